@@ -85,7 +85,7 @@ test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
 # LANG is set in every shell, to the language of the person: only one that is given to make itself counts. The proofs
 # then run without it, because `de` is not the name of a locale.
 phrases: $(VENV)/.test
-	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/languages/test_proofs.py
+	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/core/languages/test_proofs.py
 
 lint: lint-style lint-mypy lint-basedpyright lint-public
 
@@ -113,17 +113,17 @@ live: $(VENV)/.dev
 
 # No account and no internet: each client talks to a scripted model on loopback.
 clients: $(VENV)/.dev
-	$(BIN)/pytest -m live tests/hook/live
+	$(BIN)/pytest -m live tests/agents/hook/live
 
 # Other products ask a running server: LiteLLM's proxy and Claude Code's http hooks, with a scripted model on loopback.
 # TOOLVET_DOCKER_MCP_GATEWAY=folder, a checkout of docker/mcp-gateway, also builds and runs its interceptors.
 .PHONY: dialects
 dialects: $(VENV)/.dev
-	$(BIN)/pytest -m live tests/dashboard/live
+	$(BIN)/pytest -m live tests/server/dashboard/live
 
 # In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
 platforms: .venv-platforms/.done
-	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores*.py
+	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/server/scores/test_scores*.py
 
 # In an environment of its own: these engines are heavy. Spark needs Java.
 .PHONY: engines
@@ -156,9 +156,9 @@ recording: $(VENV)/.test
 # The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
 .PHONY: frameworks
 frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.done
-	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents/test_adapters.py tests/integrations/agents/test_endings.py tests/test_quickstart.py
-	.venv-gateways/bin/pytest -p no:cacheprovider tests/integrations/agents/test_gateways.py
-	.venv-langchain-mcp/bin/pytest -p no:cacheprovider tests/integrations/agents/test_langchain_mcp.py
+	.venv-frameworks/bin/pytest -p no:cacheprovider tests/agents/frameworks/test_adapters.py tests/agents/frameworks/test_endings.py tests/test_quickstart.py
+	.venv-gateways/bin/pytest -p no:cacheprovider tests/agents/frameworks/test_gateways.py
+	.venv-langchain-mcp/bin/pytest -p no:cacheprovider tests/agents/frameworks/test_langchain_mcp.py
 
 # .venv-platforms, .venv-engines, .venv-cluster, .venv-frameworks and so on: each has the extra of its name.
 .venv-%/.done: pyproject.toml | .venv-%/bin/python
@@ -175,7 +175,7 @@ reviewers: $(VENV)/.test
 .PHONY: schemathesis
 EXAMPLES ?= 100
 schemathesis: $(VENV)/.test
-	TOOLVET_SCHEMATHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -p no:xdist tests/dashboard/test_api_schemathesis.py
+	TOOLVET_SCHEMATHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -p no:xdist tests/server/dashboard/test_api_schemathesis.py
 
 conformance: $(VENV)/.dev
 	$(BIN)/python conformance/compare.py
@@ -191,7 +191,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
 
 model: $(VENV)/.test
-	$(BIN)/pytest -p no:xdist --hypothesis-profile=model --timeout=36000 tests/session/test_model.py
+	$(BIN)/pytest -p no:xdist --hypothesis-profile=model --timeout=36000 tests/proxy/session/test_model.py
 
 CALLS ?= 1000000
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from benchmarks.peers import GCG_LIST, GCG_SHORT_LIST, listed, tfidf
 
 from toolvet import AnswerQuality, SignalType, check_answer, check_result
-from toolvet.checks.answer.model.judgement import shipped
-from toolvet.turn.verdict import verdict
+from toolvet.core.checks.answer.model.judgement import shipped
+from toolvet.core.turn.verdict import verdict
 
 # Their texts are shown by id only: completions under their providers' terms, and a share-alike licence.
 IDS_ONLY = ("xstest", "szeged_wiki")
@@ -372,7 +372,7 @@ def model_tier() -> Iterator[str]:
     yield "## The learned tier\n"
     yield "Asked only where a cue is found and nothing that decides. Below its threshold a label is not reported, and"
     yield "one that left-out sources give no ground for never is. How it was trained and measured:"
-    yield "[the model's card](../src/toolvet/checks/answer/model/CARD.md).\n"
+    yield "[the model's card](../src/toolvet/core/checks/answer/model/CARD.md).\n"
     yield "| label | reported from a probability of |\n|---|---|"
     for head in shipped().heads:
         yield f"| {head.label} | {head.threshold if head.threshold <= 1 else 'never'} |"

@@ -14,19 +14,19 @@ from types import ModuleType
 import pytest
 
 import toolvet
-from toolvet.checks.answer import SignalType
-from toolvet.checks.answer.ending_marks import ending_table
-from toolvet.checks.answer.finish import finish_reasons, plain_reason
-from toolvet.checks.answer.wording import wording as answer_wording
-from toolvet.checks.arguments.wording_table import wording as keyword_wording
-from toolvet.checks.result.shapes import result_shapes
-from toolvet.discover import modules, packages
-from toolvet.integrations.scores import destination_names
-from toolvet.report import formats
-from toolvet.rules import cards
-from toolvet.rules.judge import rules
-from toolvet.rules.rule import Rule
-from toolvet.tools.shape import tool_shapes
+from toolvet.core.checks.answer import SignalType
+from toolvet.core.checks.answer.ending_marks import ending_table
+from toolvet.core.checks.answer.finish import finish_reasons, plain_reason
+from toolvet.core.checks.answer.wording import wording as answer_wording
+from toolvet.core.checks.arguments.wording_table import wording as keyword_wording
+from toolvet.core.checks.result.shapes import result_shapes
+from toolvet.core.discover import modules, packages
+from toolvet.server.scores import destination_names
+from toolvet.assess.report import formats
+from toolvet.assess.rules import cards
+from toolvet.assess.rules.judge import rules
+from toolvet.assess.rules.rule import Rule
+from toolvet.core.tools.shape import tool_shapes
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(toolvet.__file__).parent
@@ -51,7 +51,7 @@ def table(path: Path) -> dict[str, object]:
 def test_a_rule_has_cases() -> None:
     lacking = [rule for rule in rules() if not both_kinds(subject_of(rule), rule.card.id)]
     assert not lacking, (
-        f"{lacking[0].card.id} has no proof: add to tests/rules/cases/{subject_of(lacking[0])}.toml a "
+        f"{lacking[0].card.id} has no proof: add to tests/assess/rules/cases/{subject_of(lacking[0])}.toml a "
         f'[[{lacking[0].card.id}]] that the rule finds and one that it leaves alone (expect = "nothing")'
     )
 
@@ -62,7 +62,7 @@ def subject_of(rule: Rule[...]) -> str:
 
 
 def both_kinds(subject: str, rule: str) -> bool:
-    path = TESTS / "rules" / "cases" / f"{subject}.toml"
+    path = TESTS / "assess" / "rules" / "cases" / f"{subject}.toml"
     cases = table(path).get(rule) if path.exists() else None
     assert cases is None or isinstance(cases, list)
     return {case["expect"] == "nothing" for case in cases or ()} == {True, False}
@@ -71,7 +71,7 @@ def both_kinds(subject: str, rule: str) -> bool:
 # The whole of a rule: its name and what it finds.
 NEW_RULE = """
 from toolvet.findings import Card, Severity
-from toolvet.rules.rule import of_tool
+from toolvet.assess.rules.rule import of_tool
 
 TOOL_SHOUTS = Card(
     id="tool-shouts", title="A name shouts", severity=Severity.INFO, looks_for="Capitals.", why="They are loud.",
@@ -89,13 +89,13 @@ def check_tool_shouts(tool):
 @pytest.mark.parametrize("file", ["definitions", "voices"])
 def test_a_rule_needs_nothing_but_its_text_in_a_file_of_the_catalogue(file: str, tmp_path: Path) -> None:
     """In a file that is there, or in a new one: a process that finds the changed catalogue judges by the rule."""
-    for path in (PACKAGE / "rules" / "catalog").glob("*.*"):
+    for path in (PACKAGE / "assess" / "rules" / "catalog").glob("*.*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / f"{file}.py").open("a", encoding="utf-8") as rule:
         rule.write(NEW_RULE)
     judged = (
-        "import sys, toolvet.rules.catalog; toolvet.rules.catalog.__path__.insert(0, sys.argv[1])\n"
-        "from toolvet.rules import cards, judge_tool, tool_definition\n"
+        "import sys, toolvet.assess.rules.catalog; toolvet.assess.rules.catalog.__path__.insert(0, sys.argv[1])\n"
+        "from toolvet.assess.rules import cards, judge_tool, tool_definition\n"
         "print(*[finding.id for finding in judge_tool(tool_definition({'name': 'SEARCH', 'inputSchema': {}}))])\n"
         "print(len(cards()))"
     )
@@ -172,22 +172,22 @@ def test_a_wording_of_answers_belongs_to_a_signal() -> None:
 
 
 def test_a_wording_of_arguments_has_a_case() -> None:
-    cases = table(TESTS / "checks" / "keywords.toml")["case"]
+    cases = table(TESTS / "core" / "checks" / "keywords.toml")["case"]
     assert isinstance(cases, list)
     lacking = set(keyword_wording().keyword) - {case["row"] for case in cases} - set(NOT_FROM_JSON)
     assert not lacking, (
         f"[keyword.{min(lacking)}] in checks/arguments/wording.toml has no proof: add a [[case]] with "
-        f'row = "{min(lacking)}" to tests/checks/keywords.toml'
+        f'row = "{min(lacking)}" to tests/core/checks/keywords.toml'
     )
 
 
 def test_a_report_format_has_a_snapshot() -> None:
-    taken = {path.name.partition(".")[2] for path in (TESTS / "report" / "snapshots").iterdir()}
+    taken = {path.name.partition(".")[2] for path in (TESTS / "assess" / "report" / "snapshots").iterdir()}
     for report_format in formats().values():
         ending = report_format.name if report_format.suffix == ".txt" else report_format.suffix.removeprefix(".")
         assert ending in taken, (
             f"the report format {report_format.name!r} has no snapshot: "
-            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/report, and read what it wrote to tests/report/snapshots"
+            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/report, and read what it wrote to tests/assess/report/snapshots"
         )
 
 
@@ -221,20 +221,20 @@ def commands(package: str, *before: str) -> Iterator[str]:
 
 
 def test_a_format_of_messages_has_a_conversation() -> None:
-    for name in map(name_of, modules("toolvet.messages.formats")):
-        path = TESTS / "messages" / "conversations" / f"{name}.json"
+    for name in map(name_of, modules("toolvet.core.messages.formats")):
+        path = TESTS / "core" / "messages" / "conversations" / f"{name}.json"
         assert path.exists(), (
-            f"the format of messages {name!r} has no proof: add tests/messages/conversations/{name}.json "
+            f"the format of messages {name!r} has no proof: add tests/core/messages/conversations/{name}.json "
             "with the conversation that the files beside it have in theirs"
         )
 
 
 def test_an_integration_has_a_test() -> None:
-    files = [path.read_text(encoding="utf-8") for path in (TESTS / "integrations").glob("*.py")]
-    files += [path.read_text(encoding="utf-8") for path in (TESTS / "turn").rglob("*.py")]
-    for name in sorted(path.stem for path in (PACKAGE / "integrations").glob("[!_]*.py")):
+    files = [path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("*.py")]
+    files += [path.read_text(encoding="utf-8") for path in (TESTS / "core" / "turn").rglob("*.py")]
+    for name in sorted(path.stem for path in (PACKAGE / "agents" / "integrations").glob("[!_]*.py")):
         assert any(re.search(rf"toolvet\.integrations(\.| import .*\b){name}\b", file) for file in files), (
-            f"toolvet.integrations.{name} has no test: add tests/integrations/test_{name}.py with a server that uses it"
+            f"toolvet.agents.integrations.{name} has no test: add tests/agents/integrations/test_{name}.py with a server that uses it"
         )
 
 
@@ -254,9 +254,9 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
 
 
 def test_a_platform_for_scores_has_tests() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "integrations").glob("test_scores*.py"))
+    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("test_scores*.py"))
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
-        f"{lacking[0]} has no proof: add tests to tests/integrations/test_scores_NAME.py that send to a local server"
+        f"{lacking[0]} has no proof: add tests to tests/agents/integrations/test_scores_NAME.py that send to a local server"
         " with its real SDK"
     )

@@ -10,8 +10,8 @@ from typing import Any
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.stdio.relay import Relay
-from toolvet.session import Policies, ProxySettings, Session
-from toolvet.wire import DEFAULT_MESSAGE_BYTES
+from toolvet.proxy.session import Policies, ProxySettings, Session
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 
 class Client(asyncio.Protocol):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.stdio.loop import run_stdio
-from toolvet.session import Policies, ProxySettings
+from toolvet.proxy.session import Policies, ProxySettings
 
 record = os.environ.get("RECORD")
 everything = ProxySettings(

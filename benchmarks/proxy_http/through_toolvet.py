@@ -4,7 +4,7 @@ import sys
 
 from toolvet.proxy.http.serve import run_http
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.session import Policies
+from toolvet.proxy.session import Policies
 
 port, upstream, *store = sys.argv[1:]
 recording = Recording(store=store[0], metrics="on") if store else Recording()

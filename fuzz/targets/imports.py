@@ -12,11 +12,11 @@ from fuzz.holds import holds
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from toolvet import UsageError
-from toolvet.dashboard.api.stored import show_assessment, show_event, show_verdict
-from toolvet.dashboard.failures import json_response
-from toolvet.dashboard.view.entries import shown_entry
+from toolvet.server.dashboard.api.stored import show_assessment, show_event, show_verdict
+from toolvet.server.failures import json_response
+from toolvet.server.dashboard.view.entries import shown_entry
 from toolvet.errors import StoreError
-from toolvet.review import mark_evidence, review_signals
+from toolvet.server.review import mark_evidence, review_signals
 from toolvet.store.browsing import read_assessment
 from toolvet.store.database import memory_engine
 from toolvet.store.inserting import insert_records

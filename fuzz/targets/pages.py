@@ -14,18 +14,18 @@ import msgspec
 from fuzz.draw import Draw
 from fuzz.holds import holds
 from starlette.types import ASGIApp
-from tests.dashboard.filled import TRACE, fill
+from tests.server.dashboard.filled import TRACE, fill
 
-from toolvet.dashboard import rendering
-from toolvet.dashboard.access.gate import Gate
-from toolvet.dashboard.access.people import People
-from toolvet.dashboard.access.role import Person, Role
-from toolvet.dashboard.access.session import Sessions
-from toolvet.dashboard.api import routing
-from toolvet.dashboard.app import endpoints, make_app
-from toolvet.dashboard.rendering import pages
-from toolvet.dashboard.site import Site
-from toolvet.dashboard.view.paths import segment
+from toolvet.server.dashboard import rendering
+from toolvet.server.access.gate import Gate
+from toolvet.server.access.people import People
+from toolvet.server.access.role import Person, Role
+from toolvet.server.access.session import Sessions
+from toolvet.server.dashboard.api import routing
+from toolvet.server.dashboard.app import endpoints, make_app
+from toolvet.server.dashboard.rendering import pages
+from toolvet.server.site import Site
+from toolvet.server.dashboard.view.paths import segment
 from toolvet.store import Store
 
 QUERY = (

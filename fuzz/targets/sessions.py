@@ -7,9 +7,9 @@ from fuzz import words
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.bounds import is_endless
-from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
-from toolvet.wire import ErrorReply, Request, Result, parse
+from toolvet.core.bounds import is_endless
+from toolvet.proxy.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
+from toolvet.mcp.wire import ErrorReply, Request, Result, parse
 
 IDS = (1, 2, "1", "a", 3)
 TOOL_SETTINGS = {

@@ -13,8 +13,8 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.folder import Folder
 from toolvet.assess.guard import deed_of, guard_of, protected_parameters
 from toolvet.assess.harvest import Harvest
-from toolvet.rules import ToolDefinition, tool_definition
-from toolvet.transport import StdioTarget
+from toolvet.assess.rules import ToolDefinition, tool_definition
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "tasks.py"
 OLD = {1, 2, 17}  # The tasks that the server has before anything is called.

@@ -11,9 +11,9 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.findings import Finding
-from toolvet.report import load, render
-from toolvet.rules import cards
-from toolvet.transport import StdioTarget
+from toolvet.assess.report import load, render
+from toolvet.assess.rules import cards
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "shelf.py"
 REFUSED = {"error": [-32602, "Not found"]}

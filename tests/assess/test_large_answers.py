@@ -13,11 +13,11 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.excerpt import MOST_WHOLE, LargeExcerpt, is_heavy
 from toolvet.assess.exchange import assess_call, mask_of, observe
 from toolvet.assess.plan import PlannedCall
-from toolvet.bounds import count_values
-from toolvet.redact import mask, secret
-from toolvet.report import formats, render
-from toolvet.rules import ObservedCall, cards, judge_call, tool_definition
-from toolvet.transport import Answer, RpcError, StdioTarget
+from toolvet.core.bounds import count_values
+from toolvet.core.redact import mask, secret
+from toolvet.assess.report import formats, render
+from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
+from toolvet.mcp.transport import Answer, RpcError, StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "large.py"
 TOOL = {"name": "get_page", "description": "Gets a page.", "inputSchema": {"type": "object"}}

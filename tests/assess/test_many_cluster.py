@@ -21,7 +21,7 @@ from toolvet.assess.many.folder import JOURNAL
 from toolvet.assess.many.messages import ServerReply, ServerRequest, decode_job, encode_request, why_not_sent
 from toolvet.assess.many.station import answer
 from toolvet.errors import UnreachableError, UsageError
-from toolvet.transport import HttpTarget, StdioTarget
+from toolvet.mcp.transport import HttpTarget, StdioTarget
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX systems")
 LONG = pytest.mark.skipif(not IS_REQUIRED, reason="starts many processes: make cluster")

@@ -16,7 +16,7 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.place import absolute_words, open_place
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.errors import UnreachableError, UsageError
-from toolvet.transport import HttpTarget, StdioTarget
+from toolvet.mcp.transport import HttpTarget, StdioTarget
 
 SERVER = str(Path(__file__).parents[1] / "servers" / "writer.py")
 

@@ -14,13 +14,13 @@ import pytest
 from rich.console import Console
 
 import toolvet
-from toolvet import report as documents
+from toolvet.assess import report as documents
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.exchange import assess_call, observe
 from toolvet.assess.plan import PlannedCall
-from toolvet.report import render
-from toolvet.rules import cards, tool_definition
-from toolvet.transport import Answer, StdioTarget
+from toolvet.assess.report import render
+from toolvet.assess.rules import cards, tool_definition
+from toolvet.mcp.transport import Answer, StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 SECRETS = ("hunter2secret", "dbpassS3", "sk-live-0123456789")

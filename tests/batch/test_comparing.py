@@ -14,7 +14,7 @@ from toolvet.batch.comparing import parts
 from toolvet.batch.comparing.compare import compare_outputs
 from toolvet.batch.location import locate
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import ComparisonReport
+from toolvet.assess.report.batch.document import ComparisonReport
 
 
 def compared(old: Path, new: Path, **options: Any) -> ComparisonReport:

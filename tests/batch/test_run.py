@@ -26,7 +26,7 @@ from toolvet.batch.judging import ChunkJudge
 from toolvet.batch.plan import make_plan
 from toolvet.batch.pool import Pool
 from toolvet.batch.reading import lines, parquet
-from toolvet.cluster.carrier import EngineFigures
+from toolvet.batch.executors.carrier import EngineFigures
 from toolvet.errors import UsageError
 
 

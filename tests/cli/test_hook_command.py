@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from toolvet.cli import run
-from toolvet.hook.dialect import CLIENTS, Client, dialect_of
-from toolvet.hook.installing import HookCommand, has_hooks, with_hooks, without_hooks
+from toolvet.agents.hook.dialect import CLIENTS, Client, dialect_of
+from toolvet.agents.hook.installing import HookCommand, has_hooks, with_hooks, without_hooks
 from toolvet.proxy.install.file import backup_of
-from toolvet.transport.jsonc import read_jsonc
+from toolvet.mcp.transport.jsonc import read_jsonc
 
 COMMAND = HookCommand("/opt/tool vet/toolvet hook claude", "& toolvet hook claude")
 TEXTS = [

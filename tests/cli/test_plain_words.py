@@ -74,7 +74,7 @@ def test_the_rest_is_left_to_cyclopts(words: list[str]) -> None:
 
 
 NEEDLESS = (
-    "cyclopts rich orjson pathlib inspect dataclasses tomllib toolvet.settings.content toolvet.matching.phrasebook"
+    "cyclopts rich orjson pathlib inspect dataclasses tomllib toolvet.cli.settings.content toolvet.core.matching.phrasebook"
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from toolvet.cli import run
 from toolvet.cli.commands.warm import run as command
-from toolvet.discover import prepared
+from toolvet.core.discover import prepared
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tests.live.servers import (
     typescript_sdk,
 )
 
-from toolvet.checks.capability import EXTENSION_ID
+from toolvet.core.checks.capability import EXTENSION_ID
 from toolvet.store import Store, VerdictRecord
 
 pytestmark = pytest.mark.live

@@ -13,7 +13,7 @@ from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.session import Policies, ProxySettings
+from toolvet.proxy.session import Policies, ProxySettings
 
 TOOL = {
     "name": "find_book",

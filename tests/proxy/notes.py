@@ -6,7 +6,7 @@ from typing import Any
 
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
+from toolvet.proxy.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
 
 ORIGIN = RecordSource("mcp-server-books", "stdio-1")
 TOOL = {

@@ -20,8 +20,8 @@ from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies, ProxySettings
-from toolvet.wire import SseFramer
+from toolvet.proxy.session import Policies, ProxySettings
+from toolvet.mcp.wire import SseFramer
 
 # Their answers come with another message, or never: over HTTP that is another exchange.
 ELSEWHERE = (b'"waits"', b'"asks"', b"subscriptions/listen", b'"result"', b'"error"', b"cancelled")

@@ -11,9 +11,9 @@ from tests.proxy.notes import Conversation, text
 from toolvet.proxy.http import front, handling, known_head, upstream
 from toolvet.proxy.http.callers import Callers
 from toolvet.proxy.http.sender import Requester, sender_of
-from toolvet.session import CallEnded
-from toolvet.session.trace import TraceSource
-from toolvet.wire.http_head import RequestHead
+from toolvet.proxy.session import CallEnded
+from toolvet.proxy.session.trace import TraceSource
+from toolvet.mcp.wire.http_head import RequestHead
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 SECRET = "tok-7hQ2vZ9xWc41LmNp8R"

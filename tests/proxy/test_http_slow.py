@@ -21,7 +21,7 @@ from toolvet.proxy.http.open_connections import Limits, OpenConnections
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
+from toolvet.proxy.session import Policies
 
 SERVER = str(Path(__file__).with_name("bridge") / "bridged_server.py")
 MANY = 3_000

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from toolvet.errors import ConfigError, UsageError
 from toolvet.proxy.install.entries import Change, Wrapper, inner_command, plan_install, plan_uninstall
 from toolvet.proxy.install.file import backup_of, install, uninstall
-from toolvet.transport.jsonc import read_jsonc
+from toolvet.mcp.transport.jsonc import read_jsonc
 
 WRAPPER = Wrapper(("/opt/bin/toolvet",), ("--store", "calls.db"))
 

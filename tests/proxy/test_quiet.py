@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.proxy import quiet
-from toolvet.session import Catalogue
+from toolvet.proxy.session import Catalogue
 
 LIMIT = 5
 

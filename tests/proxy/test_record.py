@@ -16,7 +16,7 @@ from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import PolicyFault, ProxySettings
+from toolvet.proxy.session import PolicyFault, ProxySettings
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -16,7 +16,7 @@ from toolvet.proxy.record.background import BackgroundQueue
 from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import CallEnded
+from toolvet.proxy.session import CallEnded
 from toolvet.store import Store
 
 # ── the recorder ──

@@ -16,7 +16,7 @@ from toolvet.proxy.record.background import BackgroundQueue, WhenFull
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import CallEnded, CallStarted
+from toolvet.proxy.session import CallEnded, CallStarted
 from toolvet.store import Store
 
 

@@ -18,9 +18,9 @@ from toolvet.proxy.record import telemetry_setup
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.telemetry import Telemetry, evaluations
 from toolvet.proxy.record.telemetry_setup import TraceIds
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, ProxySettings
-from toolvet.session.step import Outcome
+from toolvet.core.redact import SecretMask
+from toolvet.proxy.session import CallEnded, ProxySettings
+from toolvet.proxy.session.step import Outcome
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 MODERN = {

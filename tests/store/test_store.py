@@ -17,7 +17,7 @@ from tests.store.postgres import PostgresServer
 
 from toolvet import check_answer, check_arguments, check_envelope, check_result
 from toolvet.errors import StoreError, UsageError
-from toolvet.schema.json_value import elements, members
+from toolvet.core.json_value import elements, members
 from toolvet.store import FigureFilter, Store, VerdictFilter, VerdictRecord
 from toolvet.store.audit import read_entries
 from toolvet.store.database import open_engine

@@ -1,4 +1,4 @@
-"""What `toolvet.store`, `toolvet.review` and `toolvet.alerts` export can be pickled, copied and written as JSON."""
+"""What `toolvet.store`, `toolvet.server.review` and `toolvet.store.alerts` export can be pickled, copied and written as JSON."""
 
 import copy
 import json
@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from toolvet import alerts, review, store
+from toolvet.store import alerts
+from toolvet.server import review
+from toolvet import store
 from toolvet.store.records import encode_document
 
 DOCUMENT = encode_document({"verdict": {"issues": ["no such port"]}, "n": 10**15})

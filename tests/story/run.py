@@ -15,9 +15,9 @@ import msgspec
 from mcp import StdioServerParameters
 
 from toolvet import AnswerQuality, State, check_answer, check_result
-from toolvet.causes import cause_of, state_of_failure
-from toolvet.meta import META_PREFIX
-from toolvet.schema.json_value import members
+from toolvet.core.causes import cause_of, state_of_failure
+from toolvet.core.meta import META_PREFIX
+from toolvet.core.json_value import members
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 HERE: Final = Path(__file__).parent

@@ -2,7 +2,7 @@
 
     >>> import asyncio
     >>> from toolvet.assess import Options, assess
-    >>> from toolvet.transport import StdioTarget
+    >>> from toolvet.mcp.transport import StdioTarget
     >>> target = StdioTarget(command="python", args=("examples/bookshop_server.py",))
     >>> report = asyncio.run(assess(target, Options(timeout=5)))  # doctest: +SKIP
 
@@ -31,8 +31,8 @@ from toolvet.assess.place import open_place
 from toolvet.assess.run import Run, Silent, Watch
 from toolvet.assess.status import server_status, tool_status
 from toolvet.errors import ToolvetError, UnreachableError
-from toolvet.report.document import Report
-from toolvet.transport import Target
+from toolvet.assess.report.document import Report
+from toolvet.mcp.transport import Target
 
 __all__ = ["Options", "Report", "Silent", "Watch", "assess", "server_status", "tool_status"]
 
@@ -52,7 +52,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         watch: Receives each tool and call as they begin and end, for a progress bar.
 
     Returns:
-        The report, as `toolvet.report` renders it.
+        The report, as `toolvet.assess.report` renders it.
 
     Raises:
         UnreachableError: No session could be opened.

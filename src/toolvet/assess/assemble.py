@@ -13,11 +13,11 @@ from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.run import Run
 from toolvet.assess.status import score, server_status, tool_status
 from toolvet.assess.tool_run import ToolRun
-from toolvet.checks.result import overall_confidence
+from toolvet.core.checks.result import overall_confidence
 from toolvet.findings import Finding
-from toolvet.redact import redact_text
-from toolvet.report.baseline import count
-from toolvet.report.document import (
+from toolvet.core.redact import redact_text
+from toolvet.assess.report.baseline import count
+from toolvet.assess.report.document import (
     Report,
     ReportedProbe,
     ReportedToolValidation,
@@ -27,11 +27,11 @@ from toolvet.report.document import (
     Summary,
     Tool,
 )
-from toolvet.rules import merge
-from toolvet.rules.cause import share
-from toolvet.rules.exercise import exercise_of
-from toolvet.rules.message import tool_message_score
-from toolvet.transport import HttpTarget
+from toolvet.assess.rules import merge
+from toolvet.assess.rules.cause import share
+from toolvet.assess.rules.exercise import exercise_of
+from toolvet.assess.rules.message import tool_message_score
+from toolvet.mcp.transport import HttpTarget
 from toolvet.version import __version__
 
 _ANSWERED: Final = frozenset({"result", "protocol_error"})

@@ -13,10 +13,10 @@ from typing import TypeVar, cast
 import msgspec
 
 from toolvet.assess.place import PlacedTarget
-from toolvet.redact import REDACTED
-from toolvet.schema.json_value import is_array, is_object
-from toolvet.transport import Target
-from toolvet.transport.given import given_secrets
+from toolvet.core.redact import REDACTED
+from toolvet.core.json_value import is_array, is_object
+from toolvet.mcp.transport import Target
+from toolvet.mcp.transport.given import given_secrets
 
 _T = TypeVar("_T")
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
-from toolvet.schema.json_value import is_array, is_object
+from toolvet.core.json_value import is_array, is_object
 
 # Bytes of an answer, and of an entry of a list, that is judged as it is.
 MOST_WHOLE: Final = 1 << 20

@@ -15,9 +15,9 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.samples import offer_sample
-from toolvet.redact import word_segments
-from toolvet.rules import ToolDefinition
-from toolvet.schema.json_value import members
+from toolvet.core.redact import word_segments
+from toolvet.assess.rules import ToolDefinition
+from toolvet.core.json_value import members
 
 _MOST_ENTRIES: Final = 1_000
 _FILE: Final = frozenset({"file", "filename", "filepath", "path", "document", "workbook"})

@@ -18,9 +18,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from toolvet.rules import ObservedCall
-from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.schema.naming import words_of
+from toolvet.assess.rules import ObservedCall
+from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.schema.naming import words_of
 
 Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book", "id").
 

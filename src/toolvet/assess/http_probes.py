@@ -16,16 +16,16 @@ from typing import Final, Literal
 import msgspec
 import orjson
 
-from toolvet.discover.toml import read_toml
-from toolvet.meta import PROTOCOL_VERSION_KEY
-from toolvet.rules import ToolDefinition
-from toolvet.rules.http import HttpExchange, HttpSeen, recognise_sdk
-from toolvet.schema.json_value import is_array, members
-from toolvet.transport import Era, HttpTarget
-from toolvet.transport.introduction import LEGACY_VERSIONS, MODERN_VERSION, initialize_params, request_meta
-from toolvet.transport.quote import printable
-from toolvet.transport.raw_http import RawHttp, RawResponse
-from toolvet.wire import ErrorReply, Result, encode_notification, encode_request, parse
+from toolvet.core.discover.toml import read_toml
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.assess.rules import ToolDefinition
+from toolvet.core.tool_rules.http import HttpExchange, HttpSeen, recognise_sdk
+from toolvet.core.json_value import is_array, members
+from toolvet.mcp.transport import Era, HttpTarget
+from toolvet.mcp.transport.introduction import LEGACY_VERSIONS, MODERN_VERSION, initialize_params, request_meta
+from toolvet.mcp.transport.quote import printable
+from toolvet.mcp.transport.raw_http import RawHttp, RawResponse
+from toolvet.mcp.wire import ErrorReply, Result, encode_notification, encode_request, parse
 
 MOST_REQUESTS: Final = 40
 

@@ -13,13 +13,13 @@ from toolvet.assess.harvest import Harvest
 from toolvet.assess.options import Options
 from toolvet.assess.requests import PlannedRequest
 from toolvet.assess.values import Values
-from toolvet.checks.result import check_result
+from toolvet.core.checks.result import check_result
 from toolvet.errors import Unsatisfiable
-from toolvet.rules import ListedItem, ObservedCall, ObservedRequest, Outcome, Purpose, ToolDefinition
-from toolvet.rules.consent import Habits, why_not_called
-from toolvet.rules.item import contents_of
-from toolvet.rules.uri_template import variables
-from toolvet.schema.json_value import members, names
+from toolvet.assess.rules import ListedItem, ObservedCall, ObservedRequest, Outcome, Purpose, ToolDefinition
+from toolvet.core.tool_rules.consent import Habits, why_not_called
+from toolvet.assess.rules.item import contents_of
+from toolvet.assess.rules.uri_template import variables
+from toolvet.core.json_value import members, names
 
 # Yields the requests to make, one by one; what came of each is sent back.
 Plans: TypeAlias = Generator[PlannedRequest, ObservedRequest]

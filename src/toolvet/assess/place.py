@@ -26,9 +26,9 @@ from typing import BinaryIO, Final
 import msgspec
 
 from toolvet.assess.sandbox import Sandboxed, wrap_in_sandbox
-from toolvet.discover.toml import read_toml
+from toolvet.core.discover.toml import read_toml
 from toolvet.errors import UnreachableError, UsageError
-from toolvet.transport import StdioTarget, Target
+from toolvet.mcp.transport import StdioTarget, Target
 
 _PREFIX: Final = "toolvet-place-"
 _LOCK: Final = "lock"

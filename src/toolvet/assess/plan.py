@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from toolvet.rules import IntendedViolation
-from toolvet.rules.subject import Category
+from toolvet.assess.rules import IntendedViolation
+from toolvet.core.tool_rules.subject import Category
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from typing import Final
 from toolvet.assess.item_values import ItemSources, Plans, complete, sample_values, tool_like
 from toolvet.assess.lessons import learn
 from toolvet.assess.requests import PlannedRequest
-from toolvet.rules import ListedItem, Purpose
-from toolvet.schema.json_value import is_array, members
+from toolvet.assess.rules import ListedItem, Purpose
+from toolvet.core.json_value import is_array, members
 
 GET: Final = "prompts/get"
 ABSENT_PROMPT: Final = "toolvet_no_such_prompt"

@@ -9,8 +9,8 @@ from typing import Final
 
 from toolvet.assess.item_values import ItemSources, Plans, complete, parameters_of, sample_values
 from toolvet.assess.requests import PlannedRequest
-from toolvet.rules import ListedItem, Purpose
-from toolvet.rules.uri_template import expand, extract, problems
+from toolvet.assess.rules import ListedItem, Purpose
+from toolvet.assess.rules.uri_template import expand, extract, problems
 
 READ: Final = "resources/read"
 UNKNOWN_SCHEME: Final = "toolvet-absent://nothing/here"

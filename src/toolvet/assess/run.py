@@ -31,11 +31,11 @@ from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
 from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.report.document import Scenario
-from toolvet.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
-from toolvet.rules.consent import habits_of, why_not_called
-from toolvet.schema import compiled
-from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
+from toolvet.assess.report.document import Scenario
+from toolvet.assess.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
+from toolvet.core.tool_rules.consent import habits_of, why_not_called
+from toolvet.core.schema import compiled
+from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
 
 MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from toolvet.findings import Finding, Severity
-from toolvet.report.document import Status, Tool
-from toolvet.rules.exercise import Exercise
+from toolvet.assess.report.document import Status, Tool
+from toolvet.assess.rules.exercise import Exercise
 
 _UNSEEN = frozenset({"untested", "not_exercised"})
 _WORKING = frozenset({"fully_working", "partially_working"})

@@ -20,8 +20,8 @@ from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.identifiers import is_identifier
 from toolvet.assess.options import Arguments
 from toolvet.assess.values import VALUE_KEYWORDS
-from toolvet.rules import ToolDefinition
-from toolvet.schema.json_value import is_object, members
+from toolvet.assess.rules import ToolDefinition
+from toolvet.core.json_value import is_object, members
 
 
 class Waves:

@@ -8,7 +8,7 @@ from typing import Final
 import orjson
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
-from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.core.json_value import elements, is_array, is_object, members
 
 _COUNTS: Final = "signal_counts"
 

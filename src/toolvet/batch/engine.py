@@ -14,7 +14,7 @@ import msgspec
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
 from toolvet.batch.judging import Judged
 from toolvet.batch.plan import Plan
-from toolvet.cluster.carrier import EngineFigures
+from toolvet.batch.executors.carrier import EngineFigures
 
 Work = Chunk | Stretch
 

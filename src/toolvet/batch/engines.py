@@ -18,9 +18,9 @@ def open_engine(name: str, address: str | None = None, jobs: int | None = None) 
     from toolvet.batch.cluster.engine import STATION, ClusterEngine  # noqa: PLC0415
 
     if name == "dask":
-        from toolvet.cluster.on_dask import DaskCarrier  # noqa: PLC0415
+        from toolvet.batch.executors.on_dask import DaskCarrier  # noqa: PLC0415
 
         return ClusterEngine(DaskCarrier(address, jobs, STATION))
-    from toolvet.cluster.on_daft import DaftCarrier  # noqa: PLC0415
+    from toolvet.batch.executors.on_daft import DaftCarrier  # noqa: PLC0415
 
     return ClusterEngine(DaftCarrier(address, jobs, STATION))

@@ -7,7 +7,7 @@ import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch
 from toolvet.batch.kind import KINDS, RowKind
-from toolvet.settings import CheckSettings
+from toolvet.cli.settings import CheckSettings
 
 
 class Kernel(Protocol):

@@ -10,11 +10,11 @@ from toolvet.batch.chunk import READ_PROBLEM
 from toolvet.batch.job import Job, Kernel
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.errors import ToolShapeError, UsageError
-from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.settings import Settings
-from toolvet.tools import read_tool
-from toolvet.turn import AnswerCheck, AnswerOptions, ConversationCheck
-from toolvet.turn.conversation import SHORTEST
+from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.cli.settings import Settings
+from toolvet.core.tools import read_tool
+from toolvet.core.turn import AnswerCheck, AnswerOptions, ConversationCheck
+from toolvet.core.turn.conversation import SHORTEST
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 

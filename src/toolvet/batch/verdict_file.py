@@ -13,7 +13,7 @@ from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import decoded
 from toolvet.errors import UsageError
-from toolvet.schema.json_value import is_object
+from toolvet.core.json_value import is_object
 
 parquet = load("pyarrow.parquet")
 

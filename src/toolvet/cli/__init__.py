@@ -23,7 +23,7 @@ from toolvet.cli.codes import BUG, INTERRUPTED
 from toolvet.cli.plain_words import plain_call
 from toolvet.cli.short_help import short_help
 from toolvet.cli.streams import output_error, prepare_streams
-from toolvet.discover import packages
+from toolvet.core.discover import packages
 from toolvet.errors import ToolvetError
 from toolvet.version import __version__
 
@@ -121,7 +121,7 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
         import traceback  # noqa: PLC0415 - a start without a bug needs neither
 
-        from toolvet.redact import redact_text  # noqa: PLC0415 - as above
+        from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
 
         # Its message may quote what a server or a client said.
         sys.stderr.write(redact_text(traceback.format_exc()))

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 from toolvet.errors import UsageError
 from toolvet.findings import Card
-from toolvet.rules import cards
+from toolvet.assess.rules import cards
 
 
 def card_named(check_id: str, *, option: str = "") -> Card:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from toolvet.redact import SecretMask
+from toolvet.core.redact import SecretMask
 
 _STDERR: Final = 2
 _CHUNK: Final = 64 * 1024

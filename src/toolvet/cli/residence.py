@@ -1,6 +1,6 @@
-"""python -m toolvet.cli.residence SOCKET LOCK SECONDS: the resident, which `toolvet.resident.client` starts.
+"""python -m toolvet.cli.residence SOCKET LOCK SECONDS: the resident, which `toolvet.agents.resident.client` starts.
 
-It loads what the checks need, and then runs them for whoever asks (`toolvet.resident.server`).
+It loads what the checks need, and then runs them for whoever asks (`toolvet.agents.resident.server`).
 """
 
 import fcntl
@@ -13,7 +13,7 @@ from importlib import import_module
 
 from toolvet.cli import parse, run
 from toolvet.cli.plain_words import plain_call
-from toolvet.resident.server import Resident
+from toolvet.agents.resident.server import Resident
 
 _LOADED = ("answer", "arguments", "conversation", "envelope", "result")
 # A process parses words that it knows in no time, and a hook says the same ones again and again.
@@ -51,12 +51,12 @@ def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
 def _load() -> None:
     """Import the work of the commands, and judge something in each way, so that databases and models are loaded."""
     from toolvet import check_answer, check_result  # noqa: PLC0415 - loaded here, not where this is imported
-    from toolvet.turn.prepare import prepare  # noqa: PLC0415 - as above
+    from toolvet.core.turn.warming import prepare  # noqa: PLC0415 - as above
 
     for name in _LOADED:
         import_module(f"toolvet.cli.commands.check.{name}.run")
     for name in ("run", "servers", "after", "before", "tool_lists", "done"):
-        import_module(f"toolvet.hook.{name}")
+        import_module(f"toolvet.agents.hook.{name}")
     prepare()
     check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
     check_answer("The lamp costs 12 euros.", calls=[{"name": "price", "arguments": {}, "result": "12 EUR"}])

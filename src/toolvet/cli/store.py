@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from toolvet.errors import UsageError
-from toolvet.settings import load_settings
+from toolvet.cli.settings import load_settings
 from toolvet.store.address import StoreAddress
 from toolvet.store.private_file import make_private
 

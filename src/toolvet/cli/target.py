@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from toolvet.cli.values import is_url, read_variable
 from toolvet.errors import UsageError
-from toolvet.transport import HttpTarget, StdioTarget, Target
+from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
 
 def read_target(

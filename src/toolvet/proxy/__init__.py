@@ -1,4 +1,4 @@
-"""A validating proxy before any MCP server: drives a `toolvet.session` with pipes and sockets, and keeps a record.
+"""A validating proxy before any MCP server: drives a `toolvet.proxy.session` with pipes and sockets, and keeps a record.
 
     client's side        server's side     folder
     stdin and stdout     a command         stdio

@@ -3,7 +3,7 @@
 from time import monotonic
 from typing import Final
 
-from toolvet.session import Catalogue
+from toolvet.proxy.session import Catalogue
 
 # A model in a circle calls again within seconds. After a minute a person may have asked once more, or changed a file.
 QUIET_SECONDS: Final = 60.0

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from toolvet.discover.names import named
+from toolvet.core.discover.names import named
 
 if TYPE_CHECKING:
     from toolvet.store.archive import SQLiteArchive

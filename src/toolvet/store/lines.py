@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.schema.json_value import is_object, members
+from toolvet.core.json_value import is_object, members
 from toolvet.store.legacy import event_of_row, verdict_of_answer, verdict_of_call
 from toolvet.store.records import StoreRecord, decode_lines
 

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.store.item_records import ItemRecord
 
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]

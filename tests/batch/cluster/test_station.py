@@ -19,7 +19,7 @@ from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engines import open_engine
 from toolvet.batch.job import Job
 from toolvet.batch.run import run_batch
-from toolvet.cluster.carrier import EngineFigures, task
+from toolvet.batch.executors.carrier import EngineFigures, task
 from toolvet.errors import UnreachableError, UsageError
 
 

@@ -17,9 +17,9 @@ from toolvet.batch.location import locate
 from toolvet.batch.summary.describe import describe
 from toolvet.batch.summary.fold import BatchSummary
 from toolvet.batch.summary.options import SummaryOptions
-from toolvet.batch.summary.summarise import summarise
+from toolvet.batch.summary.folding import summarise
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import BatchReport
+from toolvet.assess.report.batch.document import BatchReport
 
 TYPES = ["refusal", "low_confidence", "tool_failure"]
 SCHEMA = pa.schema(

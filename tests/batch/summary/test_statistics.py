@@ -11,7 +11,7 @@ from tests.batch.summary.test_fold import SCHEMA, made, whole
 from toolvet.batch.summary.options import SummaryOptions
 from toolvet.batch.summary.statistics import adjusted, paired_change, share
 from toolvet.batch.summary.times import NO_DAY, days_of
-from toolvet.report.batch.document import DriftReport, LabelReport
+from toolvet.assess.report.batch.document import DriftReport, LabelReport
 
 START = date(2026, 3, 2)  # A Monday.
 

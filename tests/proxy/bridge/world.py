@@ -16,7 +16,7 @@ from toolvet.proxy.http.guard import Guard, Listen
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
+from toolvet.proxy.session import Policies
 
 SERVER = str(Path(__file__).with_name("bridged_server.py"))
 VERSION = "2026-07-28"

@@ -20,7 +20,7 @@ import msgspec
 
 from toolvet.assess.many.job import AssessmentJob, AssessmentOutcome
 from toolvet.errors import UsageError
-from toolvet.report.document import Report
+from toolvet.assess.report.document import Report
 
 JOURNAL: Final = "assessed.jsonl"
 SERVERS: Final = "servers"

@@ -8,10 +8,10 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome
-from toolvet.cluster.identity import identity
-from toolvet.redact import redact
-from toolvet.transport import HttpTarget, StdioTarget
-from toolvet.transport.target import SAFE_HEADERS, mask_args, mask_url
+from toolvet.core.identity import identity
+from toolvet.core.redact import redact
+from toolvet.mcp.transport import HttpTarget, StdioTarget
+from toolvet.mcp.transport.target import SAFE_HEADERS, mask_args, mask_url
 
 _HERE: Final = "assess it with --workers alone, which sends nothing to other machines"
 

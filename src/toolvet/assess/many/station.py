@@ -13,7 +13,7 @@ import msgspec
 from toolvet.assess.many.job import AssessmentOutcome
 from toolvet.assess.many.messages import ServerReply, ServerRequest, decode_job
 from toolvet.assess.many.pool import assess_here
-from toolvet.cluster.identity import identity
+from toolvet.core.identity import identity
 
 _decode_request: Final = msgspec.msgpack.Decoder(ServerRequest).decode
 

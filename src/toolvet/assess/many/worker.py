@@ -19,9 +19,9 @@ import msgspec
 from toolvet.assess import assess
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, Ending, WorkerAnswer
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.report.document import Report
-from toolvet.report.renderers.json import FORMAT
-from toolvet.transport.orphans import adopt_orphans
+from toolvet.assess.report.document import Report
+from toolvet.assess.report.renderers.json import FORMAT
+from toolvet.mcp.transport.orphans import adopt_orphans
 
 _ENDINGS: Final[Mapping[type[ToolvetError], Ending]] = {
     UnreachableError: "unreachable",

@@ -10,7 +10,7 @@ from typing import Final
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
-from toolvet.discover import modules
+from toolvet.core.discover import modules
 
 # The categories whose calls show what a tool takes: their outcome is told to `Values.learn` before the next is planned.
 FORMATIVE: Final = frozenset({"progressive", "happy_path"})

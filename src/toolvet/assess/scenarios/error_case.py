@@ -5,8 +5,8 @@ from typing import Final
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
-from toolvet.rules import IntendedViolation
-from toolvet.schema import InvalidExample, compiled, invalid_examples
+from toolvet.assess.rules import IntendedViolation
+from toolvet.core.schema import InvalidExample, compiled, invalid_examples
 
 ORDER: Final = 5
 CATEGORY: Final = "error_case"

@@ -12,7 +12,7 @@ from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engine import ChunkJudges, Verdicts, Work
 from toolvet.batch.plan import Plan
-from toolvet.cluster.carrier import Carrier, EngineFigures
+from toolvet.batch.executors.carrier import Carrier, EngineFigures
 from toolvet.errors import UnreachableError, UsageError
 
 STATION: Final = "toolvet.batch.cluster.station"

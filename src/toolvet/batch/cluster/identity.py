@@ -1,7 +1,7 @@
 """`batch_identity`: what decides about the bytes of verdicts, which pyarrow writes."""
 
 from toolvet.batch.arrow import pa
-from toolvet.cluster.identity import identity
+from toolvet.core.identity import identity
 
 
 def batch_identity() -> str:

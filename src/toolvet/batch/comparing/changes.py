@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from toolvet.batch.arrow import compute, pa
 from toolvet.batch.summary.worst import quoted
-from toolvet.report.batch.document import BinCount, MoveExample
+from toolvet.assess.report.batch.document import BinCount, MoveExample
 
 SIGNALS: Final = 64
 _EXAMPLES: Final = 5

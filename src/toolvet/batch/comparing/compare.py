@@ -14,10 +14,10 @@ from toolvet.batch.location import Location
 from toolvet.batch.plan import ID, ROW
 from toolvet.batch.summary.layout import LAYOUTS
 from toolvet.batch.summary.statistics import paired_change, share
-from toolvet.batch.summary.summarise import same_kind
+from toolvet.batch.summary.folding import same_kind
 from toolvet.batch.verdict_file import VerdictFile
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import ComparisonReport, SignalMove, VerdictMove
+from toolvet.assess.report.batch.document import ComparisonReport, SignalMove, VerdictMove
 from toolvet.version import __version__
 
 _MOST_VERDICTS: Final = 64

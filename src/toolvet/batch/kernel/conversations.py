@@ -7,8 +7,8 @@ from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.kernel.answers import SIGNAL, signal_record
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.schema.json_value import is_object
-from toolvet.turn import CallVerdict, ConversationCheck, TurnVerdict
+from toolvet.core.json_value import is_object
+from toolvet.core.turn import CallVerdict, ConversationCheck, TurnVerdict
 
 _TEXT: Final = pa.string()
 _ANSWER: Final = pa.struct(

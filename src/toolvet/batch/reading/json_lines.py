@@ -9,7 +9,7 @@ import orjson
 from toolvet.batch.arrow import Array, ArrowType, RecordBatch, pa
 from toolvet.batch.chunk import READ_PROBLEM
 from toolvet.batch.plan import ID, Plan
-from toolvet.schema.json_value import elements, is_array, is_object, members
+from toolvet.core.json_value import elements, is_array, is_object, members
 
 _TEXTS = ("text", "finish_reason")
 # The first line of JSON that is written for people.

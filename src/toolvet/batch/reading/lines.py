@@ -12,7 +12,7 @@ from toolvet.batch.chunk import Chunk, ReadPlace
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES
 from toolvet.errors import UsageError
-from toolvet.schema.json_value import is_object
+from toolvet.core.json_value import is_object
 
 _PEEK: Final = 2**18
 _PEEKED_LINES: Final = 200

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from toolvet.batch.summary.labels import BINS, LabelCounts, LabelTally, meanings
 from toolvet.batch.summary.statistics import share
 from toolvet.batch.summary.tallies import MICRO
-from toolvet.report.batch.document import CalibrationBin, CalibrationCurve, LabelledWord, LabelReport
-from toolvet.review.agreement import kappa_of_counts
+from toolvet.assess.report.batch.document import CalibrationBin, CalibrationCurve, LabelledWord, LabelReport
+from toolvet.server.review.agreement import kappa_of_counts
 
 _MOST_WORDS: Final = 20
 _NAMED: Final = 5

@@ -9,7 +9,7 @@ from toolvet.batch.summary.layout import NumberColumn
 from toolvet.batch.summary.options import SummaryOptions
 from toolvet.batch.summary.statistics import share
 from toolvet.batch.summary.tallies import MICRO, ShareTally, SizeTally, WordTally
-from toolvet.report.batch.document import (
+from toolvet.assess.report.batch.document import (
     BatchReport,
     BinCount,
     CountedWord,

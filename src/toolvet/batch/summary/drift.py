@@ -8,7 +8,7 @@ from typing import Final
 from toolvet.batch.summary.fold import DayCounts
 from toolvet.batch.summary.statistics import adjusted, difference, is_comparable, share, two_shares
 from toolvet.batch.summary.times import fitting_length, next_start, period_start
-from toolvet.report.batch.document import DriftChange, DriftPeriod, DriftReport, DriftSeries, PeriodLength, ShareFigure
+from toolvet.assess.report.batch.document import DriftChange, DriftPeriod, DriftReport, DriftSeries, PeriodLength, ShareFigure
 
 _MOST_PERIODS: Final = 120
 _MOST_SERIES: Final = 12

@@ -22,7 +22,7 @@ from toolvet.batch.summary.tallies import (
 )
 from toolvet.batch.summary.times import NO_DAY, days_of
 from toolvet.batch.summary.worst import WorstExamples, quoted
-from toolvet.report.batch.document import RowProblem
+from toolvet.assess.report.batch.document import RowProblem
 
 NOT_JUDGED: Final = "not judged"
 _PROBLEMS_SHOWN: Final = 5

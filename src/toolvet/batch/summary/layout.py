@@ -9,7 +9,7 @@ from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.kind import KINDS, RowKind
 from toolvet.batch.plan import FILE, ID, LENGTH, ROW
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import RowsKind
+from toolvet.assess.report.batch.document import RowsKind
 
 
 class NumberColumn(msgspec.Struct, frozen=True):

@@ -9,9 +9,9 @@ from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.plan import FILE, ID, ROW
 from toolvet.batch.summary.marks import FoundMarks, Numbers
 from toolvet.batch.summary.tallies import keep_smallest
-from toolvet.redact import redact_text
-from toolvet.report.batch.document import RowExample
-from toolvet.report.visible import shorten
+from toolvet.core.redact import redact_text
+from toolvet.assess.report.batch.document import RowExample
+from toolvet.core.visible import shorten
 
 _KEPT: Final = 5
 _KEY_LETTERS: Final = 300

@@ -28,10 +28,10 @@ from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.serve import run_front
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
-from toolvet.transport import StdioTarget
-from toolvet.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, parse
-from toolvet.wire.http_head import RequestHead
+from toolvet.proxy.session import Policies
+from toolvet.mcp.transport import StdioTarget
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, parse
+from toolvet.mcp.wire.http_head import RequestHead
 
 _PATH: Final = b"/mcp"
 _MOST_SESSIONS: Final = 64

@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
-from toolvet.meta import MCP_META_PREFIX
-from toolvet.session.splice import encode_members, member, raw, split_members
-from toolvet.wire import Id, Notification, Request
+from toolvet.core.meta import MCP_META_PREFIX
+from toolvet.proxy.session.splice import encode_members, member, raw, split_members
+from toolvet.mcp.wire import Id, Notification, Request
 
 _SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from toolvet.wire import Id, Oversize, reply_hint
+from toolvet.mcp.wire import Id, Oversize, reply_hint
 
 
 def waiting_for(line: Oversize, waiting: Collection[Id]) -> list[Id]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from toolvet.proxy.http.body import Body, complete_body
 from toolvet.proxy.http.upstream import UpstreamResponse
-from toolvet.wire import Id, encode_error
-from toolvet.wire.http_head import Field, ResponseHead
+from toolvet.mcp.wire import Id, encode_error
+from toolvet.mcp.wire.http_head import Field, ResponseHead
 
 _JSON: Final = (b"Content-Type", b"application/json")
 # Nothing between us and the client may keep events back.

@@ -18,8 +18,8 @@ from toolvet.proxy.bridge.process import BridgedProcess
 from toolvet.proxy.bridge.responses import error_response, json_response
 from toolvet.proxy.bridge.stream import EventStream
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
-from toolvet.schema.json_value import members
-from toolvet.wire import ErrorReply, Id, Noise, Notification, Oversize, Request, Result, encode_error, parse
+from toolvet.core.json_value import members
+from toolvet.mcp.wire import ErrorReply, Id, Noise, Notification, Oversize, Request, Result, encode_error, parse
 
 ENDED: Final = "The MCP server is unavailable: it ended before it answered."
 _STANDALONE: Final = 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from toolvet.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.proxy.bridge.headers import PARAMETER, find_parameter_mismatch
 from toolvet.proxy.bridge.ids import number_of, renumber_request, restore_answer, restore_notification
 from toolvet.proxy.bridge.long_answer import waiting_for, words_for
@@ -20,9 +20,9 @@ from toolvet.proxy.bridge.session import ENDED
 from toolvet.proxy.bridge.stream import PING_SECONDS, EventStream
 from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
-from toolvet.schema.json_value import elements, members
-from toolvet.transport.introduction import Introduction, from_discover, request_meta
-from toolvet.wire import (
+from toolvet.core.json_value import elements, members
+from toolvet.mcp.transport.introduction import Introduction, from_discover, request_meta
+from toolvet.mcp.wire import (
     ErrorReply,
     Id,
     Noise,
@@ -35,9 +35,9 @@ from toolvet.wire import (
     encode_request,
     parse,
 )
-from toolvet.wire.header import ParameterHeaders, parameter_headers
-from toolvet.wire.http_head import RequestHead
-from toolvet.wire.sse import encode_event
+from toolvet.mcp.wire.header import ParameterHeaders, parameter_headers
+from toolvet.mcp.wire.http_head import RequestHead
+from toolvet.mcp.wire.sse import encode_event
 
 if TYPE_CHECKING:
     import msgspec

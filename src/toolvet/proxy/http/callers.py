@@ -10,8 +10,8 @@ from time import monotonic
 from typing import Final
 
 from toolvet.proxy.quiet import QuietWatch
-from toolvet.session import Catalogue, SchemaLearned, Session
-from toolvet.wire.http_head import RequestHead
+from toolvet.proxy.session import Catalogue, SchemaLearned, Session
+from toolvet.mcp.wire.http_head import RequestHead
 
 SESSION_ID: Final = b"mcp-session-id"
 _MOST_CALLERS: Final = 1024

@@ -28,7 +28,7 @@ from toolvet.proxy.http.request_refusal import (
     RequestRefusedError,
 )
 from toolvet.proxy.http.responder import ClientGoneError, Handler, Responder
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_response_head
+from toolvet.mcp.wire.http_head import Field, RequestHead, ResponseHead, encode_response_head
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections

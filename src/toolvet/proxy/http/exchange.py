@@ -23,11 +23,11 @@ from toolvet.proxy.http.sender import Requester
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.wire import Id, Message, Noise, Request, encode_error, parse
-from toolvet.wire.header import request_headers
-from toolvet.wire.http_head import RequestHead, ResponseHead
-from toolvet.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
+from toolvet.proxy.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.mcp.wire import Id, Message, Noise, Request, encode_error, parse
+from toolvet.mcp.wire.header import request_headers
+from toolvet.mcp.wire.http_head import RequestHead, ResponseHead
+from toolvet.mcp.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"

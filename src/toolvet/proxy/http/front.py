@@ -21,7 +21,7 @@ from toolvet.proxy.http.sender import Requester, sender_of
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.wire.http_head import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
+from toolvet.mcp.wire.http_head import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"

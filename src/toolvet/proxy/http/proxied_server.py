@@ -12,9 +12,9 @@ from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.redact import redact_text
-from toolvet.session import Policies, Policy, PolicyFault, ToolSettings
-from toolvet.wire.http_head import (
+from toolvet.core.redact import redact_text
+from toolvet.proxy.session import Policies, Policy, PolicyFault, ToolSettings
+from toolvet.mcp.wire.http_head import (
     DROPPED,
     Field,
     HeadForm,

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.session import PolicyFault
+from toolvet.proxy.session import PolicyFault
 
 # So many notes of one status are written as they come. After them the pause between two notes grows from a minute to an
 # hour, and shrinks again after an hour without any.

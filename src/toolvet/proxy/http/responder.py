@@ -4,8 +4,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeAlias
 
 from toolvet.proxy.http.body import Body
-from toolvet.wire.http_body import BodyWriter, response_framing
-from toolvet.wire.http_head import Length, RequestHead, ResponseHead, encode_response_head
+from toolvet.mcp.wire.http_body import BodyWriter, response_framing
+from toolvet.mcp.wire.http_head import Length, RequestHead, ResponseHead, encode_response_head
 
 
 class ClientGoneError(Exception):

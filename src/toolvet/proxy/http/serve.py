@@ -23,8 +23,8 @@ from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
-from toolvet.wire.http_head import is_legal
+from toolvet.proxy.session import Policies
+from toolvet.mcp.wire.http_head import is_legal
 
 # Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
 _MOST_WAITING: Final = 512

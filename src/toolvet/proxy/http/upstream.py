@@ -14,10 +14,10 @@ from toolvet.errors import UsageError
 from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.proxy.http.handling import Wakeup, in_turn, need_task
 from toolvet.proxy.http.known_head import KnownAnswer
-from toolvet.transport.certificates import check_certificates
-from toolvet.transport.target import mask_url
-from toolvet.wire.http_body import BodyWriter, announced_length, answer_framing
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_request_head
+from toolvet.mcp.transport.certificates import check_certificates
+from toolvet.mcp.transport.target import mask_url
+from toolvet.mcp.wire.http_body import BodyWriter, announced_length, answer_framing
+from toolvet.mcp.wire.http_head import Field, RequestHead, ResponseHead, encode_request_head
 
 # Servers close idle connections, uvicorn and Node after five seconds. A request on such a connection is lost, and a
 # call must not be sent twice, so the proxy drops an idle connection earlier.

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from toolvet.schema.json_value import members
-from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
+from toolvet.core.json_value import members
+from toolvet.mcp.transport.jsonc import Document, JsoncError, read_jsonc
 
 Path: TypeAlias = tuple[str | int, ...]
 

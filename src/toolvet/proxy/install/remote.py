@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolvet.proxy.install.edit import Backup, Edit, MemberPlace, indent, remove_member, rename_member, write_json
-from toolvet.schema.json_value import is_object, members
-from toolvet.transport.target import mask_url
+from toolvet.core.json_value import is_object, members
+from toolvet.mcp.transport.target import mask_url
 
 Obstacle: TypeAlias = Literal["remote", "sign_in", "secret"]
 

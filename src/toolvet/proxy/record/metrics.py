@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, PolicyFault
-from toolvet.session.step import OWN_OUTCOMES
+from toolvet.core.redact import SecretMask
+from toolvet.proxy.session import CallEnded, PolicyFault
+from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from toolvet.checks.result import ResultVerdict
-from toolvet.redact import SecretMask
-from toolvet.schema.json_value import EMPTY, elements, is_object, members
-from toolvet.session import CallEnded
-from toolvet.session.step import GOOD_OUTCOMES
-from toolvet.session.trace import TraceSource
+from toolvet.core.checks.result import ResultVerdict
+from toolvet.core.redact import SecretMask
+from toolvet.core.json_value import EMPTY, elements, is_object, members
+from toolvet.proxy.session import CallEnded
+from toolvet.proxy.session.step import GOOD_OUTCOMES
+from toolvet.proxy.session.trace import TraceSource
 from toolvet.store.records import encode_document
 
 _Key: TypeAlias = tuple[object, ...]

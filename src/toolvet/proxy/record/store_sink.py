@@ -11,8 +11,8 @@ from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import SecretMask
-from toolvet.session import PolicyFault
+from toolvet.core.redact import SecretMask
+from toolvet.proxy.session import PolicyFault
 from toolvet.store.records import EventRecord, encode_lines, new_id
 
 if TYPE_CHECKING:

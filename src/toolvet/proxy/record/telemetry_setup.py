@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.telemetry import Telemetry
-from toolvet.redact import SecretMask
+from toolvet.core.redact import SecretMask
 from toolvet.version import __version__
 
 # What a collector that does not answer may cost when the proxy ends, in milliseconds.

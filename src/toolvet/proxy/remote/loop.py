@@ -23,8 +23,8 @@ from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.relay import Relay
-from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
-from toolvet.transport.target import HttpTarget
+from toolvet.proxy.session import Asked, Catalogue, Policies, SchemaLearned, Session
+from toolvet.mcp.transport.target import HttpTarget
 
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once.

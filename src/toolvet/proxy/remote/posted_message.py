@@ -3,14 +3,14 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from toolvet.meta import PROTOCOL_VERSION_KEY
-from toolvet.schema.json_value import members
-from toolvet.session import Catalogue
-from toolvet.wire import ErrorReply, Id, Message, Noise, Notification, Request, Result, parse, split_batch
-from toolvet.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.json_value import members
+from toolvet.proxy.session import Catalogue
+from toolvet.mcp.wire import ErrorReply, Id, Message, Noise, Notification, Request, Result, parse, split_batch
+from toolvet.mcp.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
 if TYPE_CHECKING:
-    from toolvet.session.catalogue import KnownTool
+    from toolvet.proxy.session.catalogue import KnownTool
 
 
 class PostedMessage:

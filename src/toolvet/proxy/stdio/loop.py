@@ -26,11 +26,11 @@ from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.proxy.stdio.signals import Signals
-from toolvet.session import Policies
-from toolvet.transport import StdioTarget
+from toolvet.proxy.session import Policies
+from toolvet.mcp.transport import StdioTarget
 
 if TYPE_CHECKING:
-    from toolvet.session import Asked, SchemaLearned
+    from toolvet.proxy.session import Asked, SchemaLearned
 
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once. Always reading so much would slow each small message.
@@ -91,7 +91,7 @@ class StdioProxy:
         # The checks take 100 ms to load; the server, which was started before, uses that time to start.
         from toolvet.proxy.quiet import QuietWatch  # noqa: PLC0415
         from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
-        from toolvet.session import Catalogue, Session  # noqa: PLC0415
+        from toolvet.proxy.session import Catalogue, Session  # noqa: PLC0415
 
         self._process = process
         self._recorder = recorder
@@ -331,7 +331,7 @@ class StdioProxy:
 
     def _on_time(self, note: "Asked | SchemaLearned") -> None:
         """Set the timers that the session, which has no clock, asks for."""
-        from toolvet.session import Asked  # noqa: PLC0415 - as in `__init__`; asked for once in many calls
+        from toolvet.proxy.session import Asked  # noqa: PLC0415 - as in `__init__`; asked for once in many calls
 
         if isinstance(note, Asked):
             self._after(note.id, self._patience, partial(self._relay.give_up, note.id))

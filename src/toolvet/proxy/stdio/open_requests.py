@@ -2,8 +2,8 @@
 
 from typing import Final, cast
 
-from toolvet.schema.json_value import members
-from toolvet.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse, shallow, split_batch
+from toolvet.core.json_value import members
+from toolvet.mcp.wire import ErrorReply, Id, Noise, Notification, Request, Result, parse, shallow, split_batch
 
 # A client that never gets answers must not fill the memory; it has given up its oldest requests by now.
 _MOST: Final = 1 << 20

@@ -17,7 +17,7 @@ import msgspec
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.stdio.long_lines import ByteSink, LineSink, LineSplitter, LongLine
 from toolvet.proxy.stdio.open_requests import OpenRequests
-from toolvet.session import (
+from toolvet.proxy.session import (
     Asked,
     CallEnded,
     CallStarted,
@@ -29,7 +29,7 @@ from toolvet.session import (
     ToClient,
     ToServer,
 )
-from toolvet.wire import Id, Request, encode_error
+from toolvet.mcp.wire import Id, Request, encode_error
 
 # Below this a copy is cheaper than a longer vector of buffers.
 _JOIN_BYTES: Final = 64 * 1024

@@ -20,14 +20,14 @@ from toolvet.assess.many.folder import write_atomically
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.errors import UsageError
-from toolvet.report import render
-from toolvet.report.overview import AssessedServer, ServersOverview, build_overview
-from toolvet.report.overview.page import render_page
-from toolvet.report.overview.terminal import print_overview
-from toolvet.report.renderers.json import encode_document
-from toolvet.report.wording import counted
-from toolvet.rules import cards
-from toolvet.transport import ServerList, StdioTarget
+from toolvet.assess.report import render
+from toolvet.assess.report.overview import AssessedServer, ServersOverview, build_overview
+from toolvet.assess.report.overview.page import render_page
+from toolvet.assess.report.overview.terminal import print_overview
+from toolvet.assess.report.renderers.json import encode_document
+from toolvet.assess.report.wording import counted
+from toolvet.assess.rules import cards
+from toolvet.mcp.transport import ServerList, StdioTarget
 from toolvet.version import __version__
 
 _NAMES_SHOWN: Final = 3

@@ -26,13 +26,13 @@ from toolvet.cli.target import parse_variable, read_target
 from toolvet.cli.values import parse_header
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
-from toolvet.report import apply_baseline, formats, load, print_report, render, why_failed
-from toolvet.report.gate import explain_shortfall
-from toolvet.rules import cards
-from toolvet.settings import AssessSettings, Settings, load_settings
+from toolvet.assess.report import apply_baseline, formats, load, print_report, render, why_failed
+from toolvet.assess.report.gate import explain_shortfall
+from toolvet.assess.rules import cards
+from toolvet.cli.settings import AssessSettings, Settings, load_settings
 from toolvet.store.private_file import write_private
-from toolvet.transport import NamedTarget, ServerList, read_server_list
-from toolvet.transport.orphans import adopt_orphans
+from toolvet.mcp.transport import NamedTarget, ServerList, read_server_list
+from toolvet.mcp.transport.orphans import adopt_orphans
 
 T = TypeVar("T")
 _Level = Literal["error", "warning", "info"]

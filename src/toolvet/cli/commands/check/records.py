@@ -7,7 +7,7 @@ import orjson
 
 from toolvet.cli.commands.check.source import open_input, source_name
 from toolvet.errors import UsageError
-from toolvet.schema.json_value import elements, is_object
+from toolvet.core.json_value import elements, is_object
 
 
 @dataclass(frozen=True)

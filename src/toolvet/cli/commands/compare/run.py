@@ -11,10 +11,10 @@ from toolvet.assess import Options
 from toolvet.cli.documents import parse_reports, write_documents
 from toolvet.cli.target import parse_variable, read_target
 from toolvet.errors import UsageError
-from toolvet.peers import PeerLimits, compare_with_peers
-from toolvet.report.peers.formats import PEERS_FORMATS, print_peers
-from toolvet.report.renderers.json import encode_document
-from toolvet.transport.orphans import adopt_orphans
+from toolvet.assess.peers import PeerLimits, compare_with_peers
+from toolvet.assess.report.peers.formats import PEERS_FORMATS, print_peers
+from toolvet.assess.report.renderers.json import encode_document
+from toolvet.mcp.transport.orphans import adopt_orphans
 
 
 def compare_and_report(

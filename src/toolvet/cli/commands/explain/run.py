@@ -10,8 +10,8 @@ from rich.text import Text
 from toolvet.cli.checks import card_named
 from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.findings import Card
-from toolvet.rules import cards
-from toolvet.rules.terms import TERMS, Term
+from toolvet.assess.rules import cards
+from toolvet.assess.rules.terms import TERMS, Term
 
 
 def explain(check_id: str | None, *, as_json: bool) -> int:

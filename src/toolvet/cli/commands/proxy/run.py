@@ -16,13 +16,13 @@ from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.redact import SecretMask
-from toolvet.session import Policies
-from toolvet.session.policy import is_fit
-from toolvet.settings import load_settings
-from toolvet.transport.given import given_secrets
-from toolvet.transport.orphans import adopt_orphans
-from toolvet.transport.target import HttpTarget, StdioTarget, Target
+from toolvet.core.redact import SecretMask
+from toolvet.proxy.session import Policies
+from toolvet.proxy.session.policy import is_fit
+from toolvet.cli.settings import load_settings
+from toolvet.mcp.transport.given import given_secrets
+from toolvet.mcp.transport.orphans import adopt_orphans
+from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

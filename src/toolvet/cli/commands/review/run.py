@@ -15,7 +15,7 @@ from rich.text import Text
 from toolvet.cli.commands.review.item import MINE, item_lines
 from toolvet.cli.store import note_deed, store_url
 from toolvet.cli.table import new_table
-from toolvet.dashboard.reviewing import (
+from toolvet.server.reviewing import (
     change_document,
     export_document,
     hand_in,
@@ -23,9 +23,9 @@ from toolvet.dashboard.reviewing import (
     open_queue,
 )
 from toolvet.errors import UsageError
-from toolvet.report.visible import escape_unseen, one_line, shorten
-from toolvet.review import measure_agreement
-from toolvet.settings import load_settings
+from toolvet.core.visible import escape_unseen, one_line, shorten
+from toolvet.server.review import measure_agreement
+from toolvet.cli.settings import load_settings
 from toolvet.store import RecordedTurn, Store
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter

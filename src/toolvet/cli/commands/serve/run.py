@@ -12,12 +12,12 @@ from toolvet.cli.commands.serve.memory import spare_memory, trim_memory
 from toolvet.cli.store import note_deed
 from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.http.guard import is_loopback
-from toolvet.settings import OidcSettings, load_settings
+from toolvet.cli.settings import OidcSettings, load_settings
 from toolvet.store import Store
 
 if TYPE_CHECKING:
-    from toolvet.dashboard.access.oidc import OidcLogin
-    from toolvet.dashboard.access.people import People
+    from toolvet.server.access.oidc import OidcLogin
+    from toolvet.server.access.people import People
 
 _MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
@@ -33,14 +33,14 @@ def serve(flags: ServeFlags) -> int:
     settings = known.serve
     host = flags.host or settings.host or "127.0.0.1"
     try:
-        from toolvet.dashboard.access.gate import Gate  # noqa: PLC0415 - an extra
-        from toolvet.dashboard.access.people import People, person_at_this_machine  # noqa: PLC0415
-        from toolvet.dashboard.access.session import COOKIE, Sessions  # noqa: PLC0415
-        from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
-        from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
-        from toolvet.dashboard.app import make_app  # noqa: PLC0415
-        from toolvet.dashboard.server import bounded_end, open_socket, run_app  # noqa: PLC0415
-        from toolvet.dashboard.site import Site  # noqa: PLC0415
+        from toolvet.server.access.gate import Gate  # noqa: PLC0415 - an extra
+        from toolvet.server.access.people import People, person_at_this_machine  # noqa: PLC0415
+        from toolvet.server.access.session import COOKIE, Sessions  # noqa: PLC0415
+        from toolvet.server.access.throttle import Throttle  # noqa: PLC0415
+        from toolvet.server.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
+        from toolvet.server.dashboard.app import make_app  # noqa: PLC0415
+        from toolvet.server.dashboard.server import bounded_end, open_socket, run_app  # noqa: PLC0415
+        from toolvet.server.site import Site  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(_MISSING) from error
     people = People(settings.people, token=flags.token)
@@ -115,7 +115,7 @@ def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
     try:
-        from toolvet.dashboard.access.oidc import OidcLogin  # noqa: PLC0415 - an extra
+        from toolvet.server.access.oidc import OidcLogin  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
     return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
@@ -129,7 +129,7 @@ def _port(flag: int | None, setting: int | None) -> int:
 def make_token(name: str, role: str) -> int:
     """Print a new token, and what the settings file needs to know of it. Returns the exit code."""
     try:
-        from toolvet.dashboard.access.people import new_token, token_hash  # noqa: PLC0415 - an extra
+        from toolvet.server.access.people import new_token, token_hash  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(_MISSING) from error
     token = new_token()

@@ -17,9 +17,9 @@ from typing import Final
 
 from rich.text import Text
 
-from toolvet.report.visible import one_line, shorten
-from toolvet.schema.json_value import elements, members
-from toolvet.session.step import GOOD_OUTCOMES
+from toolvet.core.visible import one_line, shorten
+from toolvet.core.json_value import elements, members
+from toolvet.proxy.session.step import GOOD_OUTCOMES
 from toolvet.store import RecordedTurn, VerdictRecord
 
 _INDENT: Final = 4

@@ -3,10 +3,10 @@
 import sys
 from time import monotonic
 
-from toolvet.discover import prepared
-from toolvet.discover.cache import entries_of
+from toolvet.core.discover import prepared
+from toolvet.core.discover.cache import entries_of
 from toolvet.errors import UsageError
-from toolvet.turn.prepare import prepare
+from toolvet.core.turn.warming import prepare
 
 
 def warm(*, for_all: bool) -> int:

@@ -5,11 +5,11 @@ import sys
 from rich.console import Console
 
 from toolvet.batch.location import input_files, locate
-from toolvet.batch.summary.summarise import summarise
+from toolvet.batch.summary.folding import summarise
 from toolvet.cli.commands.batch.flags import SummaryFlags
 from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import BatchReport
+from toolvet.assess.report.batch.document import BatchReport
 
 _BAD_INPUT = 2
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolvet.checks.answer import AnswerQuality
+from toolvet.core.checks.answer import AnswerQuality
 from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
 from toolvet.cli.commands.check.verdicts import (
     PROGRESS_INTERVAL,
@@ -16,9 +16,9 @@ from toolvet.cli.commands.check.verdicts import (
     signal_lines,
 )
 from toolvet.cli.lines import Line, line_printer
-from toolvet.report.visible import visible
-from toolvet.settings.file import settings_file
-from toolvet.turn.check import AnswerCheck, AnswerOptions
+from toolvet.core.visible import visible
+from toolvet.cli.settings.file import settings_file
+from toolvet.core.turn.check import AnswerCheck, AnswerOptions
 
 if TYPE_CHECKING:
     from toolvet.store import Store
@@ -84,7 +84,7 @@ def _settings(given: str | None) -> tuple[AnswerOptions, str | None]:
     if settings_file(given) is None:
         return {}, None
     # Most often there is none, and loading this takes as long as a verdict.
-    from toolvet.settings import load_settings  # noqa: PLC0415
+    from toolvet.cli.settings import load_settings  # noqa: PLC0415
 
     loaded = load_settings(given)
     return loaded.answer_options(), loaded.store_settings().url
@@ -126,7 +126,7 @@ def _fails(quality: AnswerQuality, fail_on: str) -> bool:
 def _advice(record: AnswerRecord, quality: AnswerQuality, output: Output) -> str | None:
     if not output.advice:
         return None
-    from toolvet.turn import regeneration_advice  # noqa: PLC0415 - only where it is asked for
+    from toolvet.core.turn import regeneration_advice  # noqa: PLC0415 - only where it is asked for
 
     return regeneration_advice(quality, question=record.question, calls=record.calls)
 

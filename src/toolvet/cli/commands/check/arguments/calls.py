@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from toolvet.schema.json_value import is_object, members
+from toolvet.core.json_value import is_object, members
 
 _CALL_KEYS: Final = frozenset({"id", "name", "tool", "arguments"})
 # `type` of a call → the member with its arguments: OpenAI Responses, Anthropic, LangChain.

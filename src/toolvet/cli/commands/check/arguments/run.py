@@ -12,9 +12,9 @@ from toolvet.cli.commands.check.records import Record, read_input, read_records
 from toolvet.cli.commands.check.source import is_table
 from toolvet.cli.commands.check.tables import read_table, refuse_field
 from toolvet.errors import ToolShapeError, UsageError
-from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.settings import load_settings
-from toolvet.tools import read_tool
+from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.cli.settings import load_settings
+from toolvet.core.tools import read_tool
 
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
 _UNCHECKED: Final = 2

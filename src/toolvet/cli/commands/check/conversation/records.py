@@ -8,8 +8,8 @@ from toolvet.cli.commands.check.records import Record, read_lines
 from toolvet.cli.commands.check.source import is_table, source_name
 from toolvet.cli.commands.check.tables import read_table, refuse_field
 from toolvet.errors import UsageError
-from toolvet.messages import is_conversation
-from toolvet.schema.json_value import elements, is_array, members
+from toolvet.core.messages import is_conversation
+from toolvet.core.json_value import elements, is_array, members
 
 _USUAL: Final = "messages"
 

@@ -12,10 +12,10 @@ from toolvet.cli.commands.check.records import read_input
 from toolvet.cli.commands.check.verdicts import encode, kinds, show_progress, signal_lines
 from toolvet.cli.lines import Line, line_printer
 from toolvet.errors import UsageError
-from toolvet.report.visible import visible
-from toolvet.settings import load_settings
-from toolvet.turn import AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
-from toolvet.turn.conversation import SHORTEST
+from toolvet.core.visible import visible
+from toolvet.cli.settings import load_settings
+from toolvet.core.turn import AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
+from toolvet.core.turn.conversation import SHORTEST
 
 _MOST_SHOWN: Final = 70  # Characters of a question or a result on one line.
 

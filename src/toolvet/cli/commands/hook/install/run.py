@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 from toolvet.cli.own_command import own_command
 from toolvet.errors import UsageError
-from toolvet.hook.dialect import Client, HookDialect, dialect_of
-from toolvet.hook.installing import HookCommand, command_in, has_hooks, is_only_hooks, with_hooks, without_hooks
+from toolvet.agents.hook.dialect import Client, HookDialect, dialect_of
+from toolvet.agents.hook.installing import HookCommand, command_in, has_hooks, is_only_hooks, with_hooks, without_hooks
 from toolvet.proxy.install.file import backup_of, name_file, read_backup, read_file, write_file
 
 _NEXT: Final = {

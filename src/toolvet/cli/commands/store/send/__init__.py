@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from toolvet.cli.commands.store.options import StoreOption
-from toolvet.discover import module_names
+from toolvet.core.discover import module_names
 
-_NAMES = module_names("toolvet.integrations.scores.destinations")
+_NAMES = module_names("toolvet.server.scores.destinations")
 
 
 def command(

@@ -10,7 +10,7 @@ from rich.status import Status
 
 from toolvet.cli.store import note_deed, store_url
 from toolvet.errors import UsageError
-from toolvet.integrations.scores import Sending, destination, send_scores
+from toolvet.server.scores import Sending, destination, send_scores
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.retention import parse_age
 

@@ -1,0 +1,215 @@
+"""`enveloped`: the decorator that turns return values and exceptions of a tool into envelopes."""
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, cast, get_type_hints, overload
+
+import msgspec
+from mcp import MCPError
+from mcp_types import CallToolResult, InputRequiredResult
+
+from toolvet.core.envelope import Envelope, success_response
+from toolvet.errors import EnvelopeTypeError, UsageError
+from toolvet.agents.integrations.enveloped.failure import Errors, failure_response, internal_failure
+from toolvet.agents.integrations.enveloped.metrics import record_call
+from toolvet.agents.integrations.enveloped.output import DeclaredOutput, OutputSchemaChoice
+from toolvet.agents.integrations.enveloped.result import TextForm, to_result
+
+_P = ParamSpec("_P")
+Fit = Callable[[Envelope], Envelope]
+"""A function that shortens a response, such as `functools.partial(fit_response, budget=20_000, archive=archive)`."""
+
+
+@overload
+def enveloped(function: Callable[_P, object], /) -> Callable[_P, Any]: ...
+@overload
+def enveloped(
+    *,
+    name: str | None = None,
+    output: OutputSchemaChoice = "envelope",
+    text: TextForm = "json",
+    fit: Fit | None = None,
+    errors: Errors | None = None,
+) -> Callable[[Callable[_P, Any]], Callable[_P, Any]]: ...
+def enveloped(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    output: OutputSchemaChoice = "envelope",
+    text: TextForm = "json",
+    fit: Fit | None = None,
+    errors: Errors | None = None,
+) -> Callable[..., Any]:
+    """A decorator for a function, sync or async, that is a tool of a framework; put it below the framework's own.
+
+    The function may return anything that pydantic writes as JSON. An object is the data of the response; any other
+    value becomes its member `result`, as in the frameworks. An Envelope is sent as it is, with the duration added.
+    `MCPError` and questions back to the client pass through.
+
+    Args:
+        function: the function, where the decorator is used without parentheses.
+        name: the name of the tool in the log and in the metrics; by default that of the function.
+        output: the `outputSchema` that the tool declares: "envelope", and the envelope is the structured content;
+            "data", the schema of the return annotation, or "none", and the envelope is in `_meta`.
+        text: the text of the result, for people and models: "json", "prose", or a function of the envelope.
+        fit: a function that shortens a response, such as a partial of `fit_response`; not with output "data".
+        errors: what an exception becomes, by its class: a code (with the message of the exception, without secrets), a
+            function from the exception to an Envelope, or None for an internal error. Other exceptions: see
+            `toolvet.agents.integrations.enveloped.failure`.
+
+    Raises:
+        UsageError: for options that make no sense.
+        EnvelopeTypeError: for a `function` that is not a function, or that is a generator.
+
+    Example:
+        >>> @enveloped
+        ... def get_ship(name: str) -> dict[str, str]:
+        ...     return {"ship": name}
+        >>> get_ship("Aurora").structured_content["data"]
+        {'ship': 'Aurora'}
+    """
+    if output not in ("envelope", "data", "none"):
+        raise UsageError(f'output: must be "envelope", "data" or "none", not {output!r:.40}')
+    if text not in ("json", "prose") and not callable(text):
+        raise UsageError(f'text: must be "json", "prose" or a function, not {text!r:.40}')
+    if fit is not None and output == "data":
+        raise UsageError(
+            'fit: a shortened response may break the schema of its data; it needs output "envelope" or "none"'
+        )
+
+    settings = _EnvelopeSettings(name=name, output=output, text=text, fit=fit, errors=errors or {})
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        return _decorate(function, settings)
+
+    return decorate if function is None else decorate(function)
+
+
+class _EnvelopeSettings(msgspec.Struct, frozen=True):
+    name: str | None
+    output: OutputSchemaChoice
+    text: TextForm
+    fit: Fit | None
+    errors: Errors
+
+
+def _decorate(function: Callable[..., Any], settings: _EnvelopeSettings) -> Callable[..., Any]:
+    given: object = function
+    if not callable(given):
+        raise EnvelopeTypeError("function", f"must be a function, not {type(given).__name__}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise EnvelopeTypeError("function", "must not be a generator: return a list")
+    hints = _read_hints(function)
+    declared = DeclaredOutput(hints.get("return"), settings.output)
+    tool = _EnvelopedTool(settings, settings.name or _name_of(function), declared)
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - whether calling it gives a coroutine.
+
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                value: object = await function(*args, **kwargs)
+            except MCPError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the exception, the client gets a response.
+                return tool.failed(error, start)
+            return tool.returned(value, start)
+
+        return _give_signature(call_async, function, hints, declared.annotation)
+
+    def call_sync(*args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            value: object = function(*args, **kwargs)
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above.
+            return tool.failed(error, start)
+        return tool.returned(value, start)
+
+    return _give_signature(call_sync, function, hints, declared.annotation)
+
+
+class _EnvelopedTool(msgspec.Struct, frozen=True):
+    """Makes tool results of the values and exceptions of one function."""
+
+    settings: _EnvelopeSettings
+    name: str
+    declared: DeclaredOutput
+
+    def returned(self, value: object, start: float) -> CallToolResult | InputRequiredResult:
+        if isinstance(value, InputRequiredResult):
+            return value
+        try:
+            envelope = value if isinstance(value, Envelope) else success_response(self.declared.data(value))
+        except Exception as error:  # noqa: BLE001 - what a function returns may be anything.
+            envelope = internal_failure(error, self.name)
+        return self._send(envelope, start)
+
+    def failed(self, error: Exception, start: float) -> CallToolResult:
+        return self._send(failure_response(error, self.name, self.settings.errors), start)
+
+    def _send(self, envelope: Envelope, start: float) -> CallToolResult:
+        seconds = time.perf_counter() - start
+        timed = _add_duration(envelope, seconds)
+        try:
+            fitted = timed if self.settings.fit is None else self.settings.fit(timed)
+            result = self._result(fitted)
+        except Exception as error:  # noqa: BLE001 - a budget that is too small must not prevent the answer.
+            fitted = _add_duration(internal_failure(error, self.name), seconds)
+            result = to_result(fitted, self.declared.schema if self.settings.output == "envelope" else None)
+        record_call(self.name, seconds, fitted)
+        return result
+
+    def _result(self, envelope: Envelope) -> CallToolResult:
+        schema = self.declared.schema
+        return to_result(
+            envelope,
+            schema if envelope.success or self.settings.output == "envelope" else None,
+            text=self.settings.text,
+        )
+
+
+def _add_duration(envelope: Envelope, seconds: float) -> Envelope:
+    """The envelope with `meta.telemetry.duration_ms`, unless the function has measured that itself."""
+    telemetry: Mapping[str, Any] = envelope.meta.get("telemetry", {})
+    duration = {"duration_ms": round(seconds * 1000, 3)}
+    return msgspec.structs.replace(envelope, meta={**envelope.meta, "telemetry": {**duration, **telemetry}})
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    found: object = getattr(function, "__name__", None)
+    return found if isinstance(found, str) else type(function).__name__
+
+
+def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The type hints, with those written as strings resolved; unresolved where that fails."""
+    target: Any = function
+    while isinstance(target, functools.partial):
+        target = cast("Any", target).func
+    target = target if inspect.isroutine(target) else target.__call__
+    try:
+        return get_type_hints(target, include_extras=True)
+    except (NameError, TypeError):
+        return dict(getattr(target, "__annotations__", {}))
+
+
+def _give_signature(
+    wrapper: Callable[..., Any], function: Callable[..., Any], hints: Mapping[str, Any], annotation: Any
+) -> Callable[..., Any]:
+    """`wrapper` with the name, docstring and parameters of `function`, from which frameworks make the schemas."""
+    functools.update_wrapper(wrapper, cast("Callable[..., object]", function))
+    # A callable that is not a function has no name of its own.
+    wrapper.__name__ = _name_of(function)
+    signature = inspect.signature(function)
+    parameters = [
+        each.replace(annotation=hints.get(each.name, each.annotation)) for each in signature.parameters.values()
+    ]
+    wrapper.__dict__["__signature__"] = signature.replace(parameters=parameters, return_annotation=annotation)
+    wrapper.__annotations__ = {
+        **{each.name: each.annotation for each in parameters if each.annotation is not each.empty},
+        "return": annotation,
+    }
+    return wrapper

@@ -1,0 +1,155 @@
+"""Two ends of one call → what changed, by verdict: same, better, worse or changed.
+
+Both sides are judged here and now, by the same rules: the recorded result, and the new one.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from toolvet.core.checks.result import ResultCheck
+from toolvet.core.redact import redact_text
+from toolvet.assess.replay.recorded import RecordedCall, is_about_output
+from toolvet.assess.replay.shape import ResultOutline
+from toolvet.assess.report.replay.document import CallEnd, Comparison, ReplayChange
+from toolvet.core.visible import shorten
+from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition
+from toolvet.assess.rules.ending import Ending, ending, error_as_result, verdict_of, words_of
+from toolvet.core.json_value import without
+
+_LONGEST: Final = 240
+# From good to bad, for what reads the answer: a success, an error that says what to do, one that says nothing, a
+# failure that nobody sees, and no answer at all.
+_RANK: Final = {
+    Ending.SUCCESS: 0,
+    Ending.UNFINISHED: 0,
+    Ending.REFUSAL: 1,
+    Ending.PROTOCOL_REFUSAL: 2,
+    Ending.FAILURE: 3,
+    Ending.WORDLESS: 4,
+    Ending.PROTOCOL_FAILURE: 5,
+    Ending.UNFLAGGED_ERROR: 6,
+    Ending.MALFORMED: 7,
+    Ending.TIMEOUT: 8,
+    Ending.DIED: 9,
+}
+ORDER: Final[tuple[Comparison, ...]] = ("same", "better", "changed", "worse")
+
+
+class CallSide(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a comparison: the call as it went, what was wrong with its arguments, and with its output."""
+
+    call: ObservedCall
+    issues: tuple[str, ...]
+    output_issues: tuple[str, ...] = ()
+
+    @property
+    def end(self) -> CallEnd:
+        """How the call ended, for the report."""
+        verdict = verdict_of(self.call)
+        words = "" if ending(self.call) is Ending.SUCCESS else words_of(self.call) or self.call.detail
+        return CallEnd(
+            ending=ending(self.call).value,
+            state=None if verdict is None or verdict.state is None else verdict.state.value,
+            error_kind=None if verdict is None or verdict.error_kind is None else verdict.error_kind.value,
+            duration_ms=self.call.duration_ms or None,
+            words=shorten(redact_text(words[: 20 * _LONGEST]), _LONGEST),
+        )
+
+
+def recorded_side(recorded: RecordedCall, tool: ToolDefinition, check: ResultCheck) -> CallSide:
+    """The side of the record. It is not held against the outputSchema of today, which its server did not promise."""
+    raw = without(tool.raw, "outputSchema")
+    call = ObservedCall(
+        tool=tool,
+        arguments=recorded.arguments,
+        outcome=recorded.outcome,
+        result=recorded.result,
+        error=recorded.error,
+        duration_ms=recorded.duration_ms or 0.0,
+    )
+    if recorded.outcome is Outcome.RESULT:
+        verdict = check(raw, recorded.arguments, recorded.result, None, shape="mcp")
+        call = msgspec.structs.replace(call, verdict=verdict)
+    elif recorded.error is not None:
+        verdict = check(raw, recorded.arguments, error_as_result(recorded.error), None)
+        call = msgspec.structs.replace(call, error_verdict=verdict)
+    return CallSide(call=call, issues=recorded.issues, output_issues=recorded.output_issues)
+
+
+def live_side(call: ObservedCall) -> CallSide:
+    """The side of the new version."""
+    issues = tuple(f"{violation.pointer or '/'}: {violation.message}" for violation in call.violations)
+    output = () if call.verdict is None else call.verdict.issues
+    return CallSide(call=call, issues=issues, output_issues=tuple(each for each in output if is_about_output(each)))
+
+
+def compare_sides(old: CallSide, new: CallSide, usual: ResultOutline) -> tuple[Comparison, tuple[ReplayChange, ...]]:
+    """Say whether the new side is the same, better, worse, or a success of another shape, and what changed.
+
+    Args:
+        old: The call as it was recorded.
+        new: The same call of the new version.
+        usual: The shape of all recorded results of the tool.
+    """
+    changes = tuple(_changes(old, new, usual))
+    found = {change.comparison for change in changes}
+    for comparison in ("worse", "changed", "better"):
+        if comparison in found:
+            return comparison, changes
+    return "same", changes
+
+
+def best_of(
+    compared: Iterable[tuple[Comparison, tuple[ReplayChange, ...], CallSide]],
+) -> tuple[Comparison, tuple[ReplayChange, ...], CallSide]:
+    """Of several recorded ends of one call, the one that is nearest: a call that had both ends may have either."""
+    return min(compared, key=lambda each: ORDER.index(each[0]))
+
+
+def _changes(old: CallSide, new: CallSide, usual: ResultOutline) -> Iterator[ReplayChange]:
+    if new.issues and not old.issues:
+        yield _change("arguments", "worse", "valid", "invalid", "; ".join(new.issues))
+    elif old.issues and not new.issues:
+        yield _change("arguments", "better", "invalid", "valid", "; ".join(old.issues))
+    before, now = ending(old.call), ending(new.call)
+    if _RANK[before] != _RANK[now]:
+        comparison: Comparison = "worse" if _RANK[now] > _RANK[before] else "better"
+        yield _change("outcome", comparison, before.value, now.value, new.end.words or old.end.words)
+    elif _RANK[now]:
+        yield from _changed_error(old, new)
+    if now is not Ending.SUCCESS or before is not Ending.SUCCESS:
+        return
+    if new.output_issues and not old.output_issues:
+        yield _change("output_schema", "worse", "valid", "invalid", "; ".join(new.output_issues))
+    elif old.output_issues and not new.output_issues:
+        yield _change("output_schema", "better", "invalid", "valid", "; ".join(old.output_issues))
+    yield from _changed_validity(old, new)
+    for words in ResultOutline([new.call.result]).differences(ResultOutline([old.call.result]), usual):
+        yield _change("shape", "changed", "", "", words)
+
+
+def _changed_error(old: CallSide, new: CallSide) -> Iterator[ReplayChange]:
+    """Two errors of one rank: what they say went wrong."""
+    before, now = old.end, new.end
+    if before.error_kind != now.error_kind:
+        yield _change("error_kind", "changed", before.error_kind or "", now.error_kind or "", now.words)
+    elif before.state != now.state:
+        yield _change("state", "changed", before.state or "", now.state or "", now.words)
+
+
+def _changed_validity(old: CallSide, new: CallSide) -> Iterator[ReplayChange]:
+    """Two successes, of which one shows no working tool: without any content, say."""
+    if old.call.verdict is None or new.call.verdict is None or old.output_issues or new.output_issues:
+        return
+    was, is_ = old.call.verdict, new.call.verdict
+    if was.is_valid and not is_.is_valid:
+        yield _change("result", "worse", "valid", "invalid", "; ".join(is_.issues or is_.evidence))
+    elif is_.is_valid and not was.is_valid:
+        yield _change("result", "better", "invalid", "valid", "; ".join(was.issues or was.evidence))
+
+
+def _change(kind: str, comparison: Comparison, old: str, new: str, words: str) -> ReplayChange:
+    safe = shorten(redact_text(words[: 20 * _LONGEST]), _LONGEST)
+    return ReplayChange(kind=kind, comparison=comparison, old=old, new=new, words=safe)

@@ -1,0 +1,71 @@
+"""`toolvet.toml` (or `[tool.toolvet]` of a pyproject.toml) → settings.
+
+[assess]
+timeout = 5
+exclude = ["debug_*"]
+include = ["create_draft"]     # called, though nothing shows that it only reads
+
+[checks]
+ignore = ["parameter-undescribed", "path-leaked:get_file"]
+
+[checks.severity]
+unknown-tool-answer = "info"
+
+[checks.answer]                # the options of `check_answer`
+packs = ["medical"]
+
+[checks.arguments]
+wording = "wording.toml"       # the texts of reports, in another language or voice
+
+[checks.result]                # those of `check_result`, also tool by tool
+extra_patterns = ["margin too low"]
+
+[[fixtures.get_book]]          # known good arguments of a tool; more than one is fine
+isbn = "978-0141439518"
+
+[hook]                         # coding agents: docs/hooks.md
+patience = 3
+"""
+
+from typing import TYPE_CHECKING
+
+from toolvet.core.discover.names import named
+
+if TYPE_CHECKING:
+    from toolvet.cli.settings.content import (
+        AnswerSettings,
+        ArgumentSettings,
+        AssessSettings,
+        CheckSettings,
+        OidcSettings,
+        PersonSettings,
+        QueueSettings,
+        ReviewSettings,
+        ServeSettings,
+        Settings,
+        StoreSettings,
+        line_of,
+        load_settings,
+        load_wording,
+    )
+
+__all__ = [
+    "AnswerSettings",
+    "ArgumentSettings",
+    "AssessSettings",
+    "CheckSettings",
+    "OidcSettings",
+    "PersonSettings",
+    "QueueSettings",
+    "ReviewSettings",
+    "ServeSettings",
+    "Settings",
+    "StoreSettings",
+    "line_of",
+    "load_settings",
+    "load_wording",
+]
+
+if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
+    # Whether there is a file at all (`file`) is soon known, and most often there is none (start-up time).
+    __getattr__ = named(__name__, {"content": " ".join(__all__)})

@@ -1,0 +1,137 @@
+"""`read_wording`: the user's own texts for reports, in another language or another voice.
+
+inherit = true                      # what this file does not say is said in toolvet's English
+
+[text]
+summary_invalid = "Acme: '{tool}' cannot be called like this, {count} problem(s)."
+
+[keyword.minimum]
+problem = "Too small: at least {limit}"
+"""
+
+from collections.abc import Iterator, Mapping
+from string import Formatter
+from typing import Final, cast
+
+import msgspec
+
+from toolvet.core.checks.arguments.wording_table import KeywordWording, Wording, builtin_wording
+from toolvet.core.discover.toml import decode_toml
+from toolvet.errors import ConfigError
+
+_TABLES: Final = ("suggestion", "text", "phrase")
+_MISSING: Final = "is missing: add it, or set inherit = true to take toolvet's own text"
+_FIELDS: Final = ("problem", "expected", "fix", "constraint", "phrase")
+
+
+class OwnRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The user's own templates for one keyword; None: not given."""
+
+    kind: str | None = None
+    problem: str | None = None
+    expected: str | None = None
+    fix: str | None = None
+    constraint: str | None = None
+    phrase: str | None = None
+
+    def given(self) -> Mapping[str, str]:
+        """The parts that are given, by name."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+
+
+class OwnWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file with texts of the user's own: the tables of `Wording`, and whether the missing texts are toolvet's own."""
+
+    inherit: bool = False
+    keyword: Mapping[str, OwnRow] = {}
+    suggestion: Mapping[str, str] = {}
+    text: Mapping[str, str] = {}
+    phrase: Mapping[str, str] = {}
+    neutral: Mapping[str, str] = {}
+
+
+def read_wording(content: str, file: str = "wording") -> Wording:
+    r"""Return the wording in a TOML text: every key of `wording.toml`, or some of them and `inherit = true`.
+
+    Args:
+        content: the text.
+        file: its name for error messages.
+
+    Raises:
+        ConfigError: the text is not TOML, a key is missing or unknown, or a template has a placeholder that its text
+            does not have; the message names the key.
+
+    Example:
+        >>> from toolvet import check_arguments
+        >>> voice = read_wording("inherit = true\ntext.summary_invalid = 'Oh no, {tool}! ({count})'")
+        >>> tool = {"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}}
+        >>> check_arguments(tool, {}, wording=voice).summary
+        'Oh no, sail! (1)'
+    """
+    try:
+        given = decode_toml(content, OwnWording)
+    except msgspec.DecodeError as error:
+        raise ConfigError(str(error), file=file) from error
+    for key, problem in _problems(given, builtin_wording()):
+        raise ConfigError(problem, file=file, key=key)
+    own = builtin_wording()
+    rows = {name: msgspec.structs.replace(own.keyword[name], **row.given()) for name, row in given.keyword.items()}
+    return Wording(
+        keyword={**own.keyword, **rows},
+        suggestion={**own.suggestion, **given.suggestion},
+        text={**own.text, **given.text},
+        phrase={**own.phrase, **given.phrase},
+        neutral={**own.neutral, **given.neutral},
+    )
+
+
+def _problems(given: OwnWording, own: Wording) -> Iterator[tuple[str, str]]:
+    """What is wrong, each with its key."""
+    for table in ("keyword", *_TABLES):
+        here = cast("Mapping[str, object]", getattr(given, table))
+        known = cast("Mapping[str, object]", getattr(own, table))
+        for name in here:
+            if name not in known:
+                yield f"{table}.{name}", f"there is no such text; there are {', '.join(known)}"
+        for name in known:
+            if name not in here and not given.inherit:
+                yield f"{table}.{name}", _MISSING
+    for table in _TABLES:
+        templates = cast("Mapping[str, str]", getattr(own, table))
+        for name, template in cast("Mapping[str, str]", getattr(given, table)).items():
+            yield from _check_template(f"{table}.{name}", template, _placeholders(templates[name]))
+    for name, row in given.keyword.items():
+        yield from _check_row(f"keyword.{name}", row.given(), own.keyword[name], inherit=given.inherit)
+
+
+def _check_row(
+    place: str, row: Mapping[str, str], model: KeywordWording, *, inherit: bool
+) -> Iterator[tuple[str, str]]:
+    if row.get("kind", model.kind) != model.kind:
+        yield f"{place}.kind", f"must be '{model.kind}': it names the suggestion, and readers do not see it"
+    about_call = _placeholders(model.problem) | _placeholders(model.expected) | _placeholders(model.fix)
+    for field in _FIELDS:
+        own = cast("str", getattr(model, field))
+        if field not in row:
+            if own and not inherit:
+                yield f"{place}.{field}", _MISSING
+            continue
+        usable = _placeholders(own) if field in ("constraint", "phrase") else about_call
+        # The name of a member is filled in later, and not in what is expected.
+        yield from _check_template(f"{place}.{field}", row[field], usable - {"name"} if field == "expected" else usable)
+
+
+def _check_template(key: str, template: str, usable: set[str]) -> Iterator[tuple[str, str]]:
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        yield key, f"is not a template: {error}; write {{{{ and }}}} for braces"
+        return
+    for _, name, form, conversion in parts:
+        if name is not None and (name not in usable or form or conversion):
+            shown = ", ".join(f"{{{each}}}" for each in sorted(usable)) or "none"
+            yield key, f"has no placeholder {{{name}}}; its placeholders are: {shown}"
+
+
+def _placeholders(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}

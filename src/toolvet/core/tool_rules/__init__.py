@@ -1,0 +1,1 @@
+"""core/tool_rules."""

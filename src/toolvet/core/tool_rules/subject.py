@@ -1,0 +1,248 @@
+"""The subjects of rules: a tool as it is defined, a call as it went, a server as it was seen.
+
+The rules do not know where these come from: an assessment fills them from calls that it made, and a proxy could fill
+them from calls that it passed on.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal, cast
+
+import msgspec
+
+from toolvet.core.checks.capability import Level, ValidationReply
+from toolvet.core.checks.result import ResultVerdict
+from toolvet.core.tool_rules.http import HttpSeen
+from toolvet.core.schema import Violation
+from toolvet.core.json_value import members, names
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of `tools/list`, as the server sent it.
+
+    `raw` is the entry itself, `position` its place in the list over all pages. The other fields are what could be read
+    from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are not
+    an object are empty.
+    """
+
+    raw: Any
+    position: int = 0
+    name: str = ""
+    description: str = ""
+    input_schema: Any = None
+    output_schema: Any = None
+    annotations: Mapping[str, Any] = {}
+
+    @property
+    def schema(self) -> Mapping[str, object] | None:
+        """The inputSchema, if it is an object."""
+        return _object(self.input_schema)
+
+    @property
+    def result_schema(self) -> Mapping[str, object] | None:
+        """The outputSchema, if it is an object."""
+        return _object(self.output_schema)
+
+    @property
+    def properties(self) -> Mapping[str, object]:
+        """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
+        return members(members(self.input_schema).get("properties"))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the required parameters."""
+        return names(members(self.input_schema).get("required"))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the schema forbids arguments that it does not name (so that an unknown one is invalid)."""
+        schema = members(self.input_schema)
+        return schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
+
+    @property
+    def runs_as_task(self) -> bool:
+        """2025-11-25: a tool with `execution.taskSupport: "required"` is right to refuse a plain call."""
+        return members(members(self.raw).get("execution")).get("taskSupport") == "required"
+
+
+def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
+    """The definition in an entry of a tool list (`raw`), at its `position` in that list.
+
+    Total: any entry is some definition, perhaps one without a name.
+    """
+    entry = members(raw)
+    name, description = entry.get("name"), entry.get("description")
+    return ToolDefinition(
+        raw=raw,
+        position=position,
+        name=name if isinstance(name, str) else "",
+        description=description if isinstance(description, str) else "",
+        input_schema=entry.get("inputSchema"),
+        output_schema=entry.get("outputSchema"),
+        annotations=members(entry.get("annotations")),
+    )
+
+
+def _object(value: object) -> Mapping[str, object] | None:
+    return members(cast("object", value)) if isinstance(value, dict) else None
+
+
+class Outcome(StrEnum):
+    """The kind of answer to a call. `RESULT` is a tool result (with or without isError), the others are not."""
+
+    RESULT = "result"
+    PROTOCOL_ERROR = "protocol_error"
+    TIMEOUT = "timeout"
+    SERVER_DIED = "server_died"
+    INVALID_MESSAGE = "invalid_message"
+
+
+Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
+
+
+class IntendedViolation(msgspec.Struct, frozen=True, kw_only=True):
+    """The fault that the arguments of an error case have on purpose.
+
+    `keyword` is the JSON Schema keyword that is broken ("additionalProperties" also for an unknown argument that the
+    schema does not forbid), `pointer` the place in the arguments, `property` the name that is missing or unknown,
+    `detail` a phrase for people. `declared` is False when the schema allows it after all.
+    """
+
+    keyword: str
+    pointer: str = ""
+    property: str | None = None
+    detail: str = ""
+    declared: bool = True
+
+
+class ProtocolError(msgspec.Struct, frozen=True, kw_only=True):
+    """A JSON-RPC error object."""
+
+    code: int | None
+    message: str
+    data: Any = None
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict of a server's own validator on a call. `levels` are those that it checks; empty if unknown."""
+
+    reply: ValidationReply
+    levels: tuple[Level, ...] = ()
+
+
+class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a very large answer in whose place rules have an excerpt.
+
+    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole, where it has few
+    values, or else the excerpt; structured content was then not compared with the outputSchema. `borders` are texts
+    around the places where the excerpt was cut, to look for secrets in.
+    """
+
+    size: int
+    verdict_on: Literal["whole", "excerpt"] = "whole"
+    borders: tuple[str, ...] = ()
+
+
+class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One `tools/call` and what came of it.
+
+    `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when
+    a scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT; `error_verdict` is the
+    verdict on a protocol error, read as the error result that it should have been; None where nobody made it.
+    `detail` holds what is known of an outcome without an answer (exit code, last words on stderr, why a message was
+    invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
+    gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
+    its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
+    `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
+    `result` or `error` is only an excerpt of a very large answer.
+    """
+
+    tool: ToolDefinition
+    arguments: Any
+    outcome: Outcome
+    category: Category | None = None
+    result: Any = None
+    error: ProtocolError | None = None
+    verdict: ResultVerdict | None = None
+    error_verdict: ResultVerdict | None = None
+    violations: tuple[Violation, ...] = ()
+    breach: IntendedViolation | None = None
+    duration_ms: float = 0.0
+    protocol_version: str = ""
+    detail: str = ""
+    preview: Preview | None = None
+    known_paths: tuple[str, ...] = ()
+    absent: str = ""
+    present: Any = None
+    excerpt: AnswerExcerpt | None = None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the server refused the arguments: an error about them, in either form; never a crash."""
+        if self.outcome is Outcome.PROTOCOL_ERROR:
+            return self.error is not None and self.error.code in {-32602, -32600}
+        return (
+            self.verdict is not None
+            and self.verdict.error_kind == "business"
+            and (self.verdict.is_error or self.verdict.error_without_flag)
+        )
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call came back as a success that reports no error."""
+        return (
+            self.outcome is Outcome.RESULT
+            and self.verdict is not None
+            and not self.verdict.is_error
+            and not self.verdict.error_without_flag
+        )
+
+
+class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):
+    """Something on the wire that no server should send: its `kind` (noise, duplicate_answer, …) and the words."""
+
+    kind: str
+    evidence: str = ""
+
+
+class ValidationSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability `toolValidation` as it was seen, on a server that announces it, rightly or wrongly.
+
+    `method` is the tool that validates, `asked` how often it was asked. `announcement_problems` are sentences about
+    what was announced: `announced` is False when they leave no announcement. `failures` says, once for each time, why
+    asking brought no verdict.
+    """
+
+    announced: bool
+    method: str
+    asked: int = 0
+    announcement_problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
+
+    `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
+    `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
+    only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
+    `overfilled` says how much the server wrote into its folders, where that was more than allowed.
+    `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
+    announces resources or prompts, and no tools.
+    """
+
+    tools: tuple[ToolDefinition, ...]
+    protocol_version: str = ""
+    unknown_tool: ObservedCall | None = None
+    anomalies: tuple[WireAnomaly, ...] = ()
+    listing_problems: tuple[str, ...] = ()
+    validation: ValidationSeen | None = None
+    calls: tuple[ObservedCall, ...] = ()
+    odd_arguments: tuple[ObservedCall, ...] = ()
+    http: HttpSeen | None = None
+    is_without_tools: bool = False
+    overfilled: str = ""
+
+    def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
+        """The words of all anomalies of these kinds, in the order they came."""
+        return tuple(anomaly.evidence for anomaly in self.anomalies if anomaly.kind in kinds)

@@ -1,0 +1,112 @@
+"""The reply to a request, and the odd things that a peer did besides. All durations are seconds."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from toolvet.mcp.transport.quote import quotable
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The request succeeded. `result` is any JSON value, `raw` the whole message as it came."""
+
+    result: object
+    raw: bytes
+    duration: float
+
+
+class RpcError(msgspec.Struct, frozen=True, kw_only=True):
+    """The server answered with a JSON-RPC error.
+
+    `data` is None when absent; `status` is the HTTP status that the error came with, None over stdio.
+    """
+
+    code: int
+    message: str
+    data: object = None
+    raw: bytes = b""
+    duration: float
+    status: int | None = None
+
+
+class TimedOut(msgspec.Struct, frozen=True, kw_only=True):
+    """No answer came in time. The peer was sent a cancellation where the protocol allows one."""
+
+    duration: float
+
+
+class ConnectionLost(msgspec.Struct, frozen=True, kw_only=True):
+    """The channel has ended: the process ended or closed its stdout, or the connection broke or was refused.
+
+    `exit_code` is negative for a signal, None while the process lives and over HTTP. `stderr_tail` holds the last
+    lines that the process wrote to stderr.
+    """
+
+    reason: str
+    exit_code: int | None = None
+    stderr_tail: str = ""
+    duration: float
+
+
+class Malformed(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer is not a legal JSON-RPC response to this request.
+
+    Over HTTP this includes every status without a JSON-RPC body: `status` is then set, and `challenge` is the
+    `WWW-Authenticate` header.
+    """
+
+    reason: str
+    raw: bytes
+    duration: float
+    status: int | None = None
+    challenge: str = ""
+
+
+Reply: TypeAlias = Answer | RpcError | TimedOut | ConnectionLost | Malformed
+
+AnomalyKind: TypeAlias = Literal[
+    "noise",  # something on the channel that is not a message
+    "duplicate_answer",  # a second answer to the same request
+    "late_answer",  # an answer to a request that we had cancelled
+    "unknown_id",  # an answer to a request that was never made
+    "null_id",  # an error without id, taken as the answer to the only open request
+    "unexpected_request",  # a request to us that nothing we announced allows
+    "bad_notification",  # the params of a notification are not JSON
+    "notification_refused",  # HTTP: a notification of ours was answered with an error
+    "opening_refused",  # the first attempt to open a session spoiled the channel
+    "protocol_version",  # the server answered a version that does not exist
+    "illegal_opening",  # initialize or server/discover was answered with something of another shape
+    "half_character",  # the opening or a list contains half of a surrogate pair; it was read all the same
+    "bad_session_id",  # HTTP, legacy: an Mcp-Session-Id that is not visible ASCII; it is not sent back
+    "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
+    "cursor_cycle",  # tools/list: a cursor came twice
+    "too_many_pages",  # tools/list: we stopped reading
+    "too_many_entries",  # tools/list: we stopped reading, and dropped the rest of the page
+    "bad_cursor",  # tools/list: nextCursor is not a string
+    "bad_page",  # tools/list: a page without a `tools` array
+    "page_failed",  # tools/list: a page was refused, lost, malformed or late
+    "bad_parameter_header",  # an x-mcp-header annotation that the specification forbids
+]
+
+
+class Anomaly(msgspec.Struct, frozen=True):
+    """Something a well-behaved peer does not do. `evidence` quotes it, cut and safe to print."""
+
+    kind: AnomalyKind
+    evidence: str
+
+
+def describe_reply(reply: Reply) -> str:
+    """Describe `reply` as the end of a sentence about the server: `refused with -32601 "Method not found"`."""
+    match reply:
+        case Answer():
+            return f"answered {quotable(reply.raw, 200)}"
+        case RpcError():
+            return f'refused with {reply.code} "{quotable(reply.message, 200)}"'
+        case TimedOut():
+            return f"no answer within {reply.duration:.3g} s"
+        case ConnectionLost():
+            ending = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
+            return f"{reply.reason}{ending}"
+        case Malformed():
+            return f"answered with what is no JSON-RPC: {reply.reason}"

@@ -1,0 +1,376 @@
+"""Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte."""
+
+from typing import Final, cast
+
+import msgspec
+
+from toolvet.core.causes import Retry, State
+from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
+from toolvet.core.redact import SecretMask
+from toolvet.core.json_value import elements, is_object, members
+from toolvet.proxy.session.catalogue import Catalogue, KnownTool
+from toolvet.proxy.session.enveloped import envelope_form, in_shape_of_others
+from toolvet.proxy.session.own_answer import Stop, judge_own_answer, stopped_verdict
+from toolvet.proxy.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
+from toolvet.proxy.session.repeats import goes_on, says_no_tool
+from toolvet.proxy.session.splice import Raws, encode_members, member, raw, split_members
+from toolvet.proxy.session.step import CallEnded, Change, Outcome, Reason
+from toolvet.proxy.session.trace import TRACE_KEY
+from toolvet.mcp.wire import ErrorReply, Result, encode_error, parse
+
+_COMPLETE: Final = (None, "complete")
+
+
+class JudgedReply(msgspec.Struct, frozen=True, gc=False):
+    """The answer for the client, and the note for the record."""
+
+    data: bytes
+    note: CallEnded
+
+
+class _JudgedResult(msgspec.Struct, frozen=True):
+    """What was found in a result. `breach` says how it breaks the tool's outputSchema, `why` explains `blocked`.
+
+    `said` are the words of a protocol error.
+    """
+
+    outcome: Outcome
+    result: object = None
+    verdict: ResultVerdict | None = None
+    unjudged: str | None = None
+    breach: str | None = None
+    blocked: Reason | None = None
+    why: str = ""
+    said: str = ""
+
+
+_NOTHING: Final = _JudgedResult("success")
+_UNREAD: Final = ResultVerdict(is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0)
+_ANY: Final = msgspec.json.Decoder()
+_NO_SECRETS: Final = SecretMask()
+
+
+def judge_result(
+    call: PendingCall, tool: KnownTool | None, message: Result, catalogue: Catalogue, check: ResultCheck
+) -> JudgedReply:
+    """Judge a result as the policy of its call says. `tool` is None where the tool is not known."""
+    found = _inspect(call, tool, message, check)
+    _count(call, tool, found, catalogue, message)
+    data = message.raw
+    changed: tuple[Change, ...] = ()
+    if found.blocked or call.repaired is not None or call.wants_notes:
+        data, changed = _change(call, message, found, catalogue)
+    if call.policy.fit and catalogue.kept is not None and found.outcome in ("success", "tool_error"):
+        from toolvet.proxy.session.fit import FitRoom, fit_result  # noqa: PLC0415 - most policies shorten nothing
+
+        data, shortened = fit_result(data, FitRoom.of(call.policy.fit), tool, catalogue.kept, catalogue.retrieval_tool)
+        changed = tuple(dict.fromkeys((*changed, *shortened)))
+    outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
+    return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))
+
+
+def judge_error(call: PendingCall, message: ErrorReply, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:
+    """Judge a protocol error, which always passes unchanged."""
+    verdict = None
+    if call.policy.results != "off":
+        error = {"code": message.code, "message": message.message}
+        verdict = check({"name": call.tool}, call.arguments, error, shape="mcp")
+    found = _JudgedResult("protocol_error", verdict=verdict, said=message.message)
+    _count(call, None, found, catalogue)
+    return JudgedReply(message.raw, end_call(call, "protocol_error", found, code=message.code, size=len(message.raw)))
+
+
+def judge_unanswered(
+    call: PendingCall, message: ErrorReply, check: ResultCheck, stop: Stop = "unanswered"
+) -> JudgedReply:
+    """Judge an error of the proxy's own, in place of the server's answer. Its `data` gets the trace id."""
+    error = {"code": message.code, "message": message.message}
+    verdict = judge_own_answer(stop, message.message, tool=call.tool, result=error, check=check)
+    notes = own_notes(call, verdict)
+    data = encode_error(call.id, message.code, message.message, {**members(message.data), **notes})
+    found = _JudgedResult("protocol_error", verdict=verdict, why=message.message)
+    return JudgedReply(data, end_call(call, "protocol_error", found, code=message.code, size=len(data)))
+
+
+def end_unjudged(call: PendingCall, why: str, size: int) -> CallEnded:
+    """Return the note for a call whose answer passed unread; `size` is in bytes."""
+    return end_call(call, "success", _JudgedResult("success", unjudged=why), size=size)
+
+
+def own_notes(call: PendingCall, verdict: ResultVerdict) -> dict[str, object]:
+    """Return the members of `_meta` in an answer of our own: the trace id, and the verdict if it is asked for."""
+    trace_id = call.trace_id
+    notes: dict[str, object] = {TRACE_KEY: trace_id}
+    if call.wants_verdict:
+        notes[VERDICT_KEY] = {**verdict.to_dict(), "trace_id": trace_id}
+    return notes
+
+
+def end_own(
+    call: PendingCall,
+    outcome: Outcome,
+    verdict: ResultVerdict,
+    *,
+    blocked: Reason | None = None,
+    why: str = "",
+    size: int = 0,
+) -> CallEnded:
+    """Return the note for a call that was answered by us."""
+    found = _JudgedResult(outcome, verdict=verdict, blocked=blocked, why=why)
+    return end_call(call, outcome, found, size=size)
+
+
+def end_call(
+    call: PendingCall,
+    outcome: Outcome,
+    found: _JudgedResult | None = None,
+    *,
+    why: str = "",
+    changed: tuple[Change, ...] = (),
+    code: int | None = None,
+    size: int = 0,
+) -> CallEnded:
+    """Return the note for a call that ended; the keywords are fields of the note, in place of what was found."""
+    policy = call.policy
+    if found is None:
+        found = _NOTHING
+    # With more values in one call CPython builds a dict for them, which costs a microsecond.
+    note = CallEnded(
+        call.number,
+        call.id,
+        call.tool,
+        call.era,
+        outcome,
+        found.verdict,
+        unjudged=found.unjudged,
+        issues=call.issues,
+        repaired=call.repaired,
+        blocked=found.blocked,
+        would_block=call.would_block,
+        why=why or found.why or call.why,
+        changed=changed if call.repaired is None else ("repair", *changed),
+        code=code,
+        size=size,
+        hidden=policy.redact,
+        mask=_mask_of(call, found),
+        meta=call.meta,
+        traces=call.traces,
+    )
+    if policy.record in ("calls", "required_calls"):
+        return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
+    return note
+
+
+def _mask_of(call: PendingCall, found: _JudgedResult) -> SecretMask:
+    """Learn the secrets of a call whose arguments or answer are quoted in its note; most calls quote nothing."""
+    verdict = found.verdict
+    quotes = verdict is not None and (
+        verdict.is_error
+        or not verdict.is_valid
+        or verdict.error_without_flag
+        or bool(verdict.factors or verdict.leaks or verdict.metadata.warnings)
+    )
+    if not (quotes or found.why or found.unjudged or call.why or call.issues or call.repaired):
+        return _NO_SECRETS
+    return SecretMask.learned(call.arguments, found.result, found.said)
+
+
+def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: ResultCheck) -> _JudgedResult:
+    """Judge a result. It is decoded only if the policy needs that, and only if it is not too large."""
+    policy = call.policy
+    size = len(message.raw)
+    has_promise = policy.output_schema != "off" and tool is not None and tool.promises_output
+    if policy.results == "off" and not has_promise and not call.wants_verdict:
+        return _skim(message)
+    if policy.results == "enforce" and size > policy.max_result_bytes:
+        why = f"the result has {size} bytes, and the limit is {policy.max_result_bytes}"
+        verdict = stopped_verdict("large_result", why, _UNREAD)
+        return _JudgedResult("success", verdict=verdict, unjudged=why, blocked="limits", why=why)
+    if size > policy.max_judged_bytes:
+        return _JudgedResult("success", unjudged=f"{size} bytes are more than are judged")
+    result = _decode(message)
+    if not is_object(result):
+        return _JudgedResult("unreadable", result, unjudged="the result is no object")
+    if tool is not None and tool.unread_form:
+        tool.note_form(envelope_form(result))
+    kind = result.get("resultType")
+    if kind == "input_required":
+        return _JudgedResult("input_required", result)
+    if kind == "task" or (call.is_task and is_object(result.get("task"))):
+        return _JudgedResult("task", result)
+    if kind not in _COMPLETE:
+        return _JudgedResult("success", result, unjudged=f"nothing is known of the resultType {str(kind)[:40]!r}")
+    defined: object = {"name": call.tool} if tool is None else tool.handle_for_result(has_promise=has_promise)
+    verdict = check(defined, call.arguments, result, shape="mcp_json")
+    return _apply_policy(call, result, verdict)
+
+
+def _decode(message: Result) -> object:
+    """Return the result; None if it is not JSON. Not through `Result.result`, which remembers it at twice the cost."""
+    if message.value is not msgspec.UNSET:
+        return message.value
+    try:
+        return cast("object", _ANY.decode(message.body))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> _JudgedResult:
+    """Decide by the policy whether a result with this verdict is blocked."""
+    policy = call.policy
+    outcome: Outcome = "tool_error" if verdict.is_error else "success"
+    promise = verdict.metadata.output_schema_validation
+    breach = promise.error if promise is not None and not promise.is_valid else None
+    blocked: Reason | None = None
+    why = breach or ""
+    if policy.results == "enforce" and verdict.error_without_flag:
+        blocked, why = "result", verdict.issues[0]
+    elif policy.results == "enforce" and verdict.classification is Classification.BROKEN:
+        blocked, why = "result", verdict.issues[0]
+        verdict = stopped_verdict("result", why, verdict)
+    elif breach is not None and policy.output_schema == "enforce":
+        blocked = "output_schema"
+        verdict = stopped_verdict("output_schema", why, verdict)
+    return _JudgedResult(outcome, result, verdict, breach=breach, blocked=blocked, why=why)
+
+
+def _skim(message: Result) -> _JudgedResult:
+    """Find the outcome of a result that is not judged, without decoding it where that is possible."""
+    data = message.raw
+    if b'"isError"' not in data and b'"input_required"' not in data and b'"task"' not in data:
+        return _JudgedResult("success")
+    result = members(_decode(message))
+    if result.get("isError") is True:
+        return _JudgedResult("tool_error", result)
+    kind = result.get("resultType")
+    if kind == "input_required":
+        return _JudgedResult("input_required", result)
+    return _JudgedResult("task" if kind == "task" or is_object(result.get("task")) else "success", result)
+
+
+def _count(
+    call: PendingCall, tool: KnownTool | None, found: _JudgedResult, catalogue: Catalogue, message: Result | None = None
+) -> None:
+    """Count a failure or a success. What may work later (a timeout, a rate limit) does not count as a failure."""
+    policy = call.policy
+    if found.unjudged is not None:
+        catalogue.repeats.note_quiet()
+        return
+    verdict = found.verdict
+    failed = found.outcome in ("tool_error", "protocol_error") or (verdict is not None and verdict.error_without_flag)
+    if not failed:
+        if found.outcome == "success":
+            if policy.break_after:
+                changes = tool is None or not tool.read_only
+                catalogue.breaker.note_success(call.tool, call.arguments, changes_things=changes)
+            _watch(call, tool, found, catalogue, message)
+    elif verdict is None or verdict.retry is not Retry.BACKOFF:
+        _count_failure(call, found, catalogue, None if verdict is None else verdict.state)
+
+
+def _count_failure(call: PendingCall, found: _JudgedResult, catalogue: Catalogue, state: State | None) -> None:
+    policy = call.policy
+    if policy.break_after:
+        catalogue.breaker.count_failure(call.tool, call.arguments, state)
+        is_counted = call.is_unlisted and catalogue.is_one_conversation
+        if is_counted and says_no_tool(found.said or _text_of(found.result), call.tool):
+            catalogue.breaker.count_name(call.tool)
+    if policy.break_repeats and catalogue.is_one_conversation:
+        catalogue.repeats.note_failure(call.tool, call.arguments)
+
+
+def _watch(
+    call: PendingCall, tool: KnownTool | None, found: _JudgedResult, catalogue: Catalogue, message: Result | None
+) -> None:
+    """Note a call that worked, where results are judged: what was not looked at may be news."""
+    if not call.policy.break_repeats or not catalogue.is_one_conversation:
+        return
+    if message is None or found.verdict is None:
+        catalogue.repeats.note_quiet()
+        return
+    catalogue.repeats.note_result(
+        call.tool,
+        call.arguments,
+        effect=lambda: catalogue.effect_of(tool),
+        digest=lambda: None if goes_on(found.result) else _digest(message),
+    )
+
+
+def _digest(message: Result) -> int | None:
+    """Return a number for what the result says, whatever id it answers."""
+    parsed = parse(message.raw)
+    # The hash of bytes is keyed by a secret of the process: nobody can make another result that counts as the same.
+    return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
+
+
+def _text_of(result: object) -> str:
+    return "\n".join(str(members(block).get("text", "")) for block in elements(members(result).get("content"))[:8])
+
+
+def _change(
+    call: PendingCall, message: Result, found: _JudgedResult, catalogue: Catalogue
+) -> tuple[bytes, tuple[Change, ...]]:
+    """Add and replace what the policy says. Returns the message, the very same bytes if unchanged, and the changes."""
+    notes: dict[str, object] = {}
+    if call.repaired is not None:
+        notes[REPAIR_KEY] = call.repaired
+    changed: list[Change] = []
+    if call.wants_verdict and (found.verdict is not None or found.unjudged is not None):
+        changed.append("verdict")
+        notes[VERDICT_KEY] = _verdict_note(found, call.trace_id)
+    if call.wants_trace:
+        changed.append("trace")
+    # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
+    if (found.blocked is None and not notes and not changed) or not _holds_object(message):
+        return message.raw, ()
+    notes[TRACE_KEY] = call.trace_id
+    reply = split_members(message.raw)
+    result = member(reply, "result")
+    if found.blocked is not None:
+        changed += _block(call, result, found, catalogue)
+    result["_meta"] = raw({**member(result, "_meta"), **notes})
+    reply["result"] = raw(result)
+    return encode_members(reply), tuple(changed)
+
+
+def _holds_object(message: Result) -> bool:
+    if message.value is not msgspec.UNSET:
+        return is_object(message.value)
+    return bytes(message.body).startswith(b"{")
+
+
+def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:
+    """Return the verdict as the client gets it, or why there is none."""
+    if found.verdict is None:
+        return {"unjudged": found.unjudged, "trace_id": trace_id}
+    return {**found.verdict.to_dict(), "trace_id": trace_id}
+
+
+def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:
+    """Replace in `result` what must not pass; the text of a result that only breaks its schema stays.
+
+    Returns the members that were changed.
+    """
+    result["isError"] = raw(True)  # noqa: FBT003 - a JSON value
+    verdict = found.verdict
+    if found.blocked == "result" and verdict is not None and verdict.error_without_flag:
+        return ["is_error"]
+    if found.blocked == "output_schema":
+        lead = (
+            f"Output validation error: the structured content of '{call.tool}' breaks the tool's own outputSchema, "
+            f"so it was held back. {found.why}"
+        )
+    elif found.blocked == "limits":
+        lead = f"The result of '{call.tool}' is too large, so it was held back: {found.why}. Ask for less."
+    else:
+        lead = f"Output validation error: '{call.tool}' sent no usable result: {found.why}."
+    kept = elements(members(found.result).get("content")) if found.blocked == "output_schema" else ()
+    plain = {"content": [{"type": "text", "text": lead}, *kept]}
+    state = None if verdict is None else verdict.state
+    # The text that stays is beside the envelope, and not replaced by it.
+    made = in_shape_of_others(call, plain, catalogue, text=lead, state=state, form="prose" if kept else None)
+    had = result.pop("structuredContent", None) is not None
+    for name, value in made.items():
+        result[name] = raw({**member(result, name), **members(value)} if name == "_meta" else value)
+    has = had or "structuredContent" in made
+    return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]

@@ -1,0 +1,249 @@
+"""Sees a model that goes round in circles with calls that work: the same calls, the same results, and nothing new.
+
+    call 1 of search("x")     → nothing is known
+    calls 2 to 5, same result → nothing new, four times in a row
+    call 6                    → not sent; the answer says why
+
+What is repeated on purpose is no circle, and counts as news (`repeats.toml` has its words): a call of a tool that may
+change things, a result that says that a job goes on, a tool that asks for a state or waits. So does a minute without
+a message of the client (`note_quiet`), because then a person or another tool may have done something, and a call so
+soon after an answer that no model can have read it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from toolvet.core.discover.toml import read_toml
+from toolvet.core.redact import word_segments
+from toolvet.core.json_value import elements, is_object, members
+from toolvet.proxy.session.breaker import Key, call_key
+
+Effect: TypeAlias = str
+"""What a tool does to the world: `reads`, `sets` (calling again with the same arguments adds nothing), or `changes`."""
+
+_MOST_CALLS: Final = 256
+# The first repetition proves nothing, because the result before it was not kept. A lower limit counts as this one.
+_LEAST: Final = 3
+# A call without arguments asks how things stand, which something else may have changed meanwhile.
+_PATIENCE_WITHOUT_ARGUMENTS: Final = 4
+_LONGEST_TEXT: Final = 2_000
+_MOST_MEMBERS: Final = 64
+_FAILED: Final = -1
+
+
+class RepeatWatch:
+    """Calls in a row that brought nothing new. Costs one look-up for a call that was not made lately.
+
+    Pairs and longer circles count like single calls, because only a call or a result that is new ends the row. After
+    as many refusals as the limit allows calls, one is let through: something outside may have changed.
+
+        >>> watch = RepeatWatch()
+        >>> for _ in range(5):
+        ...     watch.note_result("search", {"q": "x"}, effect=lambda: "reads", digest=lambda: 7)
+        >>> watch.check("search", {"q": "x"}, 5), watch.check("search", {"q": "y"}, 5)
+        (5, 0)
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, Key], _RepeatedCall] = {}
+        self._stale = 0
+        self._refusals = 0
+        self._last: tuple[str, Key] | None = None
+
+    def check(self, tool: str, arguments: Mapping[str, object], limit: int) -> int:
+        """Return how many calls brought nothing new, if that reaches `limit` and this is one of them; else 0."""
+        # The first call, and the second, with which the first cannot be compared, are not in the count.
+        told = self._stale + 2
+        if limit < 1 or told < max(limit, _LEAST):
+            return 0
+        limit = max(limit, _LEAST)
+        seen = self._calls.get((tool, call_key(arguments)))
+        # A call that fails is the breaker's.
+        if seen is None or seen.digest is None or seen.digest == _FAILED:
+            return 0
+        if not arguments and told < limit * _PATIENCE_WITHOUT_ARGUMENTS:
+            return 0
+        if self._refusals >= limit:
+            self._refusals = 0
+            return 0
+        self._refusals += 1
+        return told
+
+    def note_result(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        *,
+        effect: Callable[[], Effect],
+        digest: Callable[[], int | None],
+    ) -> None:
+        """Note a call that worked.
+
+        Args:
+            tool: Its name.
+            arguments: Its arguments.
+            effect: Returns what the tool does to the world. Asked only about a call that was made before.
+            digest: Returns a number that differs where results differ; None where the result says that something goes
+                on, or cannot be compared. Asked only about a call that was made before.
+        """
+        key = (tool, call_key(arguments))
+        seen = self._calls.get(key)
+        if seen is None:
+            self._note_news(key)
+            self._keep(key, _RepeatedCall())
+            return
+        does = effect()
+        if does == "changes" or (does == "sets" and self._last != key):
+            self._note_news(key)
+            seen.digest = None
+            return
+        self._last = key
+        found = digest()
+        if found is None or (seen.digest is not None and found != seen.digest):
+            self._note_news(key)
+        elif seen.digest is not None:
+            self._stale += 1
+        seen.digest = found
+
+    def note_failure(self, tool: str, arguments: Mapping[str, object]) -> None:
+        """Note a call that failed, and would fail again: beside calls that work it is half of a circle."""
+        key = (tool, call_key(arguments))
+        seen = self._calls.get(key)
+        if seen is None:
+            self._note_news(key)
+            self._keep(key, _RepeatedCall(_FAILED))
+            return
+        if seen.digest == _FAILED:
+            self._stale += 1
+        else:
+            self._note_news(key)
+        self._last = key
+        seen.digest = _FAILED
+
+    def note_quiet(self) -> None:
+        """Note that something else may have happened: nothing came for a while, or a result could not be compared."""
+        self._note_news(None)
+
+    def clear(self) -> None:
+        """Forget all calls."""
+        self._calls.clear()
+        self._note_news(None)
+
+    def _note_news(self, key: tuple[str, Key] | None) -> None:
+        self._stale = 0
+        self._refusals = 0
+        self._last = key
+
+    def _keep(self, key: tuple[str, Key], seen: "_RepeatedCall") -> None:
+        if len(self._calls) >= _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
+        self._calls[key] = seen
+
+
+class _RepeatedCall:
+    """A call that was made. `digest` is that of its last result; None where that was not looked at."""
+
+    __slots__ = ("digest",)
+
+    def __init__(self, digest: int | None = None) -> None:
+        self.digest = digest
+
+
+def asks_for_a_state(tool: str) -> bool:
+    """Whether a tool of this name asks how something goes on, or waits for it."""
+    return not _words().asking.isdisjoint(word_segments(tool))
+
+
+def goes_on(result: object) -> bool:
+    """Whether a result says that what was asked about is not over.
+
+    >>> goes_on({"content": [], "structuredContent": {"job": {"state": "IN_PROGRESS"}}})
+    True
+    """
+    held = members(result)
+    texts = [members(block).get("text") for block in elements(held.get("content"))[:_MOST_MEMBERS]]
+    return _has_unfinished(held.get("structuredContent")) or any(
+        isinstance(text, str) and _text_goes_on(text) for text in texts
+    )
+
+
+def says_no_tool(said: str, tool: str) -> bool:
+    """Whether an error says that there is no tool of this name."""
+    known = said[:_LONGEST_TEXT].lower()
+    return _words().no_tool.search(known.replace(tool.lower(), "TOOL") if tool else known) is not None
+
+
+def _text_goes_on(text: str) -> bool:
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return _has_unfinished(msgspec.json.decode(text))
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            pass
+    return _words().phrases.search(text[:_LONGEST_TEXT].lower()) is not None
+
+
+def _has_unfinished(value: object, depth: int = 3) -> bool:
+    """Whether a member down to this depth says that something goes on. Looks at a few members only."""
+    if not depth:
+        return False
+    if is_object(value):
+        words = _words()
+        for name, inner in list(value.items())[:_MOST_MEMBERS]:
+            if isinstance(inner, str):
+                if "_".join(word_segments(name)) in words.names and " ".join(word_segments(inner)) in words.values:
+                    return True
+            elif _has_unfinished(inner, depth - 1):
+                return True
+        return False
+    return any(_has_unfinished(each, depth - 1) for each in elements(value)[:_MOST_MEMBERS])
+
+
+class _RepeatWords(NamedTuple):
+    asking: frozenset[str]
+    names: frozenset[str]
+    values: frozenset[str]
+    phrases: re.Pattern[str]
+    no_tool: re.Pattern[str]
+
+
+class _ProvedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A list of `repeats.toml`, with its proof."""
+
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+
+class RepeatTables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`repeats.toml`: the words of what is repeated on purpose, and their proofs."""
+
+    asking: _ProvedWords
+    unfinished: _ProvedWords
+    unfinished_text: _ProvedWords
+    no_tool: _ProvedWords
+
+
+@cache
+def repeat_tables() -> RepeatTables:
+    """Return the tables of `repeats.toml`."""
+    return read_toml("toolvet.proxy.session", "repeats.toml", RepeatTables)
+
+
+@cache
+def _words() -> _RepeatWords:
+    tables = repeat_tables()
+    return _RepeatWords(
+        asking=frozenset(tables.asking.words),
+        names=frozenset(tables.unfinished.names),
+        values=frozenset(tables.unfinished.values),
+        phrases=re.compile(rf"\b(?:{'|'.join(map(re.escape, tables.unfinished_text.phrases))})\b"),
+        no_tool=re.compile("|".join(tables.no_tool.patterns)),
+    )

@@ -1,0 +1,149 @@
+"""`/verdicts`: the verdicts that a filter finds, page by page; `/search`: the same by words; `/verdict/{id}`: one."""
+
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from toolvet.server.failures import ApiError
+from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.view.chosen import KINDS, ORDERS, ChosenFilter, read_chosen
+from toolvet.server.dashboard.view.entries import shown_entry
+from toolvet.server.dashboard.view.paths import queried, turn_path
+from toolvet.core.envelope import not_found_error, validation_error
+from toolvet.errors import UsageError
+from toolvet.store import Store
+from toolvet.store.finding import VerdictPage
+from toolvet.store.overview import FigureFilter
+from toolvet.store.reading import VerdictOrder
+
+_PER_PAGE: Final = 50
+_MOST_PAGE: Final = 1_000
+# A trace id or its beginning, as pages and `toolvet trace` show it.
+_SHORTEST_TRACE: Final = 6
+
+
+def _fill_list(visit: Visit) -> Mapping[str, object]:
+    chosen = read_chosen(visit.query, time.time())
+    return {**_listed(visit, chosen, "/verdicts"), "words": None, "turn": None}
+
+
+def _fill_search(visit: Visit) -> Mapping[str, object]:
+    chosen = read_chosen(visit.query, time.time())
+    words = chosen.query.get("q", "")
+    if not words:
+        return {**_listed(visit, chosen, "/search"), "words": "", "turn": None}
+    return {**_listed(visit, chosen, "/search"), "words": words, "turn": _turn_of(visit.site.store, words)}
+
+
+def _listed(visit: Visit, chosen: ChosenFilter, path: str) -> Mapping[str, object]:
+    store = visit.site.store
+    part, newer, older, further = _page_of(visit, store, chosen, path)
+    groups = store.groups(("server", "tool", "model", "variant"), FigureFilter())
+    return {
+        "chosen": chosen,
+        "path": path,
+        "verdicts": part.verdicts,
+        "part": part,
+        "newer": newer,
+        "older": older,
+        "further": further,
+        "kinds": KINDS,
+        "orders": ORDERS,
+        "options": {
+            name: sorted({getattr(group, name) for group in groups} - {""})[:500]
+            for name in ("server", "tool", "model", "variant")
+        },
+        "signals": sorted(issue.type for issue in store.overview(FigureFilter(), most=200).issues),
+        "outcomes": _OUTCOMES,
+    }
+
+
+_OUTCOMES: Final = (
+    "success",
+    "tool_error",
+    "protocol_error",
+    "refused",
+    "input_required",
+    "task",
+    "validated",
+    "retrieved",
+    "cancelled",
+    "unreadable",
+    "lost",
+    "valid",
+    "invalid",
+    "use",
+    "retry",
+    "clarify",
+    "route",
+)
+
+
+def _page_of(
+    visit: Visit, store: Store, chosen: ChosenFilter, path: str
+) -> tuple[VerdictPage, str | None, str | None, str | None]:
+    """Return the page that the URL asks for, and the links to those before and after it, and to look further."""
+    wanted, query = chosen.wanted, chosen.query
+    if chosen.order in ("lowest_score", "slowest"):
+        page = _number(visit, "page", 1, _MOST_PAGE)
+        part = store.page(wanted, limit=_PER_PAGE, order=chosen.order, offset=(page - 1) * _PER_PAGE)
+        newer = queried(path, query, page=page - 1 if page > 2 else None) if page > 1 else None
+        return part, newer, queried(path, query, page=page + 1) if part.has_more and page < _MOST_PAGE else None, None
+    is_newest = chosen.order == "newest"
+    # In the order of the list, `after` leads back to what is before this page, and `before` on.
+    back, on = ("after", "before") if is_newest else ("before", "after")
+    came_back, came_on = _number(visit, back, 0), _number(visit, on, 0)
+    if came_back:
+        turned: VerdictOrder = "oldest" if is_newest else "newest"
+        part = store.page(wanted, limit=_PER_PAGE, order=turned, **_cursor(turned, came_back))
+        found = part.verdicts[::-1]
+        older = queried(path, query, **{on: found[-1].seq}) if found else None
+        newer = queried(path, query, **{back: found[0].seq}) if part.has_more else None
+        further = None if part.stopped is None else queried(path, query, **{back: part.stopped})
+        return msgspec.structs.replace(part, verdicts=found), newer, older, further
+    part = store.page(wanted, limit=_PER_PAGE, order=chosen.order, **_cursor(chosen.order, came_on))
+    newer = None
+    if came_on:
+        newer = queried(path, query, **{back: part.verdicts[0].seq}) if part.verdicts else queried(path, query)
+    older = queried(path, query, **{on: part.verdicts[-1].seq}) if part.has_more else None
+    further = None if part.stopped is None else queried(path, query, **{on: part.stopped})
+    return part, newer, older, further
+
+
+def _cursor(order: VerdictOrder, place: int) -> dict[str, int]:
+    return {"before" if order == "newest" else "after": place} if place else {}
+
+
+def _number(visit: Visit, name: str, usual: int, most: int = 2**62) -> int:
+    given = visit.query.get(name, "")
+    if not given:
+        return usual
+    if not (given.isascii() and given.isdigit() and len(given) < 20 and 0 < int(given) <= most):
+        raise ApiError(422, validation_error(f"{name} must be a whole number from 1 to {most}", field=name))
+    return int(given)
+
+
+def _turn_of(store: Store, words: str) -> str | None:
+    """Return the path of the turn whose id is searched for, or begins with these words."""
+    if len(words) < _SHORTEST_TRACE or " " in words or not words.isascii() or not words.isprintable():
+        return None
+    try:
+        return turn_path(store.turn(words, limit=1).trace)
+    except UsageError:
+        return None
+
+
+def _fill_one(visit: Visit) -> Mapping[str, object]:
+    record = visit.site.store.verdict(visit.path["id"])
+    if record is None:
+        raise ApiError(404, not_found_error("verdict", visit.path["id"]))
+    return {"entries": [shown_entry(record)], "record": record}
+
+
+PAGES = (
+    Page("/verdicts", "Verdicts", "verdicts.html.jinja", _fill_list, menu=(3, "Verdicts")),
+    Page("/search", "Search", "verdicts.html.jinja", _fill_search, section="/verdicts"),
+    Page("/verdict/{id}", "Verdict", "verdict.html.jinja", _fill_one, section="/verdicts"),
+)

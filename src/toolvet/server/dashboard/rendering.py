@@ -1,0 +1,147 @@
+"""Pages → routes: looks up who visits, fills the template, and answers in HTML."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from toolvet.server.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender, address_of
+from toolvet.server.access.login import LoginPages, read_form
+from toolvet.server.access.refusals import note_refusal
+from toolvet.server.dashboard.api.routing import allowed
+from toolvet.server.dashboard.assets import asset_path
+from toolvet.server.dashboard.failure_pages import FailurePages
+from toolvet.server.failures import ApiError, refusal
+from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.site import Site
+from toolvet.server.dashboard.view.formats import FILTERS
+from toolvet.server.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
+from toolvet.core.discover import data_files, modules
+from toolvet.core.envelope import forbidden_error, validation_error
+from toolvet.errors import StoreError
+from toolvet.core.visible import visible
+from toolvet.store.browsing import read_progress
+
+
+def pages() -> list[Page]:
+    """Return all pages, in the order of their paths."""
+    found: list[Page] = []
+    for module in modules("toolvet.server.dashboard.pages"):
+        found.extend(module.PAGES)
+    return sorted(found, key=lambda page: page.path)
+
+
+def environment() -> Environment:
+    """Return the templates. Every value is escaped; a name that nobody gave is an error."""
+    sources = {name: text.decode() for name, text in data_files("toolvet.server.dashboard.templates", ".jinja")}
+    made = Environment(
+        loader=DictLoader(sources),
+        autoescape=True,
+        # No control character of a stored text reaches a page.
+        finalize=_make_visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names: dict[str, Any] = {
+        "asset": asset_path,
+        "queried": queried,
+        "tool_path": tool_path,
+        "server_path": server_path,
+        "turn_path": turn_path,
+        "conversation_path": conversation_path,
+    }
+    made.globals.update(names)
+    made.filters.update(FILTERS)
+    return made
+
+
+def _make_visible(value: object) -> object:
+    return visible(value) if type(value) is str else value
+
+
+def failure_pages(known: Sequence[Page]) -> FailurePages:
+    """Return what shows failures within the frame of these pages: their templates and their menu."""
+    return FailurePages(environment(), sorted((page for page in known if page.menu), key=lambda page: page.menu or ()))
+
+
+def page_routes(known: Sequence[Page], site: Site, gate: Gate, failures: FailurePages) -> list[Route]:
+    """Return the routes of these pages, of the login page, and of the way out."""
+    shown = [Route(page.path, _handler(page, site, gate, failures), methods=["GET", "POST"]) for page in known]
+    return [*shown, *LoginPages(failures.templates, gate, site).routes()]
+
+
+def _handler(page: Page, site: Site, gate: Gate, failures: FailurePages) -> Any:
+    template = failures.templates.get_template(page.template)
+
+    async def handle(request: Request) -> Response:
+        caller = Sender(None, None)
+        # A browser that sends a wrong token may log in instead.
+        with suppress(ApiError):
+            caller = gate.caller(request)
+        if caller.person is None:
+            query = f"?{request.url.query}" if request.url.query and request.method == "GET" else ""
+            return RedirectResponse(f"/login?{urlencode({'next': request.url.path + query})}", 303)
+        # Whoever is let in without a login cannot leave either.
+        may_leave = gate.people.local is None and caller.session is not None
+        session, cookie = caller.session, None
+        if session is None:
+            # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
+            session, cookie = gate.sessions.begin(caller.person.name)
+        csrf = gate.sessions.form_token(session)
+        visit = Visit(request.query_params, request.path_params, caller.person, site, address=address_of(request))
+        shown = {"visit": visit, "page": page, "menu": failures.menu, "csrf": csrf, "may_leave": may_leave}
+        try:
+            gate.slow_down(request, caller)
+            allowed(caller.person, page.role)
+            _check_texts(request.query_params)
+            if request.method == "POST":
+                return await _post(page, request, visit, gate, caller)
+            words = await run_in_threadpool(lambda: _filled(page, template, visit, shown))
+            response: Response = HTMLResponse(words)
+        except ApiError as error:
+            if error.status == 403:
+                await note_refusal(site, request, error.envelope.error or "", who=caller.person.name)
+            response = failures.show(error, visit, csrf)
+        except StoreError as error:
+            response = failures.outage(error, visit, csrf, is_sent=request.method == "POST")
+        if cookie is not None:
+            gate.keep(response, cookie)
+        response.headers["cache-control"] = "no-store"
+        return response
+
+    return handle
+
+
+def _filled(page: Page, template: Template, visit: Visit, shown: Mapping[str, object]) -> str:
+    # Read before the rest: what comes while the page is made is news to it.
+    with visit.site.store.reading() as connection:
+        seen = read_progress(connection).mark
+    return template.render(page.fill(visit), seen=seen, **shown)
+
+
+def _check_texts(given: Mapping[str, str]) -> None:
+    """Raise ApiError with 422 for a NUL, which no database takes."""
+    wrong = next((name for name, value in given.items() if "\x00" in name or "\x00" in value), None)
+    if wrong is not None:
+        name = wrong.replace("\x00", "")
+        raise ApiError(422, validation_error(f"{name} must not have a NUL", field=name or None))
+
+
+async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: Sender) -> Response:
+    if page.post is None:
+        raise refusal(405, "this page takes no form", {"allow": "GET"})
+    form = await read_form(request)
+    if caller.session is None:
+        raise ApiError(403, forbidden_error("the form has no session; load the page again"))
+    gate.check_form(caller, request.headers.get(FORM_HEADER) or form.get(FORM_FIELD, ""))
+    _check_texts(form)
+    sent = replace(visit, form={name: value for name, value in form.items() if name != FORM_FIELD})
+    return RedirectResponse(await run_in_threadpool(page.post, sent), 303)
