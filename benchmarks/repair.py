@@ -15,8 +15,8 @@ from tests.core.schema.repair.breaking import Broken, broken_calls, real_schemas
 from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 from tests.core.schema.repair.ways import Text
 
-from toolvet.core.schema import compiled, recover, repair
 from toolvet.core.json_value import same
+from toolvet.core.schema import compiled, recover, repair
 
 CALLS = 5_000
 SEED = 20_260_101

@@ -20,9 +20,9 @@ from benchmarks.harness import Report, Way, here, quartiles
 from tests.core.schema.repair.breaking import real_schemas
 from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
-from toolvet.errors import Unsatisfiable
 from toolvet.core.schema import Schema, compiled, invalid_examples, valid_example
 from toolvet.core.schema.compilation import _CACHE
+from toolvet.errors import Unsatisfiable
 
 DRAFT = jsonschema.Draft202012Validator
 JSON_SCHEMA_7 = "http://json-schema.org/draft-07/schema#"

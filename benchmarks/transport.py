@@ -22,10 +22,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.harness import Report
-from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from mcp import ClientSession, StdioServerParameters
 from toolvet.mcp.transport import Answer, HttpTarget, StdioTarget, Target, open_session
 
 TARGET_MS = 0.15

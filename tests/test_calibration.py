@@ -13,9 +13,9 @@ from benchmarks.calibration.tables import figures, repair_figures, section
 from benchmarks.ratchet import FLOORS, read
 
 from toolvet import SignalType, check_answer, check_arguments
+from toolvet.assess.rules import cards
 from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.checks.answer.certainty import score_bands
-from toolvet.assess.rules import cards
 from toolvet.core.schema import compiled, recover, repair
 from toolvet.core.schema.repairs.certainty import StepKind, certainty_of
 

@@ -14,6 +14,10 @@ from types import ModuleType
 import pytest
 
 import toolvet
+from toolvet.assess.report import formats
+from toolvet.assess.rules import cards
+from toolvet.assess.rules.judge import rules
+from toolvet.assess.rules.rule import Rule
 from toolvet.core.checks.answer import SignalType
 from toolvet.core.checks.answer.ending_marks import ending_table
 from toolvet.core.checks.answer.finish import finish_reasons, plain_reason
@@ -21,12 +25,8 @@ from toolvet.core.checks.answer.wording import wording as answer_wording
 from toolvet.core.checks.arguments.wording_table import wording as keyword_wording
 from toolvet.core.checks.result.shapes import result_shapes
 from toolvet.core.discover import modules, packages
-from toolvet.server.scores import destination_names
-from toolvet.assess.report import formats
-from toolvet.assess.rules import cards
-from toolvet.assess.rules.judge import rules
-from toolvet.assess.rules.rule import Rule
 from toolvet.core.tools.shape import tool_shapes
+from toolvet.server.scores import destination_names
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(toolvet.__file__).parent
@@ -254,7 +254,9 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
 
 
 def test_a_platform_for_scores_has_tests() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("test_scores*.py"))
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("test_scores*.py")
+    )
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
         f"{lacking[0]} has no proof: add tests to tests/agents/integrations/test_scores_NAME.py that send to a local server"

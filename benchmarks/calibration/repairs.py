@@ -12,13 +12,13 @@ from benchmarks.calibration.slips import put, sent, sites
 from tests.core.schema.repair.breaking import broken_calls
 from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
-from toolvet.errors import Unsatisfiable
-from toolvet.core.schema import compiled, recover, repair, valid_example
 from toolvet.core.json_value import same
+from toolvet.core.schema import compiled, recover, repair, valid_example
 from toolvet.core.schema.repairs.certainty import StepKind, certainty_of, kinds_of
 from toolvet.core.schema.repairs.confidence import Confidence, least
 from toolvet.core.schema.repairs.context import RepairContext
 from toolvet.core.schema.repairs.rounds import find_repair
+from toolvet.errors import Unsatisfiable
 
 SEED = 20_261_122
 LEVELS: tuple[Confidence, ...] = ("high", "medium", "low")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.proxy.stdio.relay import Relay
 from toolvet.proxy.session import Policies, ProxySettings, Session
-from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
+from toolvet.proxy.stdio.relay import Relay
 
 
 class Client(asyncio.Protocol):

@@ -3,9 +3,10 @@
 import sys
 
 import anyio
-from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.server.stdio import stdio_server
+
+from mcp import StdioServerParameters
 
 
 async def main() -> None:

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.proxy.stdio.loop import run_stdio
 from toolvet.proxy.session import Policies, ProxySettings
+from toolvet.proxy.stdio.loop import run_stdio
 
 record = os.environ.get("RECORD")
 everything = ProxySettings(

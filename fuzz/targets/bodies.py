@@ -8,15 +8,15 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet import UsageError
-from toolvet.store.alerts import AlertRule
 from toolvet.server.dashboard.api.bodies import BODIES, CheckBody, judge
 from toolvet.server.dashboard.api.endpoints.queue import LabelBody
 from toolvet.server.dashboard.api.given import AnyStored, stored_record
 from toolvet.server.dashboard.api.routing import decode_body
 from toolvet.server.dashboard.api.stored import show_verdict
-from toolvet.server.failures import ApiError, failure, json_response
 from toolvet.server.dashboard.view.entries import shown_entry
+from toolvet.server.failures import ApiError, failure, json_response
 from toolvet.server.review import check_label, mark_evidence, review_signals
+from toolvet.store.alerts import AlertRule
 from toolvet.store.records import decode_lines, encode_lines
 
 SIGNALS = ("refusal", "low_confidence", "empty_response", "incomplete", "own")

@@ -12,10 +12,10 @@ from fuzz.holds import holds
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from toolvet import UsageError
-from toolvet.server.dashboard.api.stored import show_assessment, show_event, show_verdict
-from toolvet.server.failures import json_response
-from toolvet.server.dashboard.view.entries import shown_entry
 from toolvet.errors import StoreError
+from toolvet.server.dashboard.api.stored import show_assessment, show_event, show_verdict
+from toolvet.server.dashboard.view.entries import shown_entry
+from toolvet.server.failures import json_response
 from toolvet.server.review import mark_evidence, review_signals
 from toolvet.store.browsing import read_assessment
 from toolvet.store.database import memory_engine

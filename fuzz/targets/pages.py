@@ -16,16 +16,16 @@ from fuzz.holds import holds
 from starlette.types import ASGIApp
 from tests.server.dashboard.filled import TRACE, fill
 
-from toolvet.server.dashboard import rendering
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
+from toolvet.server.dashboard import rendering
 from toolvet.server.dashboard.api import routing
 from toolvet.server.dashboard.app import endpoints, make_app
 from toolvet.server.dashboard.rendering import pages
-from toolvet.server.site import Site
 from toolvet.server.dashboard.view.paths import segment
+from toolvet.server.site import Site
 from toolvet.store import Store
 
 QUERY = (

@@ -8,8 +8,8 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet.core.bounds import is_endless
-from toolvet.proxy.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
 from toolvet.mcp.wire import ErrorReply, Request, Result, parse
+from toolvet.proxy.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
 
 IDS = (1, 2, "1", "a", 3)
 TOOL_SETTINGS = {

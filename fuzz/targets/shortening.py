@@ -6,8 +6,8 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet.core.bounds import is_endless
-from toolvet.proxy.session import Policies, ProxySettings, Session, ToClient
 from toolvet.core.shorten import shorten_text, shorten_value
+from toolvet.proxy.session import Policies, ProxySettings, Session, ToClient
 
 FITS = (600, 650, 900, 2_000)
 LINES = ("a,b,c\n", "2026-01-02 ERROR no\n", "x" * 90 + "\n", "\n", "| a | b |\n", '{"a": 1}\n')

@@ -2,6 +2,15 @@
 # Type checkers and editors read this file as it is. Python reads it too, when a name is first asked for (__init__.py),
 # so it holds imports of the form `from toolvet.room import name as name` and nothing else.
 
+from toolvet.agents.frameworks.wrap import (
+    CallRefusedError as CallRefusedError,
+    wrap as wrap,
+)
+from toolvet.cli.settings import (
+    Settings as Settings,
+    load_settings as load_settings,
+    load_wording as load_wording,
+)
 from toolvet.core.causes import (
     ErrorKind as ErrorKind,
     Retry as Retry,
@@ -63,28 +72,6 @@ from toolvet.core.envelope import (
     unavailable_error as unavailable_error,
     validation_error as validation_error,
 )
-from toolvet.errors import (
-    ArchiveError as ArchiveError,
-    AuthenticationError as AuthenticationError,
-    ConfigError as ConfigError,
-    ContentDamagedError as ContentDamagedError,
-    ContentMissingError as ContentMissingError,
-    EnvelopeError as EnvelopeError,
-    EnvelopeTypeError as EnvelopeTypeError,
-    ToolShapeError as ToolShapeError,
-    ToolvetError as ToolvetError,
-    UnreachableError as UnreachableError,
-    Unsatisfiable as Unsatisfiable,
-    UsageError as UsageError,
-)
-from toolvet.findings import (
-    Finding as Finding,
-    Severity as Severity,
-)
-from toolvet.agents.frameworks.wrap import (
-    CallRefusedError as CallRefusedError,
-    wrap as wrap,
-)
 from toolvet.core.messages import (
     ToolCall as ToolCall,
     Turn as Turn,
@@ -98,11 +85,6 @@ from toolvet.core.schema import (
     recover as recover,
     repair as repair,
     valid_example as valid_example,
-)
-from toolvet.cli.settings import (
-    Settings as Settings,
-    load_settings as load_settings,
-    load_wording as load_wording,
 )
 from toolvet.core.tools import (
     ToolHandle as ToolHandle,
@@ -123,6 +105,24 @@ from toolvet.core.turn import (
     quality_summary as quality_summary,
     regeneration_advice as regeneration_advice,
     vet_stream as vet_stream,
+)
+from toolvet.errors import (
+    ArchiveError as ArchiveError,
+    AuthenticationError as AuthenticationError,
+    ConfigError as ConfigError,
+    ContentDamagedError as ContentDamagedError,
+    ContentMissingError as ContentMissingError,
+    EnvelopeError as EnvelopeError,
+    EnvelopeTypeError as EnvelopeTypeError,
+    ToolShapeError as ToolShapeError,
+    ToolvetError as ToolvetError,
+    UnreachableError as UnreachableError,
+    Unsatisfiable as Unsatisfiable,
+    UsageError as UsageError,
+)
+from toolvet.findings import (
+    Finding as Finding,
+    Severity as Severity,
 )
 from toolvet.version import (
     __version__ as __version__,

@@ -5,7 +5,7 @@ import sys
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from toolvet.agents.resident.client import ask  # noqa: PLC0415 - the help of the command line needs none
+    from toolvet.agents.resident import ask  # noqa: PLC0415 - the help of the command line needs none
 
     try:
         code = ask(sys.argv[1:])

@@ -9,9 +9,9 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.identifiers import absent_values, is_fed, is_identifier
-from toolvet.core.checks.result import check_result
 from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
 from toolvet.assess.rules.ending import Ending, ending
+from toolvet.core.checks.result import check_result
 from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "tasks.py"

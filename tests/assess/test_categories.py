@@ -10,9 +10,9 @@ import pytest
 
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.plan import SeededChoice
+from toolvet.assess.rules import tool_definition
 from toolvet.assess.values import Values
 from toolvet.core.discover import modules
-from toolvet.assess.rules import tool_definition
 
 CATEGORIES = {module.__name__.rpartition(".")[2]: module for module in modules("toolvet.assess.scenarios")}
 FOLDER = Path(__file__).parent / "categories"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.findings import Finding
 from toolvet.assess.report import load, render
 from toolvet.assess.rules import cards
+from toolvet.findings import Finding
 from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "shelf.py"

@@ -13,10 +13,10 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.excerpt import MOST_WHOLE, LargeExcerpt, is_heavy
 from toolvet.assess.exchange import assess_call, mask_of, observe
 from toolvet.assess.plan import PlannedCall
-from toolvet.core.bounds import count_values
-from toolvet.core.redact import mask, secret
 from toolvet.assess.report import formats, render
 from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
+from toolvet.core.bounds import count_values
+from toolvet.core.redact import mask, secret
 from toolvet.mcp.transport import Answer, RpcError, StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "large.py"

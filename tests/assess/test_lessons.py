@@ -12,8 +12,8 @@ import pytest
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.lessons import learn, lesson_phrases
-from toolvet.assess.values import MOST_RETRIES
 from toolvet.assess.rules import ToolDefinition, tool_definition
+from toolvet.assess.values import MOST_RETRIES
 from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"

@@ -15,9 +15,9 @@ import pytest
 
 from toolvet.assess import Options, assess
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.waves import Waves
 from toolvet.assess.report.document import Report
 from toolvet.assess.rules import tool_definition
+from toolvet.assess.waves import Waves
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
 MANY_TOOLS = str(Path(__file__).parents[1] / "servers" / "many_tools.py")

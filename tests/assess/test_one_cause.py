@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.core.checks.result import check_result
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report import apply_baseline, render
 from toolvet.assess.rules import ObservedCall, Outcome, cards, judge_call, tool_definition
 from toolvet.assess.rules.cause import cause_of, share
+from toolvet.core.checks.result import check_result
+from toolvet.findings import Finding, Severity
 from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"

@@ -16,8 +16,8 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.folder import Folder
-from toolvet.assess.samples import offer_sample, sample_bytes
 from toolvet.assess.rules import ToolDefinition, tool_definition
+from toolvet.assess.samples import offer_sample, sample_bytes
 from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"

@@ -6,11 +6,11 @@ import pytest
 from tests.labelled import DATA
 
 from toolvet.assess.harvest import Harvest
+from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.assess.scenarios import plan_calls
 from toolvet.assess.scenarios.error_case import UNKNOWN
 from toolvet.assess.values import Values
 from toolvet.core.checks.result import check_result
-from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.core.schema import compiled
 
 SCHEMA = {

@@ -14,8 +14,7 @@ import pytest
 from rich.console import Console
 
 import toolvet
-from toolvet.assess import report as documents
-from toolvet.assess import Options, Report, assess
+from toolvet.assess import Options, Report, assess, report as documents
 from toolvet.assess.exchange import assess_call, observe
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.report import render

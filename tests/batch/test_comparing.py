@@ -10,11 +10,11 @@ import pytest
 from tests.batch.conftest import Judge
 from tests.batch.summary.test_fold import SCHEMA, TYPES, made
 
+from toolvet.assess.report.batch.document import ComparisonReport
 from toolvet.batch.comparing import parts
 from toolvet.batch.comparing.compare import compare_outputs
 from toolvet.batch.location import locate
 from toolvet.errors import UsageError
-from toolvet.assess.report.batch.document import ComparisonReport
 
 
 def compared(old: Path, new: Path, **options: Any) -> ComparisonReport:

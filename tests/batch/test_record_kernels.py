@@ -18,8 +18,8 @@ from toolvet.batch.kernels import read_tools
 from toolvet.core.checks.arguments import ArgumentCheck
 from toolvet.core.checks.result import ResultCheck
 from toolvet.core.envelope import check_envelope
-from toolvet.findings import findings_document
 from toolvet.core.turn import ConversationCheck
+from toolvet.findings import findings_document
 
 ERROR = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}
 SUCCESS = {"content": [{"type": "text", "text": "42"}]}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.assess.replay.recording import LIBRARY
 
-from toolvet.cli import run
 from toolvet.assess.peers.reading import PeerFinding, read_output
 from toolvet.assess.peers.run import peer_programs
 from toolvet.assess.rules import cards
+from toolvet.cli import run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers are looked for as a POSIX program")
 

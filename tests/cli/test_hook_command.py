@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.cli import run
 from toolvet.agents.hook.dialect import CLIENTS, Client, dialect_of
 from toolvet.agents.hook.installing import HookCommand, has_hooks, with_hooks, without_hooks
-from toolvet.proxy.install.file import backup_of
+from toolvet.cli import run
 from toolvet.mcp.transport.jsonc import read_jsonc
+from toolvet.proxy.install.file import backup_of
 
 COMMAND = HookCommand("/opt/tool vet/toolvet hook claude", "& toolvet hook claude")
 TEXTS = [

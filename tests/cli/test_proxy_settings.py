@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from toolvet.cli.commands.proxy.explain import explain_policies
+from toolvet.cli.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.proxy.session import Policies, ProxySettings, ToolSettings
-from toolvet.cli.settings import load_settings
 
 FLIGHTS = str(Path(__file__).parents[1] / "agents" / "integrations" / "flights.py")
 

@@ -13,13 +13,13 @@ import toolvet
 from toolvet.assess import Options, assess
 from toolvet.assess.exchange import observe
 from toolvet.assess.plan import PlannedCall
-from toolvet.core.checks.result import ResultCheck, ResultSettings
-from toolvet.errors import ConfigError, UsageError
 from toolvet.assess.rules import tool_definition
 from toolvet.assess.rules.ending import verdict_of
-from toolvet.proxy.session import CallEnded, Policies, Session
 from toolvet.cli.settings import load_settings
+from toolvet.core.checks.result import ResultCheck, ResultSettings
+from toolvet.errors import ConfigError, UsageError
 from toolvet.mcp.transport import RpcError, StdioTarget
+from toolvet.proxy.session import CallEnded, Policies, Session
 
 SETTINGS = """
 [checks.answer]

@@ -121,6 +121,7 @@ def test_toml_has_one_reader() -> None:
     others = [
         str(file.relative_to(PACKAGE))
         for file in PACKAGE.rglob("*.py")
-        if file != PACKAGE / "core" / "discover" / "toml.py" and re.search(r"\btomllib\b|msgspec\.toml", file.read_text("utf-8"))
+        if file != PACKAGE / "core" / "discover" / "toml.py"
+        and re.search(r"\btomllib\b|msgspec\.toml", file.read_text("utf-8"))
     ]
     assert not others, f"read TOML by toolvet.core.discover.toml in {', '.join(others)}"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.assess.replay.recording import LIBRARY
 
-from toolvet.cli import run
 from toolvet.assess.peers.run import peer_programs
+from toolvet.cli import run
 
 pytestmark = pytest.mark.live
 BOOKSHOP = str(Path(__file__).parents[2] / "examples" / "bookshop_server.py")

@@ -13,6 +13,7 @@ from tests.proxy.http_world import EVENTS, Client, Writer, read_request, reply
 from tests.proxy.stdio_client import HERE
 from tests.proxy.test_differential import LEGAL, OFF, OPENING, SILENT, call, is_question, lists
 
+from toolvet.mcp.wire import SseFramer
 from toolvet.proxy.bridge.bridge import Bridge
 from toolvet.proxy.http.front import Front
 from toolvet.proxy.http.guard import Guard, Listen
@@ -21,7 +22,6 @@ from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies, ProxySettings
-from toolvet.mcp.wire import SseFramer
 
 # Their answers come with another message, or never: over HTTP that is another exchange.
 ELSEWHERE = (b'"waits"', b'"asks"', b"subscriptions/listen", b'"result"', b'"error"', b"cancelled")

@@ -3,8 +3,8 @@
 import pytest
 
 from toolvet.errors import UsageError
-from toolvet.proxy.http.guard import Guard, Listen, read_listen
 from toolvet.mcp.wire.http_head import RequestHead
+from toolvet.proxy.http.guard import Guard, Listen, read_listen
 
 TOKEN = "0123456789abcdef"
 HERE = Listen("127.0.0.1", 8080)

@@ -9,8 +9,8 @@ from tests.proxy.notes import ORIGIN, TOOL, text
 
 from toolvet.core.checks.result import ResultCheck
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.proxy.stdio.relay import Relay
 from toolvet.proxy.session import Policies, ProxySettings, Session
+from toolvet.proxy.stdio.relay import Relay
 
 
 class Pipe:

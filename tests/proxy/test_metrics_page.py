@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from toolvet.core.checks.result import Classification, ResultVerdict
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded, CallStarted, PolicyFault
 from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__

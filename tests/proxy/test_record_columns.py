@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, prepared, text
 
+from toolvet.core.json_value import elements, members
 from toolvet.errors import StoreError
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.core.json_value import elements, members
 from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.store import EventRecord, VerdictRecord
 from toolvet.store.records import StoreRecord, decode_lines, encode_lines

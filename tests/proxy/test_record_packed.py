@@ -11,6 +11,7 @@ from tests.proxy.notes import ORIGIN, TOOL, Conversation, prepared, text
 
 from toolvet.core.causes import ErrorKind, Retry, State
 from toolvet.core.checks.result import Factor, Leak, LeakKind, ResultMetadata
+from toolvet.core.redact import SecretMask
 from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
 from toolvet.proxy.record.backlog import Backlog
@@ -18,7 +19,6 @@ from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.store import Store
 from toolvet.store.records import VerdictRecord, decode_lines, encode_lines

@@ -13,6 +13,7 @@ from tests.proxy.notes import prepared
 from toolvet.core.causes import ErrorKind, Retry, State
 from toolvet.core.checks.arguments import Issue
 from toolvet.core.checks.result import Classification, Factor, Leak, LeakKind, ResultMetadata, ResultVerdict
+from toolvet.core.redact import SecretMask
 from toolvet.errors import UsageError
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall
@@ -22,7 +23,6 @@ from toolvet.proxy.record.recorder import RecordSource, StampedNote
 from toolvet.proxy.record.shown import CallRenderer
 from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded, PolicyFault
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.store import EventRecord, Store, VerdictRecord

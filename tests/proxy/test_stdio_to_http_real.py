@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+
 from mcp import Client, StdioServerParameters
 
 TESTS = Path(__file__).parents[1]

@@ -14,11 +14,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 from tests.proxy.notes import ORIGIN, Conversation, text
 
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record import telemetry_setup
 from toolvet.proxy.record.recorder import Recorder, StampedNote
 from toolvet.proxy.record.telemetry import Telemetry, evaluations
 from toolvet.proxy.record.telemetry_setup import TraceIds
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.proxy.session.step import Outcome
 

@@ -7,8 +7,8 @@ import msgspec
 
 from toolvet.errors import ToolvetError
 from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.proxy.stdio.loop import run_stdio
 from toolvet.proxy.session import Policies, ProxySettings
+from toolvet.proxy.stdio.loop import run_stdio
 
 settings = msgspec.json.decode(os.environ.get("SETTINGS", "{}"), type=ProxySettings)
 with recorder_of(Recording(store=os.environ.get("STORE"))) as recorder:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolvet.server.dashboard.api.stored import show_verdict
-from toolvet.server.failures import json_response
-from toolvet.server.dashboard.view.entries import shown_entry
 from toolvet.errors import StoreError
+from toolvet.server.dashboard.api.stored import show_verdict
+from toolvet.server.dashboard.view.entries import shown_entry
+from toolvet.server.failures import json_response
 from toolvet.server.review import review_signals
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.records import encode_document

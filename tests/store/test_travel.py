@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from toolvet.store import alerts
-from toolvet.server import review
 from toolvet import store
+from toolvet.server import review
+from toolvet.store import alerts
 from toolvet.store.records import encode_document
 
 DOCUMENT = encode_document({"verdict": {"issues": ["no such port"]}, "n": 10**15})

@@ -9,13 +9,6 @@ import msgspec
 from toolvet.assess.assemble_items import build_items, find_in_items
 from toolvet.assess.exchange import shown_text
 from toolvet.assess.overrides import override
-from toolvet.assess.reproduce import reproduce_server
-from toolvet.assess.run import Run
-from toolvet.assess.status import score, server_status, tool_status
-from toolvet.assess.tool_run import ToolRun
-from toolvet.core.checks.result import overall_confidence
-from toolvet.findings import Finding
-from toolvet.core.redact import redact_text
 from toolvet.assess.report.baseline import count
 from toolvet.assess.report.document import (
     Report,
@@ -27,10 +20,17 @@ from toolvet.assess.report.document import (
     Summary,
     Tool,
 )
+from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.rules import merge
 from toolvet.assess.rules.cause import share
 from toolvet.assess.rules.exercise import exercise_of
 from toolvet.assess.rules.message import tool_message_score
+from toolvet.assess.run import Run
+from toolvet.assess.status import score, server_status, tool_status
+from toolvet.assess.tool_run import ToolRun
+from toolvet.core.checks import overall_confidence
+from toolvet.core.redact import redact_text
+from toolvet.findings import Finding
 from toolvet.mcp.transport import HttpTarget
 from toolvet.version import __version__
 

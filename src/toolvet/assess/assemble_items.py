@@ -6,11 +6,11 @@ import msgspec
 
 from toolvet.assess.exchange import shown_text
 from toolvet.assess.items import ItemRun, ItemsRun
-from toolvet.assess.requests import numbered
-from toolvet.findings import Finding, ItemKind
-from toolvet.core.redact import redact_text
 from toolvet.assess.report.document import Item, ItemRequest, Items
+from toolvet.assess.requests import numbered
 from toolvet.assess.rules import judge_items
+from toolvet.core.redact import redact_text
+from toolvet.findings import Finding, ItemKind
 
 
 def build_items(run: ItemsRun | None) -> Items:

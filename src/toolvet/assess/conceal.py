@@ -13,10 +13,9 @@ from typing import TypeVar, cast
 import msgspec
 
 from toolvet.assess.place import PlacedTarget
-from toolvet.core.redact import REDACTED
 from toolvet.core.json_value import is_array, is_object
-from toolvet.mcp.transport import Target
-from toolvet.mcp.transport.given import given_secrets
+from toolvet.core.redact import REDACTED
+from toolvet.mcp.transport import Target, given_secrets
 
 _T = TypeVar("_T")
 

@@ -13,11 +13,8 @@ import msgspec
 
 from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, LargeExcerpt
 from toolvet.assess.plan import PlannedCall
-from toolvet.assess.reproduce import reproduce_call
-from toolvet.core.bounds import count_values
-from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.assess.report.document import Scenario, Verdict
+from toolvet.assess.reproduce import reproduce_call
 from toolvet.assess.rules import (
     AnswerExcerpt,
     IntendedViolation,
@@ -32,10 +29,13 @@ from toolvet.assess.rules.exercise import asks_for_nothing, fails_by_itself
 from toolvet.assess.rules.fault import is_only_unknown
 from toolvet.assess.rules.framework import framework_of, is_empty_list
 from toolvet.assess.rules.outage import outage_of_call
-from toolvet.core.schema import compiled
+from toolvet.core.bounds import count_values
+from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import is_array, is_object, members, without
+from toolvet.core.redact import SecretMask, redact, redact_text
+from toolvet.core.schema import compiled
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
-from toolvet.mcp.wire.message import has_half_character
+from toolvet.mcp.wire import has_half_character
 
 _DEFAULT_CHECK: Final = ResultCheck()
 _LONGEST_STRING: Final = 4_000  # Characters of one string in a report; the whole answer was judged.

@@ -14,10 +14,10 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.samples import offer_sample
-from toolvet.core.redact import word_segments
 from toolvet.assess.rules import ToolDefinition
+from toolvet.assess.samples import offer_sample
 from toolvet.core.json_value import members
+from toolvet.core.redact import word_segments
 
 _MOST_ENTRIES: Final = 1_000
 _FILE: Final = frozenset({"file", "filename", "filepath", "path", "document", "workbook"})

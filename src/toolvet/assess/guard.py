@@ -20,11 +20,11 @@ import msgspec
 from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
 from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.identifiers import is_identifier, nested_names
-from toolvet.core.discover.toml import read_toml
-from toolvet.core.redact import word_segments
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.redact import word_segments
 
 DeedKind = Literal["creates", "changes", "deletes"]
 

@@ -20,7 +20,7 @@ import msgspec
 
 from toolvet.assess.rules import ObservedCall
 from toolvet.core.json_value import elements, is_array, is_object, members
-from toolvet.core.schema.naming import words_of
+from toolvet.core.schema import words_of
 
 Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book", "id").
 

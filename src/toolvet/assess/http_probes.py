@@ -16,15 +16,22 @@ from typing import Final, Literal
 import msgspec
 import orjson
 
-from toolvet.core.discover.toml import read_toml
-from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.assess.rules import ToolDefinition
-from toolvet.core.tool_rules.http import HttpExchange, HttpSeen, recognise_sdk
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
-from toolvet.mcp.transport import Era, HttpTarget
-from toolvet.mcp.transport.introduction import LEGACY_VERSIONS, MODERN_VERSION, initialize_params, request_meta
-from toolvet.mcp.transport.quote import printable
-from toolvet.mcp.transport.raw_http import RawHttp, RawResponse
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.tool_rules import HttpExchange, HttpSeen, recognise_sdk
+from toolvet.mcp.transport import (
+    LEGACY_VERSIONS,
+    MODERN_VERSION,
+    Era,
+    HttpTarget,
+    RawHttp,
+    RawResponse,
+    initialize_params,
+    printable,
+    request_meta,
+)
 from toolvet.mcp.wire import ErrorReply, Result, encode_notification, encode_request, parse
 
 MOST_REQUESTS: Final = 40

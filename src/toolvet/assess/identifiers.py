@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from toolvet.core.redact import word_segments
 from toolvet.core.json_value import elements, is_array, is_object, members, names
+from toolvet.core.redact import word_segments
 
 _NAMING: Final = frozenset({"id", "ids", "slug", "uuid", "guid", "isbn", "sku", "key", "keys", "identifier"})
 # A key of these kinds orders, opens or groups things, and does not name one.

@@ -12,14 +12,14 @@ from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.options import Options
 from toolvet.assess.requests import PlannedRequest
-from toolvet.assess.values import Values
-from toolvet.core.checks.result import check_result
-from toolvet.errors import Unsatisfiable
 from toolvet.assess.rules import ListedItem, ObservedCall, ObservedRequest, Outcome, Purpose, ToolDefinition
-from toolvet.core.tool_rules.consent import Habits, why_not_called
 from toolvet.assess.rules.item import contents_of
 from toolvet.assess.rules.uri_template import variables
+from toolvet.assess.values import Values
+from toolvet.core.checks import check_result
 from toolvet.core.json_value import members, names
+from toolvet.core.tool_rules import Habits, why_not_called
+from toolvet.errors import Unsatisfiable
 
 # Yields the requests to make, one by one; what came of each is sent back.
 Plans: TypeAlias = Generator[PlannedRequest, ObservedRequest]

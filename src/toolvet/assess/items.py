@@ -19,9 +19,9 @@ from toolvet.assess.options import Options
 from toolvet.assess.prompts import plan_absent_completions, plan_absent_prompts, plan_prompt
 from toolvet.assess.requests import AssessedRequest, PlannedRequest, assess_request, observe_request
 from toolvet.assess.resources import plan_absent_resources, plan_resource, plan_template
-from toolvet.findings import Finding, ItemKind
 from toolvet.assess.rules import ItemsSeen, ListedItem, ListingSeen, Purpose, judge_item, listed_item
 from toolvet.assess.rules.item import METHOD_NOT_FOUND, path_of_uri
+from toolvet.findings import Finding, ItemKind
 from toolvet.mcp.transport import Answer, ConnectionLost, Listing, McpSession, RpcError, TimedOut
 
 # The capability that announces a list, the method that reads it, and the member of its results.

@@ -13,11 +13,11 @@ import msgspec
 from toolvet.assess.excerpt import MOST_WHOLE
 from toolvet.assess.exchange import shorten_payload
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
-from toolvet.assess.tool_run import ToolRun
-from toolvet.findings import Finding
-from toolvet.core.redact import SecretMask
 from toolvet.assess.rules import ServerSeen, judge_call, judge_calls, judge_server, judge_tool
-from toolvet.core.tool_rules.http import PLACE_OF_PROBES
+from toolvet.assess.tool_run import ToolRun
+from toolvet.core.redact import SecretMask
+from toolvet.core.tool_rules import PLACE_OF_PROBES
+from toolvet.findings import Finding
 from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 
 # Bytes of answers that stay as they came until the end; calls whose answers come later keep what a report shows.

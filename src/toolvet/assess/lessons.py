@@ -16,9 +16,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.assess.folder import Folder, path_kind
-from toolvet.core.discover.toml import read_toml
-from toolvet.core.redact import word_segments
 from toolvet.assess.rules import ToolDefinition
+from toolvet.core.discover import read_toml
+from toolvet.core.redact import word_segments
 
 Kind = Literal[
     "first",

@@ -5,10 +5,19 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final, Literal
 
-from toolvet.errors import ToolvetError
 from toolvet.assess.rules import WireAnomaly
-from toolvet.mcp.transport import ConnectionLost, Era, Listing, McpSession, Reply, Target, TimedOut, open_session
-from toolvet.mcp.transport.listing import read_list
+from toolvet.errors import ToolvetError
+from toolvet.mcp.transport import (
+    ConnectionLost,
+    Era,
+    Listing,
+    McpSession,
+    Reply,
+    Target,
+    TimedOut,
+    open_session,
+    read_list,
+)
 
 _MOST_RESTARTS: Final = 25
 _PATIENCE: Final = 3.0  # Seconds for a sign of life after a call timed out.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks import ResultCheck
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 Arguments = Mapping[str, object]

@@ -26,7 +26,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from toolvet.assess.sandbox import Sandboxed, wrap_in_sandbox
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.mcp.transport import StdioTarget, Target
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from toolvet.assess.rules import IntendedViolation
-from toolvet.core.tool_rules.subject import Category
+from toolvet.core.tool_rules import Category
 
 T = TypeVar("T")
 

@@ -25,17 +25,27 @@ from toolvet.assess.line import Line
 from toolvet.assess.options import Options
 from toolvet.assess.place import PlacedTarget
 from toolvet.assess.plan import PlannedCall
+from toolvet.assess.report.document import Scenario
+from toolvet.assess.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.tool_run import ToolRun, listed_tool
 from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
-from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.assess.report.document import Scenario
-from toolvet.assess.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
-from toolvet.core.tool_rules.consent import habits_of, why_not_called
 from toolvet.core.schema import compiled
-from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
+from toolvet.core.tool_rules import habits_of, why_not_called
+from toolvet.errors import Unsatisfiable, UsageError
+from toolvet.mcp.transport import (
+    ConnectionLost,
+    Era,
+    HttpTarget,
+    Listing,
+    McpSession,
+    Reply,
+    StdioTarget,
+    Target,
+    TimedOut,
+)
 
 MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report.document import Status, Tool
 from toolvet.assess.rules.exercise import Exercise
+from toolvet.findings import Finding, Severity
 
 _UNSEEN = frozenset({"untested", "not_exercised"})
 _WORKING = frozenset({"fully_working", "partially_working"})

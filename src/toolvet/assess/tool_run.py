@@ -6,9 +6,9 @@ from typing import Final
 from toolvet.assess.excerpt import light
 from toolvet.assess.exchange import AssessedScenario, same_scenario, unsent_scenario
 from toolvet.assess.plan import PlannedCall
-from toolvet.findings import Finding
-from toolvet.core.redact import SecretMask
 from toolvet.assess.rules import ObservedCall, ToolDefinition, tool_definition
+from toolvet.core.redact import SecretMask
+from toolvet.findings import Finding
 
 TOO_LARGE: Final = "its definition has more than 1 MiB, which no client can give to a model: all but its name is unread"
 

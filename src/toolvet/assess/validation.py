@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.line import Line
-from toolvet.core.checks.capability import (
+from toolvet.assess.rules import Preview, ToolDefinition, ValidationSeen
+from toolvet.core.checks import (
     DEFAULT_METHOD,
     ValidationCall,
     ValidationRequest,
@@ -12,9 +13,7 @@ from toolvet.core.checks.capability import (
     misannounced,
     parse_reply,
 )
-from toolvet.assess.rules import Preview, ToolDefinition, ValidationSeen
-from toolvet.mcp.transport import Answer, ConnectionLost, TimedOut
-from toolvet.mcp.transport.reply import describe_reply
+from toolvet.mcp.transport import Answer, ConnectionLost, TimedOut, describe_reply
 
 _MOST_ASKED: Final = 500  # Calls per assessment: asking doubles the traffic, and a validator that errs shows it sooner.
 _MOST_FAILURES: Final = 3

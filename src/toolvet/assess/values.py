@@ -20,12 +20,12 @@ from toolvet.assess.guard import ArgumentGuard
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.lessons import Lesson, learn as learn_from
 from toolvet.assess.options import Arguments
-from toolvet.errors import Unsatisfiable
 from toolvet.assess.rules import ObservedCall, ToolDefinition
-from toolvet.core.tool_rules.consent import writing_parameters
 from toolvet.assess.rules.ending import words_of
-from toolvet.core.schema import compiled, valid_example
 from toolvet.core.json_value import is_object, members
+from toolvet.core.schema import compiled, valid_example
+from toolvet.core.tool_rules import writing_parameters
+from toolvet.errors import Unsatisfiable
 
 # Keywords by which a schema gives a value itself.
 VALUE_KEYWORDS: Final = ("examples", "example", "default", "const", "enum")

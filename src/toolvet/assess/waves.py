@@ -19,8 +19,8 @@ from toolvet.assess.guard import deed_of, protected_parameters
 from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.identifiers import is_identifier
 from toolvet.assess.options import Arguments
-from toolvet.assess.values import VALUE_KEYWORDS
 from toolvet.assess.rules import ToolDefinition
+from toolvet.assess.values import VALUE_KEYWORDS
 from toolvet.core.json_value import is_object, members
 
 

@@ -3,6 +3,6 @@
 `toolvet batch` is its command; `BatchCheck` is the same as a function, for an engine of your own.
 """
 
-from toolvet.batch.check import BatchCheck
+from toolvet.core.exports import lazy
 
-__all__ = ["BatchCheck"]
+__getattr__, __dir__ = lazy(__name__)

@@ -13,9 +13,9 @@ from toolvet.batch.kernel.texts import lengths
 from toolvet.batch.kernels import build, by_name
 from toolvet.batch.kind import KINDS
 from toolvet.batch.plan import ID, LENGTH, check_kept, checked_fields, kept_fields
-from toolvet.errors import UsageError
 from toolvet.cli.settings import AnswerSettings, Settings, load_settings
 from toolvet.core.turn import AnswerOptions
+from toolvet.errors import UsageError
 
 _MOST_BYTES: Final = 2**20
 _SOURCE: Final = "the batch"

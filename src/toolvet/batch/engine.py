@@ -12,9 +12,9 @@ from typing import Protocol
 import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
+from toolvet.batch.executors.carrier import EngineFigures
 from toolvet.batch.judging import Judged
 from toolvet.batch.plan import Plan
-from toolvet.batch.executors.carrier import EngineFigures
 
 Work = Chunk | Stretch
 

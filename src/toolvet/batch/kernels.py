@@ -9,12 +9,11 @@ import orjson
 from toolvet.batch.chunk import READ_PROBLEM
 from toolvet.batch.job import Job, Kernel
 from toolvet.batch.kernel.columns import PROBLEM
-from toolvet.errors import ToolShapeError, UsageError
-from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.cli.settings import Settings
+from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.tools import read_tool
-from toolvet.core.turn import AnswerCheck, AnswerOptions, ConversationCheck
-from toolvet.core.turn.conversation import SHORTEST
+from toolvet.core.turn import SHORTEST, AnswerCheck, AnswerOptions, ConversationCheck
+from toolvet.errors import ToolShapeError, UsageError
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 

@@ -14,11 +14,11 @@ import msgspec
 
 from toolvet.batch.chunk import Chunk
 from toolvet.batch.engine import ChunkJudges, Verdicts, Work
+from toolvet.batch.executors.carrier import EngineFigures
+from toolvet.batch.executors.cores import cores
 from toolvet.batch.judging import ChunkJudge, Judged
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess, checked
-from toolvet.batch.executors.carrier import EngineFigures
-from toolvet.batch.executors.cores import cores
 
 _AHEAD: Final = 3  # Chunks that wait for each process: enough that none waits for a reader that has a slow file.
 _MOST_BYTES: Final = 16 * 2**20  # Of chunks that are read and not judged yet.

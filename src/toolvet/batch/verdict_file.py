@@ -12,8 +12,8 @@ from toolvet.batch.plan import FILE, ID, LENGTH, ROW
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import decoded
-from toolvet.errors import UsageError
 from toolvet.core.json_value import is_object
+from toolvet.errors import UsageError
 
 parquet = load("pyarrow.parquet")
 

@@ -2,9 +2,9 @@
 
 from difflib import get_close_matches
 
+from toolvet.assess.rules import cards
 from toolvet.errors import UsageError
 from toolvet.findings import Card
-from toolvet.assess.rules import cards
 
 
 def card_named(check_id: str, *, option: str = "") -> Card:

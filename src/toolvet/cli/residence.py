@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
 
+from toolvet.agents.resident import Resident
 from toolvet.cli import parse, run
 from toolvet.cli.plain_words import plain_call
-from toolvet.agents.resident.server import Resident
 
 _LOADED = ("answer", "arguments", "conversation", "envelope", "result")
 # A process parses words that it knows in no time, and a hook says the same ones again and again.
@@ -51,7 +51,7 @@ def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
 def _load() -> None:
     """Import the work of the commands, and judge something in each way, so that databases and models are loaded."""
     from toolvet import check_answer, check_result  # noqa: PLC0415 - loaded here, not where this is imported
-    from toolvet.core.turn.warming import prepare  # noqa: PLC0415 - as above
+    from toolvet.core.turn import prepare  # noqa: PLC0415 - as above
 
     for name in _LOADED:
         import_module(f"toolvet.cli.commands.check.{name}.run")

@@ -5,7 +5,7 @@ import sys
 from io import StringIO
 from typing import TYPE_CHECKING, Final
 
-from toolvet.core.discover.cache import cached, fingerprint, keep
+from toolvet.core.discover import cached, fingerprint, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

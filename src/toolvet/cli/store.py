@@ -4,8 +4,8 @@ import getpass
 import sys
 from typing import TYPE_CHECKING
 
-from toolvet.errors import UsageError
 from toolvet.cli.settings import load_settings
+from toolvet.errors import UsageError
 from toolvet.store.address import StoreAddress
 from toolvet.store.private_file import make_private
 

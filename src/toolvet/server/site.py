@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
-from toolvet.store.alerts import AlertRule
-from toolvet.server.reviewing import open_queue
 from toolvet.cli.settings import ReviewSettings, Settings
+from toolvet.server.reviewing import open_queue
 from toolvet.store import Store
+from toolvet.store.alerts import AlertRule
 from toolvet.store.audit import write_entry
 from toolvet.store.queue import ReviewQueue
 

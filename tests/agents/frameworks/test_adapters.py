@@ -87,7 +87,6 @@ def by_openai_agents(
     answers: list[str] = []
     model = openai_agents_model(named(calls), answers, ends)
     from agents import Agent, FunctionTool, RunConfig, Runner  # noqa: PLC0415 - where it is installed
-
     from toolvet.agents.frameworks.openai_agents import ToolvetHooks  # noqa: PLC0415
 
     toolvet = ToolvetHooks(asked)
@@ -314,9 +313,9 @@ def program(page: str) -> str:
 def test_guardrails_of_a_whole_mcp_server_refuse_the_same_calls(tmp_path: Path) -> None:
     answers: list[str] = []
     model = openai_agents_model(named([*BAD, GOOD]), answers)
-    from agents import Agent, RunConfig, Runner  # noqa: PLC0415 - where it is installed
     from agents.mcp import MCPServerStdio  # noqa: PLC0415
 
+    from agents import Agent, RunConfig, Runner  # noqa: PLC0415 - where it is installed
     from toolvet.agents.frameworks.openai_agents import ToolvetHooks  # noqa: PLC0415
 
     notes: list[Note] = []

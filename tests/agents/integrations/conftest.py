@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.agents.integrations.scoring import fill
 
-from toolvet.store import Store
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
+from toolvet.store import Store
 
 PROGRAM = str(Path(__file__).parent / "flights.py")
 KINDS = ("fastmcp", "mcpserver", "lowlevel")

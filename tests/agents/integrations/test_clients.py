@@ -5,17 +5,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import fastmcp
-import mcp
 import mcp.types as t
 import pytest
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server.dependencies import get_context
-from mcp import StdioServerParameters
 from mcp.server import MCPServer, Server
 from tests.agents.integrations.flights import with_fastmcp, with_lowlevel, with_mcpserver
 
-from toolvet.core.checks.capability import ValidationReply, announcement, parse_reply
+import mcp
+from mcp import StdioServerParameters
 from toolvet.agents.integrations import ToolValidation, fastmcp as for_fastmcp, sdk
+from toolvet.core.checks.capability import ValidationReply, announcement, parse_reply
 from toolvet.mcp.transport import StdioTarget
 
 # The newest handshake, and the era that the client finds out itself.

@@ -11,13 +11,13 @@ from datetime import date
 from typing import Annotated, Any, TypedDict
 
 import fastmcp
-import mcp
 import pytest
 from fastmcp.exceptions import ToolError as FastMCPToolError
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, InputRequiredResult
 from pydantic import BaseModel, Field
 
+import mcp
 import toolvet
 from toolvet import (
     ContentArchive,
@@ -30,8 +30,8 @@ from toolvet import (
     not_found_error,
     success_response,
 )
-from toolvet.core.envelope import ResponseError, output_schema, response_contract
 from toolvet.agents.integrations.enveloped import META_KEY, enveloped, placed, prose, to_result
+from toolvet.core.envelope import ResponseError, output_schema, response_contract
 from toolvet.core.schema import compiled
 
 

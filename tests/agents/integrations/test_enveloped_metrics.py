@@ -10,8 +10,8 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from toolvet import fit_response, rate_limit_error
-from toolvet.core.envelope import ResponseError
 from toolvet.agents.integrations.enveloped import enveloped, metrics
+from toolvet.core.envelope import ResponseError
 
 
 @pytest.fixture

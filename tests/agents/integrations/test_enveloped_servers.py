@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import fastmcp
-import mcp
 import pytest
-from mcp import StdioServerParameters
 from mcp.server import MCPServer, Server
 from mcp_types import CallToolResult
 
+import mcp
+from mcp import StdioServerParameters
 from toolvet import ContentArchive, check_envelope
-from toolvet.assess import assess
 from toolvet.agents.integrations.enveloped.retrieval import enable_retrieval
+from toolvet.assess import assess
 from toolvet.mcp.transport import StdioTarget
 
 PROGRAM = str(Path(__file__).parents[3] / "examples" / "enveloped_server.py")

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 import fastmcp
 import fastmcp.exceptions
-import mcp
 import mcp.server.mcpserver.exceptions
 import mcp.types as t
 import pytest
 from mcp.server import MCPServer
 from pydantic import Field
 
+import mcp
 from toolvet.agents.integrations.enveloped import enveloped
 from toolvet.agents.integrations.proxy.fastmcp import ProxyMiddleware as ForFastMCP
 from toolvet.agents.integrations.proxy.sdk import ProxyMiddleware as ForSDK

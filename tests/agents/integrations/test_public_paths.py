@@ -4,13 +4,21 @@ from importlib import import_module
 
 import pytest
 
-from toolvet.core.checks import arguments, capability
 from toolvet.agents.integrations import enveloped
+from toolvet.core.checks import arguments, capability
 
 PATHS = {
     "toolvet.agents.integrations": ("Problem", "ToolValidation"),
     "toolvet.agents.integrations.embedding": ("WordLlamaEmbedder",),
-    "toolvet.agents.integrations.enveloped": ("META_KEY", "Answer", "Errors", "enveloped", "placed", "prose", "to_result"),
+    "toolvet.agents.integrations.enveloped": (
+        "META_KEY",
+        "Answer",
+        "Errors",
+        "enveloped",
+        "placed",
+        "prose",
+        "to_result",
+    ),
     "toolvet.agents.integrations.enveloped.retrieval": ("enable_retrieval",),
     "toolvet.agents.integrations.fastmcp": ("ToolValidationMiddleware", "enable_validation"),
     "toolvet.agents.integrations.proxy.fastmcp": ("ProxyMiddleware",),

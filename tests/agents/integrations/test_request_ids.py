@@ -5,16 +5,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import mcp
 import pytest
 from fastmcp import FastMCP
 from mcp.server import MCPServer, Server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, Tool
 
+import mcp
 from toolvet import success_response
-from toolvet.core.envelope import request_id
 from toolvet.agents.integrations.enveloped import enveloped
 from toolvet.agents.integrations.enveloped.request_ids import enable_request_ids
+from toolvet.core.envelope import request_id
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"

@@ -4,14 +4,14 @@ import asyncio
 from typing import Any
 
 import fastmcp
-import mcp
 import pytest
 from mcp.server import MCPServer
 
-from toolvet.core.checks.capability import announcement
-from toolvet.mcp.client import ValidationProgress, Validator
+import mcp
 from toolvet.agents.integrations import ToolValidation, fastmcp as for_fastmcp, sdk as for_sdk
 from toolvet.agents.integrations.validation.answer import answered
+from toolvet.core.checks.capability import announcement
+from toolvet.mcp.client import ValidationProgress, Validator
 
 MODES = ("legacy", "auto")
 GOOD, BAD = {"city": "Oslo"}, {"city": "Atlantis"}

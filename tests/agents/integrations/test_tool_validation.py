@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from toolvet.core.checks.capability import LEVELS, Message, ValidationReply
-from toolvet.errors import UsageError
 from toolvet.agents.integrations import Problem, ToolValidation
 from toolvet.agents.integrations.validation.answer import answered
 from toolvet.agents.integrations.validation.validator import CheckFunction, FailurePolicy
+from toolvet.core.checks.capability import LEVELS, Message, ValidationReply
+from toolvet.errors import UsageError
 
 TOOL: Mapping[str, object] = {
     "name": "book",

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
-import mcp
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+import mcp
 from toolvet.cli import run
 
 Mode = Literal["legacy", "auto"]

@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import msgspec
 
-from toolvet.findings import Finding
 from toolvet.assess.report.baseline import count
 from toolvet.assess.report.document import (
     Category,
@@ -19,6 +18,7 @@ from toolvet.assess.report.document import (
     Tool,
     Verdict,
 )
+from toolvet.findings import Finding
 
 NO_ITEMS = Items()
 COMMAND = "python examples/bookshop_server.py"

@@ -4,7 +4,6 @@ import msgspec
 from tests.assess.report.bookshop_tools import export_catalogue, find_books, get_loan, order_book, reserve_copy
 from tests.assess.report.parts import COMMAND, answered, called, report, reproduce, scenario
 
-from toolvet.findings import Card, Finding, ItemKind, Severity
 from toolvet.assess.report.baseline import apply_baseline
 from toolvet.assess.report.document import (
     Item,
@@ -16,6 +15,7 @@ from toolvet.assess.report.document import (
     Server,
     Tool,
 )
+from toolvet.findings import Card, Finding, ItemKind, Severity
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>\x1b[31m\x00\u202egnp.exe [bold]]]>\ufffe &amp; \"'` | %0A ::error::\r\n<!--"

@@ -10,15 +10,15 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
-from tests.examples import examples
 from tests.assess.report import parts, samples
 from tests.assess.report.structure import check_junit, check_markdown, check_page, check_sarif
+from tests.examples import examples
 
 from toolvet.assess import report
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report.document import Baseline, Report, Scenario, Server, Tool, Verdict
 from toolvet.assess.report.values import compact, pretty
 from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Finding, Severity
 
 NASTY = [
     "", "\x00", "\x1b[2J", "\ud800", "\udfff", "\ufffe", "\uffff", "\u202e", "\u2028", "\r", "\n", "\t", "]]>", "<!--",

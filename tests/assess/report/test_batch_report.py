@@ -12,10 +12,9 @@ import jsonschema  # type: ignore[import-untyped] # ships no types; the tests wa
 import pyarrow as pa
 import pytest
 from rich.console import Console
-from tests.batch.summary.test_fold import SCHEMA, made, whole
 from tests.assess.report.structure import Page, check_page
+from tests.batch.summary.test_fold import SCHEMA, made, whole
 
-from toolvet.batch.summary.options import SummaryOptions
 from toolvet.assess.report import batch as room
 from toolvet.assess.report.batch.document import (
     BatchReport,
@@ -29,6 +28,7 @@ from toolvet.assess.report.batch.page import render_batch_page
 from toolvet.assess.report.batch.published import BATCH_FILE, COMPARISON_FILE, batch_schema, comparison_schema
 from toolvet.assess.report.batch.terminal import print_batch, print_comparison
 from toolvet.assess.report.renderers.json import encode_document
+from toolvet.batch.summary.options import SummaryOptions
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\x00\"'><img src=x onerror=1> [red]" + "A" * 100_000
 SNAPSHOTS = Path(__file__).parent / "batch_snapshots"

@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from tests.assess.report import samples
 
-from toolvet.core import discover
 from toolvet.assess import report
-from toolvet.errors import ConfigError, UsageError
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report import document
 from toolvet.assess.report.baseline import apply_baseline
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.group import group_findings
 from toolvet.assess.report.published import FILE
+from toolvet.core import discover
+from toolvet.errors import ConfigError, UsageError
+from toolvet.findings import Finding, Severity
 
 ROOM = Path(report.__file__).parent
 

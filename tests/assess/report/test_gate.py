@@ -8,9 +8,9 @@ import orjson
 import pytest
 from tests.assess.report.samples import CARDS, bookshop
 
-from toolvet.findings import Severity
 from toolvet.assess.report import apply_baseline, render, why_failed
 from toolvet.assess.report.document import Report
+from toolvet.findings import Severity
 
 LEVELS = (None, Severity.ERROR, Severity.WARNING, Severity.INFO)
 COMBINATIONS = list(itertools.product(LEVELS, (None, 10.0, 99.0), (False, True)))

@@ -7,8 +7,8 @@ from tests.assess.report import parts, samples
 from tests.steps import lines_run
 
 from toolvet.assess import report
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report.document import Report, Scenario, Server, Tool
+from toolvet.findings import Finding, Severity
 
 MANY = 10_000
 

@@ -11,7 +11,6 @@ from msgspec import structs
 from rich.console import Console
 from tests.assess.report import samples
 
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report import overview as room
 from toolvet.assess.report.document import Counts, Report
 from toolvet.assess.report.overview import AssessedServer, build_overview
@@ -19,6 +18,7 @@ from toolvet.assess.report.overview.page import render_page
 from toolvet.assess.report.overview.published import OVERVIEW_FILE, overview_schema
 from toolvet.assess.report.overview.terminal import print_overview
 from toolvet.assess.report.renderers.json import encode_document
+from toolvet.findings import Finding, Severity
 
 
 def scored(name: str, score: float | None, **more: object) -> AssessedServer:

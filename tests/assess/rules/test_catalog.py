@@ -13,10 +13,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from toolvet.core.checks.capability import ValidationReply, parse_reply
-from toolvet.core.checks.result import check_result
-from toolvet.core.discover import modules
-from toolvet.findings import Card, Finding
 from toolvet.assess.rules import (
     AnswerExcerpt,
     IntendedViolation,
@@ -43,10 +39,14 @@ from toolvet.assess.rules import (
     listed_item,
     tool_definition,
 )
-from toolvet.core.tool_rules.http import HttpExchange, HttpSeen
 from toolvet.assess.rules.judge import rules
 from toolvet.assess.rules.page import render_checks_page
+from toolvet.core.checks.capability import ValidationReply, parse_reply
+from toolvet.core.checks.result import check_result
+from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
+from toolvet.core.tool_rules.http import HttpExchange, HttpSeen
+from toolvet.findings import Card, Finding
 
 HERE = Path(__file__).parent
 TOOLS: Mapping[str, Any] = json.loads((HERE / "cases" / "tools.json").read_text(encoding="utf-8"))

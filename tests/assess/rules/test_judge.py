@@ -1,7 +1,16 @@
 """How what rules saw becomes findings."""
 
+from toolvet.assess.rules import (
+    ObservedCall,
+    Outcome,
+    ProtocolError,
+    cards,
+    judge_call,
+    judge_tool,
+    merge,
+    tool_definition,
+)
 from toolvet.findings import Finding, Severity
-from toolvet.assess.rules import ObservedCall, Outcome, ProtocolError, cards, judge_call, judge_tool, merge, tool_definition
 
 
 def finding(severity: Severity, tool: str = "a", pointer: str = "", message: str = "m") -> Finding:

@@ -5,9 +5,9 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.core.checks.result import check_result
 from toolvet.assess.rules import IntendedViolation, ObservedCall, Outcome, ProtocolError, tool_definition
 from toolvet.assess.rules.message import field_patterns, read_message_source, score_message, tool_message_score
+from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
 
 SOURCE = read_message_source()

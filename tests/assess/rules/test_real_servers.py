@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from tests.labelled import SERVERS
 
-from toolvet.core.checks.result import check_result
-from toolvet.findings import Finding
 from toolvet.assess.rules import (
     ObservedCall,
     Outcome,
@@ -24,10 +22,12 @@ from toolvet.assess.rules import (
     judge_tool,
     tool_definition,
 )
-from toolvet.core.tool_rules.destructive import why_not_called
 from toolvet.assess.rules.ending import words_of
 from toolvet.assess.rules.message import score_message, tool_message_score
+from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
+from toolvet.core.tool_rules.destructive import why_not_called
+from toolvet.findings import Finding
 
 pytestmark = pytest.mark.labelled
 

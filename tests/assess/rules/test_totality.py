@@ -4,8 +4,6 @@ import msgspec
 from hypothesis import given, strategies as st
 from tests.examples import examples
 
-from toolvet.core.checks.capability import Message, ValidationReply
-from toolvet.core.checks.result import check_result
 from toolvet.assess.rules import (
     IntendedViolation,
     ItemsSeen,
@@ -31,11 +29,13 @@ from toolvet.assess.rules import (
     merge,
     tool_definition,
 )
-from toolvet.core.tool_rules.destructive import sounds_read_only, why_not_called
-from toolvet.core.tool_rules.http import HttpExchange, HttpSeen
 from toolvet.assess.rules.message import tool_message_score
 from toolvet.assess.rules.uri_template import expand, extract, problems, variables
+from toolvet.core.checks.capability import Message, ValidationReply
+from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
+from toolvet.core.tool_rules.destructive import sounds_read_only, why_not_called
+from toolvet.core.tool_rules.http import HttpExchange, HttpSeen
 
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
 JSON = st.recursive(

@@ -14,10 +14,10 @@ import pytest
 from tests.batch.conftest import GOOD, REFUSAL
 
 from toolvet.batch.engines import open_engine
+from toolvet.batch.executors.carrier import EngineFigures
 from toolvet.batch.input_rows import InputRows
 from toolvet.batch.job import Job
 from toolvet.batch.run import BatchOutcome, run_batch
-from toolvet.batch.executors.carrier import EngineFigures
 
 IS_REQUIRED = os.environ.get("TOOLVET_CLUSTER") == "required"
 """Whether a test of an engine that is not installed fails, and does not skip."""

@@ -17,9 +17,9 @@ from toolvet.batch.cluster import engine as engines, station
 from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engines import open_engine
+from toolvet.batch.executors.carrier import EngineFigures, task
 from toolvet.batch.job import Job
 from toolvet.batch.run import run_batch
-from toolvet.batch.executors.carrier import EngineFigures, task
 from toolvet.errors import UnreachableError, UsageError
 
 

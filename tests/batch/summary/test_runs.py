@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.batch.conftest import GOOD, REFUSAL, Judge
 from tests.assess.report.structure import check_page
+from tests.batch.conftest import GOOD, REFUSAL, Judge
 
+from toolvet.assess.report.batch.document import BatchReport
+from toolvet.assess.report.batch.page import render_batch_page
 from toolvet.batch import manifest
 from toolvet.batch.location import locate
 from toolvet.batch.reading import lines
 from toolvet.batch.run import Interrupted
-from toolvet.batch.summary.options import SummaryOptions
 from toolvet.batch.summary.folding import summarise
-from toolvet.assess.report.batch.document import BatchReport
-from toolvet.assess.report.batch.page import render_batch_page
+from toolvet.batch.summary.options import SummaryOptions
 
 TOOL = {"name": "get", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 ERROR = {"isError": True, "content": [{"type": "text", "text": "Error: connection refused by db:5432"}]}

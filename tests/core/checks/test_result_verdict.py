@@ -12,8 +12,8 @@ from tests.examples import examples
 from toolvet import check_result, extract_metadata, is_business_logic_error, overall_confidence
 from toolvet.core.causes import State
 from toolvet.core.checks.result import Classification, LeakKind, ResultVerdict
-from toolvet.errors import UsageError
 from toolvet.core.matching import UnsafePattern
+from toolvet.errors import UsageError
 
 TOOL = {"name": "get_user", "inputSchema": {"type": "object"}}
 OUTPUT = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}

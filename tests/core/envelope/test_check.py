@@ -31,7 +31,9 @@ def having(base: Mapping[str, Any], data: Mapping[str, Any] | None = None, **met
 
 def test_the_published_schema_is_what_the_table_gives() -> None:
     path = Path(envelope.__file__).parent / SCHEMA_FILE
-    assert json.loads(path.read_text(encoding="utf-8")) == envelope_schema(), "run: python -m tests.core.envelope.publish"
+    assert json.loads(path.read_text(encoding="utf-8")) == envelope_schema(), (
+        "run: python -m tests.core.envelope.publish"
+    )
 
 
 def test_the_published_schema_is_a_schema() -> None:

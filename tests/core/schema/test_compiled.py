@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.errors import Unsatisfiable
 from toolvet.core.schema import (
     Schema,
     boundary_examples,
@@ -19,6 +18,7 @@ from toolvet.core.schema import (
     valid_example,
 )
 from toolvet.core.schema.compilation import _CACHE, _CACHE_SIZE
+from toolvet.errors import Unsatisfiable
 
 TOOL = {
     "type": "object",

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import fastmcp
-import mcp
 import pytest
 from fastmcp.client.transports import StdioTransport
 from mcp.client.stdio import stdio_client
 from tests.mcp.client.clinic_server import fastmcp_server, low_level_server, mcp_server, validation
 from tests.mcp.client.recording import PATH, announced
 
-from toolvet.mcp.client import NativeValidationError, Validator
-from toolvet.errors import UsageError
+import mcp
 from toolvet.agents.integrations import ToolValidation, fastmcp as for_fastmcp
+from toolvet.errors import UsageError
+from toolvet.mcp.client import NativeValidationError, Validator
 from toolvet.mcp.transport import StdioTarget, open_session
 
 Era = Literal["legacy", "modern"]

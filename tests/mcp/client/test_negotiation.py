@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.mcp.client.recording import PATH, VALID, Recorded, announced, text
 
+from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.client import (
     InvalidArgumentsError,
     NativeValidationError,
@@ -17,7 +18,6 @@ from toolvet.mcp.client import (
     has_capability,
     negotiate_and_validate,
 )
-from toolvet.errors import ToolvetError, UsageError
 
 GOOD = {"path": "a.txt"}
 BAD = {"path": ""}

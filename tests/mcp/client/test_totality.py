@@ -3,8 +3,8 @@
 import asyncio
 
 from hypothesis import given, strategies as st
-from tests.mcp.client.recording import Recorded, announced
 from tests.examples import examples
+from tests.mcp.client.recording import Recorded, announced
 
 from toolvet.mcp.client import Validator
 

@@ -6,8 +6,8 @@ import pkgutil
 
 import pytest
 
-import toolvet.proxy.session
 import toolvet.mcp.wire
+import toolvet.proxy.session
 
 MODULES = [
     "toolvet.proxy.http.guard",

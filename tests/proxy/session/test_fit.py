@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.proxy.session.test_own_answers import message
 
+from toolvet.cli.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.fit import FitRoom
-from toolvet.cli.settings import load_settings
 
 ROOM = 1_000
 FIT = f"{ROOM} characters"

@@ -6,14 +6,14 @@ from typing import Any, get_args
 import pytest
 
 from toolvet import check_envelope, check_result, success_response
+from toolvet.agents.integrations.enveloped.result import placed
 from toolvet.core.causes import State, state_of_stop
 from toolvet.core.envelope import output_schema
-from toolvet.agents.integrations.enveloped.result import placed
+from toolvet.mcp.wire import encode_error
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, Step, ToClient, ToServer
 from toolvet.proxy.session.enveloped import wanted_contract
 from toolvet.proxy.session.own_answer import Stop
 from toolvet.proxy.session.step import Reason
-from toolvet.mcp.wire import encode_error
 
 TOOL = {
     "name": "find",

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from toolvet.core.checks.result import response
-from toolvet.proxy.session import Policies, ProxySettings, Session, judge
 from toolvet.mcp.wire import message
+from toolvet.proxy.session import Policies, ProxySettings, Session, judge
 
 SCHEMA = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
 ROWS = {"rows": [{"id": number, "name": "a"} for number in range(50)]}

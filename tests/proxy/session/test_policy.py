@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from toolvet.cli.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.proxy.session import Policies, Policy, ProxySettings, ToolSettings
-from toolvet.cli.settings import load_settings
 
 FILE = """
 [proxy]

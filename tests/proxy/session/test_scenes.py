@@ -20,9 +20,9 @@ import pytest
 from tests.proxy.session.scene_settings import SETTINGS
 from tests.proxy.session.scenes import SCENES, Turn
 
+from toolvet.mcp.wire import Request, parse, read_start
 from toolvet.proxy.session import Catalogue, Policies, ProxySettings, Session, Step, ToClient, ToServer
 from toolvet.proxy.session.step import CallEnded
-from toolvet.mcp.wire import Request, parse, read_start
 
 KEPT = Path(__file__).parent / "scenes.txt"
 SHOWN = 90

@@ -10,6 +10,8 @@ from toolvet.core.checks.arguments import ArgumentReport, check_arguments
 from toolvet.core.envelope.archive.memory import ContentArchive
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.schema.repairs import Repair
+from toolvet.mcp.wire import Request, parse
+from toolvet.mcp.wire.start import MessageStart
 from toolvet.proxy.session import (
     CallEnded,
     CallStarted,
@@ -43,8 +45,6 @@ from toolvet.proxy.session.splice import Raws, member
 from toolvet.proxy.session.step import Step
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages
-from toolvet.mcp.wire import Request, parse
-from toolvet.mcp.wire.start import MessageStart
 
 
 def call_of(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolvet.proxy.session import Policies, PolicyFault, ProxySettings, Session, ToolSettings
 from toolvet.mcp.wire import MessageStart
+from toolvet.proxy.session import Policies, PolicyFault, ProxySettings, Session, ToolSettings
 
 ANSWER = MessageStart(id=1, cut="result")
 

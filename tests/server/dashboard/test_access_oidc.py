@@ -10,10 +10,10 @@ from joserfc.jwk import OctKey, RSAKey
 from tests.server.dashboard.oidc_provider import CLIENT, SECRET, Provider, provider
 from tests.server.dashboard.serving import Running, serving
 
+from toolvet.cli.settings import OidcSettings, PersonSettings
+from toolvet.errors import UsageError
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People
-from toolvet.errors import UsageError
-from toolvet.cli.settings import OidcSettings, PersonSettings
 
 ROLES: dict[str, Any] = {"roles": {"admin": ("ops",)}, "emails": {"reviewer": ("@ships.example",)}}
 

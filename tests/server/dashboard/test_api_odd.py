@@ -13,9 +13,9 @@ import pytest
 from tests.server.dashboard.serving import Running, serving
 
 from toolvet import check_answer, check_envelope
+from toolvet.errors import StoreError
 from toolvet.server.dashboard.app import endpoints
 from toolvet.server.dashboard.rendering import pages
-from toolvet.errors import StoreError
 
 JSON = {"content-type": "application/json"}
 ODD_SEGMENTS = [

@@ -11,8 +11,8 @@ import pytest
 from tests.server.dashboard.serving import Running, serving
 from tests.store.postgres import PostgresServer
 
-from toolvet.errors import StoreError
 from toolvet.assess.report.document import SCHEMA_ID
+from toolvet.errors import StoreError
 from toolvet.store import Store
 
 REFUSAL = "I cannot help with that request."

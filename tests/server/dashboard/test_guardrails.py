@@ -12,9 +12,14 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.server.dashboard.serving import Running, serving
 from tests.agents.frameworks.test_adapters import BAD, BOOK, GOOD, TOOL
+from tests.server.dashboard.serving import Running, serving
 
+from toolvet.agents.hook.dialect import HookEvent, dialect_of
+from toolvet.agents.hook.servers import server_of
+from toolvet.agents.hook.tool_lists import definition_of
+from toolvet.cli.settings import Settings
+from toolvet.proxy.session import ProxySettings
 from toolvet.server.guardrails.dialect import (
     PRODUCTS,
     GuardrailDialect,
@@ -24,11 +29,6 @@ from toolvet.server.guardrails.dialect import (
     moments_by_path,
 )
 from toolvet.server.guardrails.memory import BoundedMemory, GuardrailMemory
-from toolvet.agents.hook.dialect import HookEvent, dialect_of
-from toolvet.agents.hook.servers import server_of
-from toolvet.agents.hook.tool_lists import definition_of
-from toolvet.proxy.session import ProxySettings
-from toolvet.cli.settings import Settings
 
 DOCS = Path(__file__).parents[3] / "docs"
 JSON = {"content-type": "application/json"}

@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from tests.server.dashboard.browser import served
 from tests.server.dashboard.filled import more, today
 
-from toolvet.server.dashboard import live
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
+from toolvet.server.dashboard import live
 from toolvet.server.dashboard.app import make_app
 from toolvet.server.site import Site
 from toolvet.store import Store

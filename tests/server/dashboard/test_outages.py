@@ -13,8 +13,8 @@ from tests.server.dashboard.filled import fill, more, today
 from tests.server.dashboard.serving import serving
 from tests.store.postgres import PostgresServer
 
-from toolvet.server.dashboard.view.outage import outage_of
 from toolvet.errors import StoreError
+from toolvet.server.dashboard.view.outage import outage_of
 from toolvet.store import EventRecord, Store, queue
 
 PAGES = (

@@ -19,8 +19,8 @@ from toolvet.server.dashboard.app import make_app
 from toolvet.server.dashboard.assets import assets
 from toolvet.server.dashboard.pages import turns
 from toolvet.server.dashboard.rendering import pages
-from toolvet.server.site import Site
 from toolvet.server.dashboard.view.paths import conversation_path, server_path, tool_path, turn_path
+from toolvet.server.site import Site
 from toolvet.store import Store, VerdictFilter, finding
 
 LISTS: Final = (

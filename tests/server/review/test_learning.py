@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from toolvet.cli import run
+from toolvet.cli.settings import load_settings
 from toolvet.core.checks.answer.model import read_model
 from toolvet.core.checks.answer.model.judgement import judge, shipped
 from toolvet.core.checks.answer.model.weights import LABELS, Label
-from toolvet.cli import run
+from toolvet.core.turn import check_answer
 from toolvet.errors import ConfigError, UsageError
 from toolvet.server.review.learning import (
     LabelledVerdict,
@@ -22,13 +24,11 @@ from toolvet.server.review.learning import (
     type_precisions,
 )
 from toolvet.server.review.learning.labels import labelled_verdict
-from toolvet.cli.settings import load_settings
 from toolvet.store import Store
 from toolvet.store.judged import VerdictContext, verdict_record
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_records import ReviewLabel
 from toolvet.store.records import VerdictRecord
-from toolvet.core.turn import check_answer
 
 pytest.importorskip("numpy", reason='needs NumPy: pip install "toolvet[learn]"')
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from toolvet import check_answer
-from toolvet.server.reviewing import queue_rules
+from toolvet.cli.settings import QueueSettings, ReviewSettings
 from toolvet.errors import UsageError
 from toolvet.server.review import DEFAULT_RULES, QueueRule, chooser, kinds_of
-from toolvet.cli.settings import QueueSettings, ReviewSettings
+from toolvet.server.reviewing import queue_rules
 from toolvet.store import SignalRecord, VerdictRecord
 from toolvet.store.records import encode_document
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolvet.store.alerts import AlertRule, AlertState, measured, next_state, sentence
 from toolvet.store import VerdictFigures
+from toolvet.store.alerts import AlertRule, AlertState, measured, next_state, sentence
 
 
 def states(rule: AlertRule, *values: float | None, step: float = 60.0) -> list[bool]:

@@ -13,10 +13,10 @@ import pytest
 from tests.receiver import Arrived, Receiver, Reply, receiving
 from tests.store.conftest import url as url  # noqa: PLC0414 - a fixture
 
-from toolvet.store.alerts import AlertRule
-from toolvet.errors import ConfigError, UsageError
 from toolvet.cli.settings import load_settings
+from toolvet.errors import ConfigError, UsageError
 from toolvet.store import Store, VerdictRecord
+from toolvet.store.alerts import AlertRule
 from toolvet.store.records import new_id
 
 pytest.importorskip("starlette", reason='needs the dashboard: pip install "toolvet[serve]"')

@@ -7,16 +7,13 @@ from typing import Any, Final, Literal, Self
 
 import msgspec
 
-from toolvet.core.checks.answer import AnswerQuality
-from toolvet.core.checks.arguments import check_arguments
 from toolvet.agents.integrations.proxy.vetting import AllowedCall, BlockedCall, Vetting
-from toolvet.core.redact import redact
+from toolvet.core.checks import AnswerQuality, check_arguments
 from toolvet.core.json_value import elements, is_object, members
-from toolvet.proxy.session import CallEnded, Note, Policies
-from toolvet.proxy.session.trace import TRACE_KEY, TraceSource
+from toolvet.core.redact import redact
 from toolvet.core.tools import handle_of, view_of
-from toolvet.core.turn import AnswerCheck, regeneration_advice
-from toolvet.core.turn.ending import judged_ending
+from toolvet.core.turn import AnswerCheck, judged_ending, regeneration_advice
+from toolvet.proxy.session import TRACE_KEY, CallEnded, Note, Policies, TraceSource
 
 _MOST_OPEN: Final = 10_000
 

@@ -5,8 +5,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from toolvet.errors import ToolvetError
 from toolvet.agents.frameworks.guard import AgentGuard, GuardedCall, RefusedCall
+from toolvet.errors import ToolvetError
 
 P = ParamSpec("P")
 R = TypeVar("R")

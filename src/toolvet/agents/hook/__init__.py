@@ -4,3 +4,7 @@ run (reads the input, the settings and the transcript) → dialect (a client's w
   → moments (before and after a tool, the end) → work, done (what was done, and what is said of it)
   tool_lists, servers, asking: the schemas of the client's own servers; installing: the client's settings
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

@@ -1,9 +1,9 @@
 """A result → what the model is to know beside it; None: nothing."""
 
-from toolvet.core.checks.result import ResultCheck
 from toolvet.agents.hook.dialect import HookAnswer, HookEvent
+from toolvet.core.checks import ResultCheck
 from toolvet.core.json_value import is_array
-from toolvet.proxy.session.policy import Policy
+from toolvet.proxy.session import Policy
 
 
 def after(event: HookEvent, definition: object, policy: Policy, check: ResultCheck) -> HookAnswer | None:

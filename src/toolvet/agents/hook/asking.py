@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.errors import ToolvetError
 from toolvet.agents.hook.private import write_private
 from toolvet.core.json_value import elements, members
+from toolvet.errors import ToolvetError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, open_session
 
 _SECONDS: Final = 60.0

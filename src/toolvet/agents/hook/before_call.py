@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from toolvet.core.checks.arguments import ArgumentReport, check_arguments
 from toolvet.agents.hook.dialect import HookAnswer, HookEvent
+from toolvet.core.checks import ArgumentReport, check_arguments
 from toolvet.core.json_value import is_object
-from toolvet.proxy.session.policy import Policy
+from toolvet.proxy.session import Policy
 
 _MOST_TEXT: Final = 6_000
 _CONFIDENCES: Final = ("low", "medium", "high")

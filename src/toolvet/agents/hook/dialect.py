@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, is_object, members
 
 Client: TypeAlias = Literal["claude", "codex", "gemini", "copilot"]

@@ -17,8 +17,7 @@ from toolvet.agents.hook.transcript import AgentSession
 from toolvet.agents.hook.work import AgentDeed, deeds_of
 from toolvet.agents.hook.work_table import compiled, finds, work_table
 from toolvet.core.redact import redact_text
-from toolvet.core.turn.check import AnswerCheck
-from toolvet.core.turn.ending import CLAIMED_WITHOUT_CALL, claim_signal
+from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, claim_signal
 
 MARK: Final = "toolvet:"
 """Every refusal begins with it, so that a turn that one of them asked for is known."""

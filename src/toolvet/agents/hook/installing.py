@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from toolvet.errors import ConfigError
 from toolvet.agents.hook.dialect import HookDialect
-from toolvet.proxy.install.edit import Edit, Path, apply_edits, split_mark
 from toolvet.core.json_value import elements, is_array, is_object, members
-from toolvet.mcp.transport.jsonc import Document, JsoncError, read_jsonc
+from toolvet.errors import ConfigError
+from toolvet.mcp.transport import Document, JsoncError, read_jsonc
+from toolvet.proxy.install import Edit, Path, apply_edits, split_mark
 
 _OURS: Final = re.compile(r"(?:toolvet(?:\.exe)?|-m toolvet)['\"]?\s+hook\s+(?:claude|codex|gemini|copilot)\b")
 _COMMANDS: Final = ("command", "bash", "powershell")

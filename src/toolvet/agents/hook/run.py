@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolvet.agents.hook.transcript import AgentSession
     from toolvet.cli.settings import Settings
     from toolvet.cli.settings.hook import HookSettings
-    from toolvet.core.turn.check import AnswerCheck, AnswerOptions
+    from toolvet.core.turn import AnswerCheck, AnswerOptions
 
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
@@ -68,7 +68,7 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     if found is None:
         return None
     from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
-    from toolvet.proxy.session.policy import Policies  # noqa: PLC0415 - as above
+    from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
 
     target, tool = found
 
@@ -77,8 +77,8 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     may_ask = options.servers == "ask" and event.moment == "before"
     definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
-        from toolvet.core.checks.result import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
         from toolvet.agents.hook.after_call import after  # noqa: PLC0415 - as above
+        from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
 
         check = ResultCheck() if settings is None else settings.result_check()
         return after(event, definition or {"name": tool}, policy, check)
@@ -126,7 +126,7 @@ def _last_words(said: str | None, written: str | None) -> str | None:
 
 
 def _answer_check(settings: "Settings | None") -> "AnswerCheck":
-    from toolvet.core.turn.check import AnswerCheck  # noqa: PLC0415 - as above
+    from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
 
     options: AnswerOptions = {} if settings is None else settings.answer_options()
     options.setdefault("min_length", 1)

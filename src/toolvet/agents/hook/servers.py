@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from toolvet.core.discover.toml import decode_toml
-from toolvet.errors import ToolvetError
 from toolvet.agents.hook.dialect import Client, HookDialect, HookEvent
+from toolvet.core.discover import decode_toml
 from toolvet.core.json_value import members
-from toolvet.mcp.transport.client_config import read_entry
-from toolvet.mcp.transport.jsonc import JsoncError, read_jsonc
-from toolvet.mcp.transport.target import StdioTarget, Target
+from toolvet.errors import ToolvetError
+from toolvet.mcp.transport import JsoncError, StdioTarget, Target, read_entry, read_jsonc
 
 _MOST_BYTES: Final = 16 * 2**20
 _MOST_PARENTS: Final = 12

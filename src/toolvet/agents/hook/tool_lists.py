@@ -15,7 +15,7 @@ import msgspec
 
 from toolvet.agents.hook.private import private_folder, read_private
 from toolvet.core.json_value import elements, members
-from toolvet.mcp.transport.target import StdioTarget, Target
+from toolvet.mcp.transport import StdioTarget, Target
 
 ASKED: Final = "asking"
 _FRESH_SECONDS: Final = 24 * 3600

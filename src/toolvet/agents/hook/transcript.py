@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from toolvet.agents.hook.dialect import dialect_of
-from toolvet.core.messages import ToolCall, Turn, turns
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.messages import ToolCall, Turn, turns
 
 # What clients put into the mouth of the user, and what is of another agent.
 _NOT_THE_USER: Final = ("<environment_context", "<user_instructions", "# AGENTS.md", "<system-reminder", "<permissions")

@@ -11,8 +11,8 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.agents.hook.work_table import WorkKind, compiled, finds, work_table
-from toolvet.core.messages import ToolCall
 from toolvet.core.json_value import is_array, members
+from toolvet.core.messages import ToolCall
 
 _MOST_COMMAND: Final = 4_000
 _MOST_SEGMENTS: Final = 40

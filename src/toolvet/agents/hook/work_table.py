@@ -6,7 +6,7 @@ from functools import cache, cached_property
 
 import msgspec
 
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml
 
 
 class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,9 +20,9 @@ from fastmcp.utilities.versions import VersionSpec
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from toolvet.core.checks.capability import EXTENSION_ID
 from toolvet.agents.integrations.validation.answer import answered
 from toolvet.agents.integrations.validation.tool_validation import ToolValidation
+from toolvet.core.checks import EXTENSION_ID
 from toolvet.core.json_value import members
 
 

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from mcp import MCPError
 from mcp.server import MCPServer, Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.types import SERVER_INFO_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolvet.core.checks.capability import EXTENSION_ID
+from mcp import MCPError
 from toolvet.agents.integrations.validation.answer import answered
 from toolvet.agents.integrations.validation.tool_validation import ToolValidation
+from toolvet.core.checks import EXTENSION_ID
 from toolvet.core.json_value import elements, is_object, members
 
 _LOG: Final = logging.getLogger("toolvet.validation")

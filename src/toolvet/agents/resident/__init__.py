@@ -14,3 +14,7 @@ there, and keeps what it has read of its input.
 
 Only on Linux: elsewhere `client` does nothing, and the answers are the same.
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

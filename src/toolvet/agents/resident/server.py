@@ -13,7 +13,6 @@ from functools import cache
 from io import BufferedReader, BytesIO, RawIOBase, TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
-from toolvet.core.discover import file_states
 from toolvet.agents.resident.frame import (
     DONE,
     INPUT,
@@ -25,6 +24,7 @@ from toolvet.agents.resident.frame import (
     packed,
     receive,
 )
+from toolvet.core.discover import file_states
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

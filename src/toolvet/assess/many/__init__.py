@@ -11,16 +11,6 @@ A worker is a process because a server that fills the memory, or one that our ow
 others with it. Its limits are those of the worker, the server and all that the server starts, together.
 """
 
-from toolvet.assess.many.folder import ResultsFolder
-from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome
-from toolvet.assess.many.pool import Assessor, ManyWatch, assess_many
+from toolvet.core.exports import lazy
 
-__all__ = [
-    "AssessmentJob",
-    "AssessmentLimits",
-    "AssessmentOutcome",
-    "Assessor",
-    "ManyWatch",
-    "ResultsFolder",
-    "assess_many",
-]
+__getattr__, __dir__ = lazy(__name__)

@@ -8,7 +8,7 @@ import msgspec
 
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome, Ending
 from toolvet.assess.many.messages import ServerReply, encode_request, why_not_sent
-from toolvet.batch.executors.carrier import AskingCarrier
+from toolvet.batch.executors import AskingCarrier
 from toolvet.errors import UsageError
 
 STATION: Final = "toolvet.assess.many.station"
@@ -25,12 +25,12 @@ def open_assessor(engine: str, address: str | None, workers: int | None) -> "Clu
     """
     # Both load half of the Python world.
     if engine == "dask":
-        from toolvet.batch.executors.on_dask import DaskCarrier  # noqa: PLC0415
+        from toolvet.batch.executors import DaskCarrier  # noqa: PLC0415
 
         return ClusterAssessor(DaskCarrier(address, workers, STATION))
     if address is None:
         raise UsageError("--engine daft: give the --address of a Ray cluster; on one machine --workers N is enough")
-    from toolvet.batch.executors.on_daft import DaftCarrier  # noqa: PLC0415
+    from toolvet.batch.executors import DaftCarrier  # noqa: PLC0415
 
     return ClusterAssessor(DaftCarrier(address, workers, STATION))
 

@@ -19,8 +19,8 @@ from typing import BinaryIO, Final
 import msgspec
 
 from toolvet.assess.many.job import AssessmentJob, AssessmentOutcome
-from toolvet.errors import UsageError
 from toolvet.assess.report.document import Report
+from toolvet.errors import UsageError
 
 JOURNAL: Final = "assessed.jsonl"
 SERVERS: Final = "servers"

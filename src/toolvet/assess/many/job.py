@@ -8,7 +8,7 @@ from typing import Literal, cast
 import msgspec
 
 from toolvet.assess.options import Options
-from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks import ResultCheck
 from toolvet.mcp.transport import Target
 from toolvet.version import __version__
 

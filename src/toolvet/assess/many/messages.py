@@ -10,8 +10,7 @@ import msgspec
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome
 from toolvet.core.identity import identity
 from toolvet.core.redact import redact
-from toolvet.mcp.transport import HttpTarget, StdioTarget
-from toolvet.mcp.transport.target import SAFE_HEADERS, mask_args, mask_url
+from toolvet.mcp.transport import SAFE_HEADERS, HttpTarget, StdioTarget, mask_args, mask_url
 
 _HERE: Final = "assess it with --workers alone, which sends nothing to other machines"
 

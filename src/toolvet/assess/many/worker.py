@@ -18,10 +18,10 @@ import msgspec
 
 from toolvet.assess import assess
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, Ending, WorkerAnswer
-from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.renderers.json import FORMAT
-from toolvet.mcp.transport.orphans import adopt_orphans
+from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
+from toolvet.mcp.transport import adopt_orphans
 
 _ENDINGS: Final[Mapping[type[ToolvetError], Ending]] = {
     UnreachableError: "unreachable",

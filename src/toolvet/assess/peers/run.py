@@ -17,15 +17,21 @@ import msgspec
 
 from toolvet.assess import Options, assess
 from toolvet.assess.conceal import Concealer
-from toolvet.assess.place import open_place
-from toolvet.core.discover.toml import read_toml
 from toolvet.assess.peers.reading import PeerFinding, PeerOutput, read_output
-from toolvet.core.redact import redact_text
+from toolvet.assess.place import open_place
 from toolvet.assess.report.peers.document import PeerRun, PeersReport, SharedFinding
+from toolvet.core.discover import read_toml
+from toolvet.core.redact import redact_text
 from toolvet.core.visible import shorten
-from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
-from toolvet.mcp.transport.orphans import end_orphans, forget, starting_server
-from toolvet.mcp.transport.stdio import child_environment
+from toolvet.mcp.transport import (
+    HttpTarget,
+    StdioTarget,
+    Target,
+    child_environment,
+    end_orphans,
+    forget,
+    starting_server,
+)
 from toolvet.version import __version__
 
 OURS: Final = "toolvet"

@@ -9,7 +9,7 @@ import orjson
 from toolvet.assess.replay.options import ReplayOptions
 from toolvet.assess.replay.recorded import RecordedCall
 from toolvet.assess.rules import ToolDefinition
-from toolvet.core.tool_rules.consent import habits_of, why_not_called, writing_parameters
+from toolvet.core.tool_rules import habits_of, why_not_called, writing_parameters
 
 
 @dataclass

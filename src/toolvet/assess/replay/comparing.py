@@ -8,15 +8,15 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.checks.result import ResultCheck
-from toolvet.core.redact import redact_text
 from toolvet.assess.replay.recorded import RecordedCall, is_about_output
 from toolvet.assess.replay.shape import ResultOutline
 from toolvet.assess.report.replay.document import CallEnd, Comparison, ReplayChange
-from toolvet.core.visible import shorten
 from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition
 from toolvet.assess.rules.ending import Ending, ending, error_as_result, verdict_of, words_of
+from toolvet.core.checks import ResultCheck
 from toolvet.core.json_value import without
+from toolvet.core.redact import redact_text
+from toolvet.core.visible import shorten
 
 _LONGEST: Final = 240
 # From good to bad, for what reads the answer: a success, an error that says what to do, one that says nothing, a

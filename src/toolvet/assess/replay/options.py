@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolvet.assess import Options
-from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks import ResultCheck
 
 
 @dataclass(frozen=True, kw_only=True)

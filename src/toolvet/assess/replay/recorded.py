@@ -12,12 +12,12 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.excerpt import CUT_MARK
-from toolvet.errors import UsageError
-from toolvet.core.redact import REDACTED
 from toolvet.assess.report import load
 from toolvet.assess.report.document import Report
 from toolvet.assess.rules import Outcome, ProtocolError
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.redact import REDACTED
+from toolvet.errors import UsageError
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 from toolvet.store.lines import read_line_records
 from toolvet.store.records import AssessmentRecord

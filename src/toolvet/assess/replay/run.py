@@ -9,21 +9,21 @@ from toolvet.assess.exchange import observe, shorten_payload
 from toolvet.assess.line import Line
 from toolvet.assess.place import open_place
 from toolvet.assess.plan import PlannedCall
-from toolvet.assess.reproduce import reproduce_call
-from toolvet.assess.tool_run import listed_tool
-from toolvet.errors import ToolvetError, UnreachableError
-from toolvet.core.redact import redact
 from toolvet.assess.replay.choice import ReplayChoice, ReplayGroup, choose_calls
 from toolvet.assess.replay.comparing import ORDER, CallSide, best_of, compare_sides, live_side, recorded_side
 from toolvet.assess.replay.options import ReplayOptions
 from toolvet.assess.replay.recorded import RecordedCall
 from toolvet.assess.replay.shape import ResultOutline
 from toolvet.assess.report.replay.document import Comparison, ReplayChange, ReplayedCall, ReplayReport, SkippedCalls
+from toolvet.assess.reproduce import reproduce_call
 from toolvet.assess.rules import Outcome, ToolDefinition
+from toolvet.assess.tool_run import listed_tool
 from toolvet.core.json_value import members
+from toolvet.core.redact import redact
+from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.mcp.transport import ConnectionLost, McpSession, Reply, Target, TimedOut
-from toolvet.version import __version__
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
+from toolvet.version import __version__
 
 
 class ReplayWatch(Protocol):

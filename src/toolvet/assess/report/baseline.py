@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from toolvet.findings import Finding
 from toolvet.assess.report.document import Baseline, Counts, Report
+from toolvet.findings import Finding
 
 
 def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Report:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from toolvet.assess.report.document import Report
 from toolvet.core import discover
 from toolvet.errors import UsageError
 from toolvet.findings import Card
-from toolvet.assess.report.document import Report
 
 
 @dataclass(frozen=True, slots=True)

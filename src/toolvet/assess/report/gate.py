@@ -3,9 +3,9 @@
 The exit code, JUnit and the other reports read it, so that they agree in every combination.
 """
 
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.wording import counted
+from toolvet.findings import Finding, Severity
 
 
 def why_failed(report: Report) -> tuple[str, ...]:

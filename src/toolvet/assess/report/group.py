@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report.wording import counted
+from toolvet.findings import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from toolvet.errors import ConfigError
 from toolvet.assess.report.document import COLLECTION_ID, SCHEMA_ID, Report, Reports
+from toolvet.errors import ConfigError
 
 FILE: Final = "toolvet-report-1.schema.json"
 

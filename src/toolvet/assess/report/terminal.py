@@ -10,10 +10,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.findings import Finding, Severity
 from toolvet.assess.report.document import Report, ReportedTransport, Status, Tool
 from toolvet.assess.report.group import FindingGroup, group_findings
-from toolvet.core.visible import one_line, shorten, visible
 from toolvet.assess.report.wording import (
     STATUS,
     confidence,
@@ -36,6 +34,8 @@ from toolvet.assess.report.wording import (
     unwanted,
     worst_first,
 )
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Finding, Severity
 
 _SHOWN_PER_GROUP: Final = 3
 _MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds

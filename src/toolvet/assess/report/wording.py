@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from toolvet.findings import Finding, ItemKind
 from toolvet.assess.report.document import (
     Category,
     Counts,
@@ -17,6 +16,7 @@ from toolvet.assess.report.document import (
     Tool,
 )
 from toolvet.assess.rules.terms import STATUSES, TERMS
+from toolvet.findings import Finding, ItemKind
 
 _SHOWN: Final = 8  # tools of a finding that are named in one line
 NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number

@@ -6,57 +6,6 @@
 ['tool-undescribed']
 """
 
-from toolvet.assess.rules.item import ItemsSeen, ListedItem, ListingSeen, ObservedRequest, Purpose, listed_item
-from toolvet.assess.rules.judge import (
-    cards,
-    judge_call,
-    judge_calls,
-    judge_item,
-    judge_items,
-    judge_request,
-    judge_server,
-    judge_tool,
-    merge,
-)
-from toolvet.core.tool_rules.subject import (
-    AnswerExcerpt,
-    IntendedViolation,
-    ObservedCall,
-    Outcome,
-    Preview,
-    ProtocolError,
-    ServerSeen,
-    ToolDefinition,
-    ValidationSeen,
-    WireAnomaly,
-    tool_definition,
-)
+from toolvet.core.exports import lazy
 
-__all__ = [
-    "AnswerExcerpt",
-    "IntendedViolation",
-    "ItemsSeen",
-    "ListedItem",
-    "ListingSeen",
-    "ObservedCall",
-    "ObservedRequest",
-    "Outcome",
-    "Preview",
-    "ProtocolError",
-    "Purpose",
-    "ServerSeen",
-    "ToolDefinition",
-    "ValidationSeen",
-    "WireAnomaly",
-    "cards",
-    "judge_call",
-    "judge_calls",
-    "judge_item",
-    "judge_items",
-    "judge_request",
-    "judge_server",
-    "judge_tool",
-    "listed_item",
-    "merge",
-    "tool_definition",
-]
+__getattr__, __dir__ = lazy(__name__)

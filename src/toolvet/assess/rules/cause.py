@@ -14,12 +14,12 @@ from typing import Final
 
 import msgspec
 
-from toolvet.findings import Finding
 from toolvet.assess.rules.ending import words_of
 from toolvet.assess.rules.outage import outage_of_call
 from toolvet.assess.rules.quote import quote
-from toolvet.core.tool_rules.subject import ObservedCall
 from toolvet.core.json_value import members
+from toolvet.core.tool_rules import ObservedCall
+from toolvet.findings import Finding
 
 FEWEST: Final = 3  # Tools; two may have the same fault by chance.
 SAME: Final = "the same "  # How a cause begins that two tools cannot share by chance: one absolute path.

@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Final, cast
 
 from toolvet.core.causes import State
-from toolvet.core.checks.result import ResultVerdict, check_result
-from toolvet.core.redact import word_segments
-from toolvet.core.tool_rules.subject import ObservedCall, Outcome, ProtocolError
+from toolvet.core.checks import ResultVerdict, check_result
 from toolvet.core.json_value import elements, members
+from toolvet.core.redact import word_segments
+from toolvet.core.tool_rules import ObservedCall, Outcome, ProtocolError
 
 INVALID_ARGUMENTS: Final = frozenset({-32602, -32600, -32700})
 # -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.

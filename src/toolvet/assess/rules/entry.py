@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from toolvet.findings import Card, Finding
 from toolvet.assess.rules.quote import show
+from toolvet.findings import Card, Finding
 
 _JSON_TYPES: Final[Mapping[type, str]] = {str: "a string", dict: "an object", list: "an array"}
 

@@ -11,13 +11,13 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.causes import ErrorKind, State
-from toolvet.core.checks.result import is_foreign
 from toolvet.assess.rules.ending import Ending, ending, is_bad, verdict_of, words_of
 from toolvet.assess.rules.outage import outage_of_call
 from toolvet.assess.rules.quote import quote
-from toolvet.core.tool_rules.subject import ObservedCall
+from toolvet.core.causes import ErrorKind, State
+from toolvet.core.checks import is_foreign
 from toolvet.core.json_value import is_array, is_object, members
+from toolvet.core.tool_rules import ObservedCall
 
 _SILENT: Final = frozenset({Ending.TIMEOUT, Ending.DIED, Ending.MALFORMED, Ending.WORDLESS})
 # "No project is open. Call open_project first." is a refusal, whatever else the words are.

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.tool_rules.subject import ObservedCall
-from toolvet.core.schema import Violation
 from toolvet.core.json_value import elements, members, pointer, pointer_steps
+from toolvet.core.schema import Violation
+from toolvet.core.tool_rules import ObservedCall
 
 _LIMITS: Final = frozenset(
     {

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from toolvet.core.checks.result import is_framework_refusal
-from toolvet.core.redact import word_segments
 from toolvet.assess.rules.ending import Ending, ending, words_of
-from toolvet.core.tool_rules.subject import ObservedCall
+from toolvet.core.checks import is_framework_refusal
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.redact import word_segments
+from toolvet.core.tool_rules import ObservedCall
 
 # Keys of `_meta` that SDKs and frameworks add by themselves.
 _OWN_META: Final = ("io.modelcontextprotocol/", "fastmcp")

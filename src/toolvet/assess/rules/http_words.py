@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from toolvet.core.tool_rules.http import HttpExchange, HttpSeen
 from toolvet.assess.rules.quote import quote
-from toolvet.core.tool_rules.subject import ServerSeen
+from toolvet.core.tool_rules import HttpExchange, HttpSeen, ServerSeen
 
 # From the SDKs' own documentation: FastMCP 4 (`run`, `http_app`), the Python SDK 2 (`run`, `streamable_http_app`), and
 # the TypeScript SDK 1 (`server/express`, `server/middleware/hostHeaderValidation`).

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from toolvet.findings import ItemKind
-from toolvet.core.tool_rules.subject import ObservedCall, Outcome, ProtocolError, ToolDefinition
 from toolvet.assess.rules.uri_template import decode
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.tool_rules import ObservedCall, Outcome, ProtocolError, ToolDefinition
+from toolvet.findings import ItemKind
 
 # The member of an entry that says which one it is, and that a request repeats.
 IDENTITY: Final[Mapping[ItemKind, str]] = {"resource": "uri", "resource_template": "uriTemplate", "prompt": "name"}

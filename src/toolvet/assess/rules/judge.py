@@ -5,8 +5,6 @@ from functools import cache
 
 import msgspec
 
-from toolvet.core.discover import modules
-from toolvet.findings import Card, Finding
 from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest
 from toolvet.assess.rules.rule import (
     P,
@@ -20,7 +18,9 @@ from toolvet.assess.rules.rule import (
     of_server,
     of_tool,
 )
-from toolvet.core.tool_rules.subject import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.core.discover import modules
+from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.findings import Card, Finding
 
 
 @cache

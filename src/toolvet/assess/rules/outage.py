@@ -13,11 +13,11 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.core.causes import State
-from toolvet.core.checks.result import Outage, OutageKind, outage_of
 from toolvet.assess.rules.ending import ERRORS_IN_WORDS, OUTAGES, ending, is_bad, verdict_of, words_of
-from toolvet.core.tool_rules.subject import ObservedCall
+from toolvet.core.causes import State
+from toolvet.core.checks import Outage, OutageKind, outage_of
 from toolvet.core.json_value import elements
+from toolvet.core.tool_rules import ObservedCall
 
 MissingKind: TypeAlias = Literal["variable", "program", "folder", "host", "credential", "service"]
 

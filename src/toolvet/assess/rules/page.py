@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.findings import Card
 from toolvet.assess.rules.judge import cards, rules
 from toolvet.assess.rules.rule import SCOPES
 from toolvet.assess.rules.terms import STATUSES, TERMS
+from toolvet.findings import Card
 
 _ONE_CAUSE: Final = (
     "## One cause, one finding",

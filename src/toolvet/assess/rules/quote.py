@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final, cast
 
-from toolvet.core.redact import redact, redact_text
 from toolvet.assess.rules.fault import at_pointer
-from toolvet.core.schema import SchemaProblem
 from toolvet.core.json_value import members
+from toolvet.core.redact import redact, redact_text
+from toolvet.core.schema import SchemaProblem
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
 _DEPTH: Final = 3  # Levels of a JSON value that are shown.

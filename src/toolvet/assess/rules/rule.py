@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, ParamSpec
 
-from toolvet.findings import Card, Finding
 from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest
-from toolvet.core.tool_rules.subject import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.findings import Card, Finding
 
 P = ParamSpec("P")
 

@@ -5,8 +5,8 @@ from typing import Final, TypeAlias
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
-from toolvet.core.schema import compiled
 from toolvet.core.json_value import members
+from toolvet.core.schema import compiled
 
 ORDER: Final = 3
 CATEGORY: Final = "edge_case"

@@ -11,7 +11,7 @@ from typing import Final
 
 from toolvet.assess.plan import PlannedCall, SeededChoice
 from toolvet.assess.values import Sample, Values
-from toolvet.core.tool_rules.subject import Category
+from toolvet.core.tool_rules import Category
 
 ORDER: Final = 1
 CATEGORY: Final[Category] = "progressive"

@@ -11,13 +11,12 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 from msgspec import structs
 
 from toolvet.assess import Options, Report, assess
-from toolvet.core.checks.result import ResultVerdict, check_result
-from toolvet.errors import UnreachableError, UsageError
 from toolvet.assess.report.gate import fails, why_failed
-from toolvet.core.json_value import elements, members
 from toolvet.assess.testing.definitions import differences, written
-from toolvet.mcp.transport import Answer, RpcError, Target, open_session
-from toolvet.mcp.transport.reply import describe_reply
+from toolvet.core.checks import ResultVerdict, check_result
+from toolvet.core.json_value import elements, members
+from toolvet.errors import UnreachableError, UsageError
+from toolvet.mcp.transport import Answer, RpcError, Target, describe_reply, open_session
 
 T = TypeVar("T")
 _MOST_FINDINGS: Final = 20

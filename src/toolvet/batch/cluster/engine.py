@@ -11,8 +11,8 @@ from toolvet.batch.cluster import station
 from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engine import ChunkJudges, Verdicts, Work
-from toolvet.batch.plan import Plan
 from toolvet.batch.executors.carrier import Carrier, EngineFigures
+from toolvet.batch.plan import Plan
 from toolvet.errors import UnreachableError, UsageError
 
 STATION: Final = "toolvet.batch.cluster.station"

@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toolvet.assess.report import BinCount, MoveExample
 from toolvet.batch.arrow import compute, pa
 from toolvet.batch.summary.worst import quoted
-from toolvet.assess.report.batch.document import BinCount, MoveExample
 
 SIGNALS: Final = 64
 _EXAMPLES: Final = 5

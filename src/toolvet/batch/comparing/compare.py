@@ -7,17 +7,17 @@ from typing import Final
 
 import numpy as np
 
+from toolvet.assess.report import ComparisonReport, SignalMove, VerdictMove
 from toolvet.batch.comparing.changes import SIGNALS, Changes
 from toolvet.batch.comparing.parts import RowParts, SideCounts, part_count
 from toolvet.batch.comparing.rows import NameTable, VerdictRows
 from toolvet.batch.location import Location
 from toolvet.batch.plan import ID, ROW
+from toolvet.batch.summary.folding import same_kind
 from toolvet.batch.summary.layout import LAYOUTS
 from toolvet.batch.summary.statistics import paired_change, share
-from toolvet.batch.summary.folding import same_kind
 from toolvet.batch.verdict_file import VerdictFile
 from toolvet.errors import UsageError
-from toolvet.assess.report.batch.document import ComparisonReport, SignalMove, VerdictMove
 from toolvet.version import __version__
 
 _MOST_VERDICTS: Final = 64

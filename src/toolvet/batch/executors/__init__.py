@@ -2,3 +2,7 @@
 
 What a worker does with a request is said by the name of a module with a function `answer(bytes) -> bytes`: its station.
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

@@ -8,8 +8,7 @@ import orjson
 from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.core.checks.arguments import ArgumentCheck
-from toolvet.core.checks.arguments.correction import render_repair
+from toolvet.core.checks import ArgumentCheck, render_repair
 
 _TEXT: Final = pa.string()
 _VIOLATION: Final = pa.struct(

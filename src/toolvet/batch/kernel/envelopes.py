@@ -6,10 +6,9 @@ from typing import ClassVar, Final
 from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.core.envelope import check_envelope
-from toolvet.core.envelope.check.sightings import find_sightings
-from toolvet.findings import findings_document
+from toolvet.core.envelope import check_envelope, find_sightings
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.findings import findings_document
 
 _TEXT: Final = pa.string()
 _FINDING: Final = pa.struct(

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks import ResultCheck
 from toolvet.core.json_value import is_object, members
 
 _TEXT: Final = pa.string()

@@ -16,10 +16,8 @@ import numpy as np
 from toolvet.batch.kernel.raw_starts import may_be_raw_error
 from toolvet.batch.kernel.text_ends import Bytes, are_ended
 from toolvet.batch.kernel.texts import Flags, Places, Texts
-from toolvet.core.checks.answer.phrases import phrases
-from toolvet.core.checks.answer.read import ScreenedText
-from toolvet.core.matching import Hit, PatternSet
-from toolvet.core.matching.rows import Reach, RowScan
+from toolvet.core.checks import ScreenedText, phrases
+from toolvet.core.matching import Hit, PatternSet, Reach, RowScan
 from toolvet.core.turn import AnswerCheck
 
 # As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many

@@ -11,8 +11,8 @@ from toolvet.batch.arrow import ArrowSchema, ArrowType, pa
 from toolvet.batch.chunk import Chunk, ReadPlace
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES
-from toolvet.errors import UsageError
 from toolvet.core.json_value import is_object
+from toolvet.errors import UsageError
 
 _PEEK: Final = 2**18
 _PEEKED_LINES: Final = 200

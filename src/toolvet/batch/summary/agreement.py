@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from toolvet.assess.report import CalibrationBin, CalibrationCurve, LabelledWord, LabelReport
 from toolvet.batch.summary.labels import BINS, LabelCounts, LabelTally, meanings
 from toolvet.batch.summary.statistics import share
 from toolvet.batch.summary.tallies import MICRO
-from toolvet.assess.report.batch.document import CalibrationBin, CalibrationCurve, LabelledWord, LabelReport
-from toolvet.server.review.agreement import kappa_of_counts
+from toolvet.server.review import kappa_of_counts
 
 _MOST_WORDS: Final = 20
 _NAMED: Final = 5

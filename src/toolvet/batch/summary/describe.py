@@ -2,14 +2,7 @@
 
 from typing import Final
 
-from toolvet.batch.summary.agreement import describe_labels
-from toolvet.batch.summary.drift import describe_drift
-from toolvet.batch.summary.fold import BatchSummary
-from toolvet.batch.summary.layout import NumberColumn
-from toolvet.batch.summary.options import SummaryOptions
-from toolvet.batch.summary.statistics import share
-from toolvet.batch.summary.tallies import MICRO, ShareTally, SizeTally, WordTally
-from toolvet.assess.report.batch.document import (
+from toolvet.assess.report import (
     BatchReport,
     BinCount,
     CountedWord,
@@ -17,6 +10,13 @@ from toolvet.assess.report.batch.document import (
     SignalFigures,
     WordFigures,
 )
+from toolvet.batch.summary.agreement import describe_labels
+from toolvet.batch.summary.drift import describe_drift
+from toolvet.batch.summary.fold import BatchSummary
+from toolvet.batch.summary.layout import NumberColumn
+from toolvet.batch.summary.options import SummaryOptions
+from toolvet.batch.summary.statistics import share
+from toolvet.batch.summary.tallies import MICRO, ShareTally, SizeTally, WordTally
 from toolvet.version import __version__
 
 _MOST_SIGNALS: Final = 40

@@ -5,10 +5,10 @@ from datetime import date
 from itertools import pairwise
 from typing import Final
 
+from toolvet.assess.report import DriftChange, DriftPeriod, DriftReport, DriftSeries, PeriodLength, ShareFigure
 from toolvet.batch.summary.fold import DayCounts
 from toolvet.batch.summary.statistics import adjusted, difference, is_comparable, share, two_shares
 from toolvet.batch.summary.times import fitting_length, next_start, period_start
-from toolvet.assess.report.batch.document import DriftChange, DriftPeriod, DriftReport, DriftSeries, PeriodLength, ShareFigure
 
 _MOST_PERIODS: Final = 120
 _MOST_SERIES: Final = 12

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from toolvet.assess.report import RowProblem
 from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.plan import FILE, ROW
@@ -22,7 +23,6 @@ from toolvet.batch.summary.tallies import (
 )
 from toolvet.batch.summary.times import NO_DAY, days_of
 from toolvet.batch.summary.worst import WorstExamples, quoted
-from toolvet.assess.report.batch.document import RowProblem
 
 NOT_JUDGED: Final = "not judged"
 _PROBLEMS_SHOWN: Final = 5

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from toolvet.assess.report import BatchReport, RowsKind
 from toolvet.batch.location import Location
 from toolvet.batch.summary.describe import describe
 from toolvet.batch.summary.fold import BatchSummary
@@ -9,7 +10,6 @@ from toolvet.batch.summary.layout import layout_of
 from toolvet.batch.summary.options import SummaryOptions
 from toolvet.batch.verdict_file import VerdictFile
 from toolvet.errors import UsageError
-from toolvet.assess.report.batch.document import BatchReport, RowsKind
 
 
 def summarise(

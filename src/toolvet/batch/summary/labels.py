@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.summary.tallies import coded, keep_smallest, micros
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml
 
 BINS: Final = 10
 

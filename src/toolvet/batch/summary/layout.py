@@ -5,11 +5,11 @@ from typing import Final, Literal
 
 import msgspec
 
+from toolvet.assess.report import RowsKind
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.kind import KINDS, RowKind
 from toolvet.batch.plan import FILE, ID, LENGTH, ROW
 from toolvet.errors import UsageError
-from toolvet.assess.report.batch.document import RowsKind
 
 
 class NumberColumn(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from toolvet.assess.report.batch.document import PeriodLength
+from toolvet.assess.report import PeriodLength
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from toolvet.assess.report import PeriodLength
 from toolvet.batch.arrow import Array, compute, pa
-from toolvet.assess.report.batch.document import PeriodLength
 
 NO_DAY: Final = np.iinfo(np.int64).min
 """What a row has whose time is missing or cannot be read."""

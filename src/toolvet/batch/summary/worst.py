@@ -5,12 +5,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from toolvet.assess.report import RowExample
 from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.plan import FILE, ID, ROW
 from toolvet.batch.summary.marks import FoundMarks, Numbers
 from toolvet.batch.summary.tallies import keep_smallest
 from toolvet.core.redact import redact_text
-from toolvet.assess.report.batch.document import RowExample
 from toolvet.core.visible import shorten
 
 _KEPT: Final = 5

@@ -27,45 +27,6 @@ isbn = "978-0141439518"
 patience = 3
 """
 
-from typing import TYPE_CHECKING
+from toolvet.core.exports import lazy
 
-from toolvet.core.discover.names import named
-
-if TYPE_CHECKING:
-    from toolvet.cli.settings.content import (
-        AnswerSettings,
-        ArgumentSettings,
-        AssessSettings,
-        CheckSettings,
-        OidcSettings,
-        PersonSettings,
-        QueueSettings,
-        ReviewSettings,
-        ServeSettings,
-        Settings,
-        StoreSettings,
-        line_of,
-        load_settings,
-        load_wording,
-    )
-
-__all__ = [
-    "AnswerSettings",
-    "ArgumentSettings",
-    "AssessSettings",
-    "CheckSettings",
-    "OidcSettings",
-    "PersonSettings",
-    "QueueSettings",
-    "ReviewSettings",
-    "ServeSettings",
-    "Settings",
-    "StoreSettings",
-    "line_of",
-    "load_settings",
-    "load_wording",
-]
-
-if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Whether there is a file at all (`file`) is soon known, and most often there is none (start-up time).
-    __getattr__ = named(__name__, {"content": " ".join(__all__)})
+__getattr__, __dir__ = lazy(__name__)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_type_hints
 
 import msgspec
 
-from toolvet.store.alerts import AlertRule
-from toolvet.core.checks.result import ResultCheck, ResultSettings, ToolResultSettings
-from toolvet.core.discover.toml import decode_toml
-from toolvet.errors import ConfigError
-from toolvet.core.json_value import members
-from toolvet.proxy.session.policy import ProxySettings, ToolSettings
 from toolvet.cli.settings.file import settings_file
 from toolvet.cli.settings.hook import HookSettings
+from toolvet.core.checks import ResultCheck, ResultSettings, ToolResultSettings
+from toolvet.core.discover import decode_toml
+from toolvet.core.json_value import members
+from toolvet.errors import ConfigError
+from toolvet.proxy.session import ProxySettings, ToolSettings
+from toolvet.store.alerts import AlertRule
 
 if TYPE_CHECKING:
-    from toolvet.core.checks.arguments import ArgumentCheck, Wording
+    from toolvet.core.checks import ArgumentCheck, Wording
     from toolvet.core.turn import AnswerCheck, AnswerOptions
 
 
@@ -196,7 +196,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         given = msgspec.structs.asdict(self.checks.answer)
         if self.checks.answer.model is not None:
             # Loaded only when asked for, as below.
-            from toolvet.core.checks.answer.model import read_model  # noqa: PLC0415
+            from toolvet.core.checks import read_model  # noqa: PLC0415
 
             given["model"] = read_model(_read_bytes(Path(self.checks.answer.model)), self.checks.answer.model)
         return cast("AnswerOptions", {name: value for name, value in given.items() if value is not None})
@@ -211,7 +211,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def argument_check(self) -> "ArgumentCheck":
         """Return the check of arguments that `[checks.arguments]` describes. Raises ConfigError for a bad wording."""
         # Loaded only when asked for, like the check of answers: it brings the schema engine.
-        from toolvet.core.checks.arguments import ArgumentCheck  # noqa: PLC0415
+        from toolvet.core.checks import ArgumentCheck  # noqa: PLC0415
 
         found = self.checks.arguments.wording
         return ArgumentCheck(None if found is None else load_wording(found))
@@ -229,7 +229,7 @@ def load_wording(path: str | Path) -> "Wording":
     Raises:
         ConfigError: the file cannot be read, or `read_wording` refuses what is in it.
     """
-    from toolvet.core.checks.arguments import read_wording  # noqa: PLC0415 - as above.
+    from toolvet.core.checks import read_wording  # noqa: PLC0415 - as above.
 
     return read_wording(_read_text(Path(path)), str(path))
 

@@ -8,3 +8,7 @@
 No check imports another. `toolvet.assess.rules` combines them into findings about a server, and `toolvet.core.turn` judges an
 answer by the calls that it rests on.
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

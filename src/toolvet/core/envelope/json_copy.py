@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 import orjson
 
 from toolvet.core.bounds import is_endless
-from toolvet.errors import EnvelopeError
 from toolvet.core.json_value import pointer
+from toolvet.errors import EnvelopeError
 
 # Encoders refuse more levels than this; nothing that people write comes near it.
 DEEPEST: Final = 250

@@ -36,20 +36,6 @@ translations (`index`) and databases (`compiled`) of a large set are kept in the
 toolvet's own phrases (`toolvet.core.discover.prepared`). Until the databases are there, the slower engine serves.
 """
 
-from typing import TYPE_CHECKING
+from toolvet.core.exports import lazy
 
-from toolvet.core.discover.names import named
-
-if TYPE_CHECKING:
-    from toolvet.core.matching.pattern import Hit, Pattern, literal
-    from toolvet.core.matching.patterns import PatternSet
-    from toolvet.core.matching.unsafe import UnsafePattern
-
-__all__ = ["Hit", "Pattern", "PatternSet", "UnsafePattern", "literal"]
-
-if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Importing a pattern must not load an engine (start-up time).
-    __getattr__ = named(
-        __name__,
-        {"pattern": "Hit Pattern literal", "patterns": "PatternSet", "unsafe": "UnsafePattern"},
-    )
+__getattr__, __dir__ = lazy(__name__)

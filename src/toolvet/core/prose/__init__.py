@@ -6,16 +6,6 @@ Code, logs, quotations, drafts for others and fiction are masked. `MaskState` gi
 the text is being written.
 """
 
-from typing import TYPE_CHECKING
+from toolvet.core.exports import lazy
 
-from toolvet.core.discover.names import named
-
-if TYPE_CHECKING:
-    from toolvet.core.prose.mask import Mask, MaskKind, Masks
-    from toolvet.core.prose.masking import MaskState, masks
-
-__all__ = ["Mask", "MaskKind", "MaskState", "Masks", "masks"]
-
-if not TYPE_CHECKING:  # A type checker knows the names above, and should complain of others.
-    # Importing a mask's type must not load what finds quotations and frames (start-up time).
-    __getattr__ = named(__name__, {"mask": "Mask MaskKind Masks", "masking": "MaskState masks"})
+__getattr__, __dir__ = lazy(__name__)

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import msgspec
 
-from toolvet.core.schema.generator import Generator
 from toolvet.core.json_value import (
     Path,
     count,
@@ -21,6 +20,7 @@ from toolvet.core.json_value import (
     type_name,
     without,
 )
+from toolvet.core.schema.generator import Generator
 from toolvet.core.schema.numbers import exact, plain
 from toolvet.core.schema.place import Demands, Unmeetable, fixed_items
 from toolvet.core.schema.reference import Subschema

@@ -12,8 +12,8 @@ import msgspec
 import orjson
 
 from toolvet.core.bounds import count_values, is_endless
-from toolvet.core.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
 from toolvet.core.json_value import changed, is_object, members, pointer, without
+from toolvet.core.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
 from toolvet.core.schema.reference import Scope
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
 from toolvet.core.schema.walk import subschemas

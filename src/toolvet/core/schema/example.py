@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import jsonschema_rs
 
-from toolvet.errors import Unsatisfiable
+from toolvet.core.json_value import Path, at, members, names, path_of
 from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.generator import Generator
-from toolvet.core.json_value import Path, at, members, names, path_of
 from toolvet.core.schema.judge import Judge
 from toolvet.core.schema.place import Demands, Unmeetable
 from toolvet.core.schema.reference import Scope, Subschema
 from toolvet.core.schema.search import Exhausted, Extent, Spot
 from toolvet.core.schema.unsatisfiable import canonical
 from toolvet.core.schema.violation import Violation
+from toolvet.errors import Unsatisfiable
 
 
 class NoExampleFound(Unsatisfiable):

@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, islice
 
-from toolvet.core.schema.arrays import write_array
 from toolvet.core.json_value import Path, is_array, is_object, members, names, same, type_name
+from toolvet.core.schema.arrays import write_array
 from toolvet.core.schema.judge import Judge
 from toolvet.core.schema.naming import ValueType, hints
 from toolvet.core.schema.numbers import Interval, exact, interval, plain

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from toolvet.errors import Unsatisfiable
+from toolvet.core.json_value import Path, at, is_array, is_object, names, pointer, replaced
 from toolvet.core.schema.breakage import Breakage, breakages
 from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.detail import describe_violation
 from toolvet.core.schema.example import Sketch, build_sketch
-from toolvet.core.json_value import Path, at, is_array, is_object, names, pointer, replaced
 from toolvet.core.schema.place import Demands, fixed_items
 from toolvet.core.schema.violation import Violation
+from toolvet.errors import Unsatisfiable
 
 
 class InvalidExample(msgspec.Struct, frozen=True, kw_only=True):

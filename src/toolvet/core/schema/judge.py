@@ -3,8 +3,8 @@
 import jsonschema_rs
 import orjson
 
-from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.json_value import is_object, members, pointer
+from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.reference import Subschema
 from toolvet.core.schema.walk import subschemas
 

@@ -6,8 +6,8 @@ from typing import NoReturn, cast
 import jsonschema_rs
 import msgspec
 
-from toolvet.core.schema.dialect import Dialect
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.schema.dialect import Dialect
 
 _BASE = "json-schema:///"
 

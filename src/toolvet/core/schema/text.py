@@ -6,8 +6,8 @@ from itertools import islice, permutations
 
 import msgspec
 
-from toolvet.core.schema.compilation import compiled
 from toolvet.core.json_value import count
+from toolvet.core.schema.compilation import compiled
 from toolvet.core.schema.naming import formats
 from toolvet.core.schema.pattern import texts
 

@@ -5,8 +5,8 @@ from typing import cast
 
 import jsonschema_rs
 
-from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.json_value import elements, members
+from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.walk import subschemas
 
 

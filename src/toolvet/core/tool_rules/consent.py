@@ -18,10 +18,10 @@ from functools import cache
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules.destructive import find_deeds
 from toolvet.core.tool_rules.subject import ToolDefinition
-from toolvet.core.json_value import elements, is_object, members
 
 _HINTS = ("readOnlyHint", "destructiveHint")
 _FEWEST_OF_A_PREFIX = 3

@@ -18,9 +18,9 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules.subject import ToolDefinition
-from toolvet.core.json_value import members
 
 Force = Literal["read", "mild", "strong"]
 _LONGEST_NAME: Final = 256

@@ -12,9 +12,9 @@ import msgspec
 
 from toolvet.core.checks.capability import Level, ValidationReply
 from toolvet.core.checks.result import ResultVerdict
-from toolvet.core.tool_rules.http import HttpSeen
-from toolvet.core.schema import Violation
 from toolvet.core.json_value import members, names
+from toolvet.core.schema import Violation
+from toolvet.core.tool_rules.http import HttpSeen
 
 
 class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):

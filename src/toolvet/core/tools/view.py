@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from toolvet.core.bounds import is_endless
-from toolvet.errors import ToolShapeError
 from toolvet.core.tools.annotations import is_python_tool, read_python_tool
 from toolvet.core.tools.handle import ToolHandle, ToolView, handle_of
 from toolvet.core.tools.shape import PYTHON_SHAPE, Definition, read_definition, readable_shapes
+from toolvet.errors import ToolShapeError
 
 _SEVERAL: Final = ("tools", "functionDeclarations", "function_declarations", "functions")
 

@@ -12,7 +12,7 @@ function that makes calls. Fallbacks are logged as warnings under `toolvet.mcp.c
     validator.py    the public thing: all of it together
 """
 
-from toolvet.core.checks.capability import Announcement, Level, announcement, has_capability
+from toolvet.core.checks import Announcement, Level, announcement, has_capability
 from toolvet.mcp.client.validation import (
     InvalidArgumentsError,
     Method,

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from toolvet.mcp.client.connection import ListTools
 from toolvet.core.tools import view_of
+from toolvet.mcp.client.connection import ListTools
 
 
 class ToolDefinitions:

@@ -6,8 +6,8 @@ Objects are recognised by their attributes, without importing their packages, wh
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias, cast
 
-from toolvet.errors import ToolvetError, UsageError
 from toolvet.core.redact import redact_text
+from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, McpSession, Reply, RpcError, TimedOut
 from toolvet.mcp.transport.quote import printable
 

@@ -4,11 +4,10 @@ import asyncio
 import logging
 from typing import Final, NamedTuple
 
-from toolvet.core.checks.arguments import ArgumentReport, check_arguments
-from toolvet.core.checks.capability import Message, ValidationReply
+from toolvet.core.checks import ArgumentReport, Message, ValidationReply, check_arguments
+from toolvet.core.json_value import is_object, type_name
 from toolvet.mcp.client.catalogue import ToolDefinitions
 from toolvet.mcp.client.connection import reason_of
-from toolvet.core.json_value import is_object, type_name
 
 _LOG: Final = logging.getLogger("toolvet.mcp.client")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from toolvet.core.checks.capability import (
+from toolvet.core.checks import (
     Announcement,
     Level,
     ValidationCall,
@@ -17,10 +17,10 @@ from toolvet.core.checks.capability import (
     parse_replies,
     parse_reply,
 )
+from toolvet.core.json_value import is_object
 from toolvet.mcp.client.connection import Connection, OnProgress, reason_of
 from toolvet.mcp.client.offer import Offer
 from toolvet.mcp.client.validation import OnValidationProgress, ValidationProgress
-from toolvet.core.json_value import is_object
 
 # Calls in a batch where the server sets no limit: the answer has to fit into one message.
 _LARGEST_BATCH: Final = 100

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from toolvet.core.checks.capability import Announcement, Cache, Level, ValidationReply, announcement, misannounced
+from toolvet.core.checks import Announcement, Cache, Level, ValidationReply, announcement, misannounced
 
 _LOG: Final = logging.getLogger("toolvet.mcp.client")
 

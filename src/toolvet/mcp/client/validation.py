@@ -5,8 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.core.checks.arguments import ArgumentReport
-from toolvet.core.checks.capability import Correction, Level, Message, ValidationReply
+from toolvet.core.checks import ArgumentReport, Correction, Level, Message, ValidationReply
 from toolvet.errors import ToolvetError
 
 Method = Literal["native", "schema"]

@@ -14,15 +14,22 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, cast
 
-from toolvet.core.checks.capability import LEVELS, Announcement, Level, bare_name
+from toolvet.core.checks import LEVELS, Announcement, Level, bare_name
+from toolvet.core.json_value import is_object
+from toolvet.errors import UsageError
 from toolvet.mcp.client.catalogue import ToolDefinitions
-from toolvet.mcp.client.connection import CallTool, Connection, ListTools, OfCallables, OverriddenConnection, connection_of
+from toolvet.mcp.client.connection import (
+    CallTool,
+    Connection,
+    ListTools,
+    OfCallables,
+    OverriddenConnection,
+    connection_of,
+)
 from toolvet.mcp.client.fallback import log_fallback, validate_by_schema
 from toolvet.mcp.client.native import NativeValidator, Question
 from toolvet.mcp.client.offer import Offer
 from toolvet.mcp.client.validation import InvalidArgumentsError, NativeValidationError, OnValidationProgress, Validation
-from toolvet.errors import UsageError
-from toolvet.core.json_value import is_object
 
 DEFAULT_TIMEOUT: Final = 30.0
 # Names for a changed tool or a changed list: both make our list stale.

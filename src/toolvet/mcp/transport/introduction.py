@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY, SERVER_INFO_KEY
 from toolvet.core.json_value import is_object, members, names
+from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY, SERVER_INFO_KEY
 from toolvet.mcp.transport.peer import Era
 from toolvet.version import __version__
 

@@ -17,8 +17,8 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.errors import ConfigError
 from toolvet.core.json_value import is_object
+from toolvet.errors import ConfigError
 from toolvet.mcp.transport.client_config import NamedTarget, read_client_config
 from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target
 

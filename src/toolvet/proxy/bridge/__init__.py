@@ -5,3 +5,7 @@ run_bridge → Front (of http) → Bridge, in place of HttpUpstream
   → SharedServer (shared.py), one for all modern clients: one id space (ids.py), headers compared (headers.py)
   ⇄ BridgedProcess (process.py) ⇄ ServerProcess (of stdio); spares.py starts some ahead of time
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

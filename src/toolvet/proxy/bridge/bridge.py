@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.errors import UnreachableError
+from toolvet.mcp.transport import StdioTarget
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, RequestHead, parse
 from toolvet.proxy.bridge.headers import find_mismatch, is_complete, is_modern, names_modern_era
 from toolvet.proxy.bridge.process import BridgedProcess
 from toolvet.proxy.bridge.responses import error_response, text_response
@@ -29,9 +31,6 @@ from toolvet.proxy.http.serve import run_front
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
-from toolvet.mcp.transport import StdioTarget
-from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, parse
-from toolvet.mcp.wire.http_head import RequestHead
 
 _PATH: Final = b"/mcp"
 _MOST_SESSIONS: Final = 64

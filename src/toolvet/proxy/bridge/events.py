@@ -12,7 +12,7 @@ Pure: no I/O, and total over what clients send.
 from collections import deque
 from typing import Final, NamedTuple
 
-from toolvet.mcp.wire.sse import encode_event
+from toolvet.mcp.wire import encode_event
 
 # Beyond that the oldest events are forgotten, except for the last one.
 _MOST_BYTES: Final = 4 * 2**20

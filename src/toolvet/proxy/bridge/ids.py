@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from toolvet.core.meta import MCP_META_PREFIX
-from toolvet.proxy.session.splice import encode_members, member, raw, split_members
 from toolvet.mcp.wire import Id, Notification, Request
+from toolvet.proxy.session.splice import encode_members, member, raw, split_members
 
 _SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, reply_hint
+from toolvet.proxy.stdio.process import ServerProcess
 
 # Seconds that a process has to end by itself: one half from the end of its stdin, one from a signal.
 PATIENCE: Final = 4.0

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
+from toolvet.mcp.wire import Field, Id, ResponseHead, encode_error
 from toolvet.proxy.http.body import Body, complete_body
 from toolvet.proxy.http.upstream import UpstreamResponse
-from toolvet.mcp.wire import Id, encode_error
-from toolvet.mcp.wire.http_head import Field, ResponseHead
 
 _JSON: Final = (b"Content-Type", b"application/json")
 # Nothing between us and the client may keep events back.

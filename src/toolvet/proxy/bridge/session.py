@@ -12,14 +12,14 @@ from typing import Final
 
 import msgspec
 
+from toolvet.core.json_value import members
+from toolvet.mcp.wire import ErrorReply, Id, Noise, Notification, Oversize, Request, Result, encode_error, parse
 from toolvet.proxy.bridge.events import EventId, EventLog, read_event_id
 from toolvet.proxy.bridge.long_answer import waiting_for, words_for
 from toolvet.proxy.bridge.process import BridgedProcess
 from toolvet.proxy.bridge.responses import error_response, json_response
 from toolvet.proxy.bridge.stream import EventStream
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
-from toolvet.core.json_value import members
-from toolvet.mcp.wire import ErrorReply, Id, Noise, Notification, Oversize, Request, Result, encode_error, parse
 
 ENDED: Final = "The MCP server is unavailable: it ended before it answered."
 _STANDALONE: Final = 0

@@ -10,7 +10,26 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from toolvet.core.json_value import elements, members
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.mcp.transport import Introduction, from_discover, request_meta
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    Noise,
+    Notification,
+    Oversize,
+    ParameterHeaders,
+    Request,
+    RequestHead,
+    Result,
+    encode_error,
+    encode_event,
+    encode_notification,
+    encode_request,
+    parameter_headers,
+    parse,
+)
 from toolvet.proxy.bridge.headers import PARAMETER, find_parameter_mismatch
 from toolvet.proxy.bridge.ids import number_of, renumber_request, restore_answer, restore_notification
 from toolvet.proxy.bridge.long_answer import waiting_for, words_for
@@ -20,24 +39,6 @@ from toolvet.proxy.bridge.session import ENDED
 from toolvet.proxy.bridge.stream import PING_SECONDS, EventStream
 from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
-from toolvet.core.json_value import elements, members
-from toolvet.mcp.transport.introduction import Introduction, from_discover, request_meta
-from toolvet.mcp.wire import (
-    ErrorReply,
-    Id,
-    Noise,
-    Notification,
-    Oversize,
-    Request,
-    Result,
-    encode_error,
-    encode_notification,
-    encode_request,
-    parse,
-)
-from toolvet.mcp.wire.header import ParameterHeaders, parameter_headers
-from toolvet.mcp.wire.http_head import RequestHead
-from toolvet.mcp.wire.sse import encode_event
 
 if TYPE_CHECKING:
     import msgspec

@@ -4,3 +4,7 @@ run_http (serve.py) → OpenConnections → ClientConnection → Front, for each
   a message  → Exchange (a Session of its own, the Caller's catalogue) ⇄ HttpUpstream ⇄ server
   all others → ProxiedServer.stream ⇄ HttpUpstream ⇄ server
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

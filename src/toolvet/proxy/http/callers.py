@@ -9,9 +9,9 @@ import secrets
 from time import monotonic
 from typing import Final
 
+from toolvet.mcp.wire import RequestHead
 from toolvet.proxy.quiet import QuietWatch
 from toolvet.proxy.session import Catalogue, SchemaLearned, Session
-from toolvet.mcp.wire.http_head import RequestHead
 
 SESSION_ID: Final = b"mcp-session-id"
 _MOST_CALLERS: Final = 1024

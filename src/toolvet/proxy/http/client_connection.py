@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import httptools
 
+from toolvet.mcp.wire import Field, RequestHead, ResponseHead, encode_response_head
 from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.handling import Handling, in_turn
 from toolvet.proxy.http.known_head import KnownRequest
@@ -28,7 +29,6 @@ from toolvet.proxy.http.request_refusal import (
     RequestRefusedError,
 )
 from toolvet.proxy.http.responder import ClientGoneError, Handler, Responder
-from toolvet.mcp.wire.http_head import Field, RequestHead, ResponseHead, encode_response_head
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections

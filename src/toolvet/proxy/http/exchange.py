@@ -14,6 +14,22 @@ from typing import Final
 
 import msgspec
 
+from toolvet.mcp.wire import (
+    Id,
+    Message,
+    Noise,
+    RawSseFramer,
+    Request,
+    RequestHead,
+    ResponseHead,
+    encode_error,
+    encode_event,
+    has_id,
+    parse,
+    read_data,
+    replace_data,
+    request_headers,
+)
 from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller
 from toolvet.proxy.http.handling import need_task
@@ -24,10 +40,6 @@ from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.proxy.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.mcp.wire import Id, Message, Noise, Request, encode_error, parse
-from toolvet.mcp.wire.header import request_headers
-from toolvet.mcp.wire.http_head import RequestHead, ResponseHead
-from toolvet.mcp.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"

@@ -12,6 +12,7 @@ from urllib.parse import unquote_to_bytes
 import httptools
 import msgspec
 
+from toolvet.mcp.wire import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
 from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
@@ -21,7 +22,6 @@ from toolvet.proxy.http.sender import Requester, sender_of
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.mcp.wire.http_head import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"

@@ -6,15 +6,8 @@ from typing import Final
 
 import msgspec
 
-from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.refusal_log import RefusalLog
-from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
-from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
-from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.core.redact import redact_text
-from toolvet.proxy.session import Policies, Policy, PolicyFault, ToolSettings
-from toolvet.mcp.wire.http_head import (
+from toolvet.mcp.wire import (
     DROPPED,
     Field,
     HeadForm,
@@ -23,6 +16,13 @@ from toolvet.mcp.wire.http_head import (
     passed_fields,
     write_response_head,
 )
+from toolvet.proxy.http.callers import Callers
+from toolvet.proxy.http.refusal_log import RefusalLog
+from toolvet.proxy.http.responder import Responder
+from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
+from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
+from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.proxy.session import Policies, Policy, PolicyFault, ToolSettings
 
 # At least that much is read, however low the policies are: a tool list, or an answer whose id has to be found.
 _LEAST_HELD: Final = 16 * 2**20

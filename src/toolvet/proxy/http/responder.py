@@ -3,9 +3,8 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeAlias
 
+from toolvet.mcp.wire import BodyWriter, Length, RequestHead, ResponseHead, encode_response_head, response_framing
 from toolvet.proxy.http.body import Body
-from toolvet.mcp.wire.http_body import BodyWriter, response_framing
-from toolvet.mcp.wire.http_head import Length, RequestHead, ResponseHead, encode_response_head
 
 
 class ClientGoneError(Exception):

@@ -6,13 +6,13 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.checks.result import ResultVerdict
+from toolvet.core.checks import ResultVerdict
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
-from toolvet.proxy.http.callers import NEUTRAL, SESSION_ID, Callers
 from toolvet.core.redact import SecretMask, is_secret_key
+from toolvet.mcp.wire import RequestHead
+from toolvet.proxy.http.callers import NEUTRAL, SESSION_ID, Callers
 from toolvet.proxy.session import CallEnded, PolicyFault, Step
 from toolvet.proxy.session.trace import TRACE_KEY, TRACE_PARENT, TraceSource
-from toolvet.mcp.wire.http_head import RequestHead
 
 # What a client says of its trace in `_meta`.
 _TRACE_KEYS: Final = (TRACE_KEY, TRACE_PARENT, "tracestate")

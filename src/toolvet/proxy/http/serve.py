@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 from toolvet.errors import UsageError
+from toolvet.mcp.wire import is_legal
 from toolvet.proxy.collector import settle
 from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, ListenerEnd
@@ -24,7 +25,6 @@ from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
-from toolvet.mcp.wire.http_head import is_legal
 
 # Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
 _MOST_WAITING: Final = 512

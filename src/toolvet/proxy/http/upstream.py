@@ -11,13 +11,19 @@ import httptools
 import msgspec
 
 from toolvet.errors import UsageError
+from toolvet.mcp.transport import check_certificates, mask_url
+from toolvet.mcp.wire import (
+    BodyWriter,
+    Field,
+    RequestHead,
+    ResponseHead,
+    announced_length,
+    answer_framing,
+    encode_request_head,
+)
 from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.proxy.http.handling import Wakeup, in_turn, need_task
 from toolvet.proxy.http.known_head import KnownAnswer
-from toolvet.mcp.transport.certificates import check_certificates
-from toolvet.mcp.transport.target import mask_url
-from toolvet.mcp.wire.http_body import BodyWriter, announced_length, answer_framing
-from toolvet.mcp.wire.http_head import Field, RequestHead, ResponseHead, encode_request_head
 
 # Servers close idle connections, uvicorn and Node after five seconds. A request on such a connection is lost, and a
 # call must not be sent twice, so the proxy drops an idle connection earlier.

@@ -3,3 +3,7 @@
 install, uninstall (file.py: read, back up, write) → plan_install, plan_uninstall (entries.py: text → text)
   → Edits of the entries (edit.py), for servers at a URL by remote.py
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

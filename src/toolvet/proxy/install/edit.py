@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from toolvet.core.json_value import members
-from toolvet.mcp.transport.jsonc import Document, JsoncError, read_jsonc
+from toolvet.mcp.transport import Document, JsoncError, read_jsonc
 
 Path: TypeAlias = tuple[str | int, ...]
 

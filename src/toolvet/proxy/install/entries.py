@@ -17,7 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.errors import ConfigError
+from toolvet.mcp.transport import Document, JsoncError, read_jsonc
 from toolvet.proxy.install.edit import (
     Backup,
     Edit,
@@ -30,8 +32,6 @@ from toolvet.proxy.install.edit import (
     write_json,
 )
 from toolvet.proxy.install.remote import inner_remote, is_remote, obstacle, unwrap_remote, wrap_remote
-from toolvet.core.json_value import elements, is_array, is_object, members
-from toolvet.mcp.transport.jsonc import Document, JsoncError, read_jsonc
 
 # Where clients keep their servers: Claude, Cursor, Windsurf, Gemini, Cline and others | VS Code's mcp.json | Zed.
 _TABLES: Final = ("mcpServers", "servers", "context_servers")

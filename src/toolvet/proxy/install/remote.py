@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from toolvet.proxy.install.edit import Backup, Edit, MemberPlace, indent, remove_member, rename_member, write_json
 from toolvet.core.json_value import is_object, members
-from toolvet.mcp.transport.target import mask_url
+from toolvet.mcp.transport import mask_url
+from toolvet.proxy.install.edit import Backup, Edit, MemberPlace, indent, remove_member, rename_member, write_json
 
 Obstacle: TypeAlias = Literal["remote", "sign_in", "secret"]
 

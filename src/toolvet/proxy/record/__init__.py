@@ -5,3 +5,7 @@ recorder_of (sinks.py) → Recorder.take → Metrics, at once
                                        → a BackgroundQueue → Telemetry
 sinks pair start and end of each call with OpenCalls; MetricsServer shows Metrics where no HTTP server runs
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

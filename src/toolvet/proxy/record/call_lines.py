@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.shown import CallRenderer, PlainKind, has_failed
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session.step import GOOD_OUTCOMES
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_lines, new_id
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
-    from toolvet.core.checks.result import ResultVerdict
+    from toolvet.core.checks import ResultVerdict
 
 # As many as there are kinds (`shown`).
 _MOST: Final = 1024

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded, PolicyFault
 from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__

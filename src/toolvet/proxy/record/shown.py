@@ -10,9 +10,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from toolvet.core.checks.result import ResultVerdict
-from toolvet.core.redact import SecretMask
+from toolvet.core.checks import ResultVerdict
 from toolvet.core.json_value import EMPTY, elements, is_object, members
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.step import GOOD_OUTCOMES
 from toolvet.proxy.session.trace import TraceSource

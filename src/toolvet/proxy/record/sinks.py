@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from toolvet.core.redact import SecretMask
 from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.record.background import WhenFull
 from toolvet.proxy.record.recorder import Recorder, to_stderr
-from toolvet.core.redact import SecretMask
 
 if TYPE_CHECKING:
     from toolvet.proxy.record.recorder import InstantSink, Sink

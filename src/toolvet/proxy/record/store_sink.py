@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from toolvet.core.redact import SecretMask
 from toolvet.errors import StoreError
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import PolicyFault
 from toolvet.store.records import EventRecord, encode_lines, new_id
 

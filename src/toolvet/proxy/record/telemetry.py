@@ -16,12 +16,12 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
 
-from toolvet.core.checks.result import Classification, ResultVerdict
+from toolvet.core.checks import Classification, ResultVerdict
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__

@@ -19,9 +19,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.recorder import StampedNote
 from toolvet.proxy.record.telemetry import Telemetry
-from toolvet.core.redact import SecretMask
 from toolvet.version import __version__
 
 # What a collector that does not answer may cost when the proxy ends, in milliseconds.

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
+from toolvet.mcp.transport import HttpTarget
 from toolvet.proxy.collector import settle
 from toolvet.proxy.quiet import QuietWatch
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
+from toolvet.proxy.session import Asked, Catalogue, Policies, SchemaLearned, Session
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.relay import Relay
-from toolvet.proxy.session import Asked, Catalogue, Policies, SchemaLearned, Session
-from toolvet.mcp.transport.target import HttpTarget
 
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once.

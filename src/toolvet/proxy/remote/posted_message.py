@@ -3,11 +3,24 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.json_value import members
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    Message,
+    Noise,
+    Notification,
+    ParameterHeaders,
+    Request,
+    Result,
+    mirror,
+    parameter_headers,
+    parse,
+    request_headers,
+    split_batch,
+)
 from toolvet.proxy.session import Catalogue
-from toolvet.mcp.wire import ErrorReply, Id, Message, Noise, Notification, Request, Result, parse, split_batch
-from toolvet.mcp.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
 
 if TYPE_CHECKING:
     from toolvet.proxy.session.catalogue import KnownTool

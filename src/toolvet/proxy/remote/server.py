@@ -18,13 +18,11 @@ from typing import Final, Literal, TypeAlias
 
 import httpx2
 
-from toolvet.proxy.remote.posted_message import MirroredHeaders, PostedMessage, read_posted
 from toolvet.core.json_value import members
-from toolvet.proxy.session import Catalogue
-from toolvet.mcp.transport.origin import FAILURES, Origin, describe_error, describe_response, media_type
-from toolvet.mcp.transport.quote import printable
-from toolvet.mcp.transport.target import HttpTarget
+from toolvet.mcp.transport import FAILURES, HttpTarget, Origin, describe_error, describe_response, media_type, printable
 from toolvet.mcp.wire import ErrorReply, Id, Result, SseEvent, SseFramer, encode_error, encode_notification, parse
+from toolvet.proxy.remote.posted_message import MirroredHeaders, PostedMessage, read_posted
+from toolvet.proxy.session import Catalogue
 
 # A direct client would use as many connections; with more, the process runs out of file descriptors.
 _MOST_REQUESTS: Final = 256

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from toolvet.proxy.session.step import Step, ToClient, ToServer
 from toolvet.mcp.wire import split_batch
+from toolvet.proxy.session.step import Step, ToClient, ToServer
 
 
 def decide_batch(

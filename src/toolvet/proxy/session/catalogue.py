@@ -7,13 +7,13 @@ showing a list to another caller (MCP 2026-07-28, caching), so never share it be
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolvet.core.checks.capability import Announcement, announcement, misannounced
+from toolvet.core.checks import Announcement, announcement, misannounced
+from toolvet.core.json_value import elements, is_object, members, number
 from toolvet.core.meta import SERVER_INFO_KEY
 from toolvet.core.schema import Schema, compiled
-from toolvet.core.json_value import elements, is_object, members, number
+from toolvet.core.tools import ToolHandle, handle_of, view_of
 from toolvet.proxy.session.breaker import Breaker
 from toolvet.proxy.session.repeats import Effect, RepeatWatch, asks_for_a_state
-from toolvet.core.tools import ToolHandle, handle_of, view_of
 
 if TYPE_CHECKING:
     from toolvet.proxy.session.kept import KeptResults

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from toolvet.core.tool_rules.consent import habits_of, why_not_called
-from toolvet.core.tool_rules.subject import tool_definition
 from toolvet.core.json_value import members
+from toolvet.core.tool_rules import habits_of, tool_definition, why_not_called
 from toolvet.proxy.session.repeats import Effect
 
 # Whether a server annotates its tools shows early.

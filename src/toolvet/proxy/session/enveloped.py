@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolvet.core.causes import State, cause_of
-from toolvet.core.checks.arguments import ArgumentReport
-from toolvet.errors import EnvelopeError
+from toolvet.core.checks import ArgumentReport
+from toolvet.core.json_value import elements, members
 from toolvet.core.meta import MCP_META_PREFIX, META_PREFIX
 from toolvet.core.schema import compiled
-from toolvet.core.json_value import elements, members
+from toolvet.errors import EnvelopeError
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.pending import PendingCall
 

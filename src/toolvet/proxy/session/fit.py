@@ -11,14 +11,14 @@ from typing import Final, NamedTuple
 import msgspec
 
 from toolvet.core.bounds import is_endless
+from toolvet.core.json_value import is_array, is_object, members
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
-from toolvet.core.json_value import is_array, is_object, members
+from toolvet.core.shorten import shorten_text, shorten_value
 from toolvet.proxy.session.catalogue import KnownTool
 from toolvet.proxy.session.kept import KeptResults
 from toolvet.proxy.session.splice import encode_members, member, raw, split_members
 from toolvet.proxy.session.step import Change
-from toolvet.core.shorten import shorten_text, shorten_value
 
 FIT_KEY: Final = f"{META_PREFIX}fit"
 # A token of English is about four bytes, of JSON, code and Chinese about three. Rather too little than too much.

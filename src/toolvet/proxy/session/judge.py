@@ -5,9 +5,10 @@ from typing import Final, cast
 import msgspec
 
 from toolvet.core.causes import Retry, State
-from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.core.redact import SecretMask
+from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.redact import SecretMask
+from toolvet.mcp.wire import ErrorReply, Result, encode_error, parse
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.enveloped import envelope_form, in_shape_of_others
 from toolvet.proxy.session.own_answer import Stop, judge_own_answer, stopped_verdict
@@ -16,7 +17,6 @@ from toolvet.proxy.session.repeats import goes_on, says_no_tool
 from toolvet.proxy.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.proxy.session.step import CallEnded, Change, Outcome, Reason
 from toolvet.proxy.session.trace import TRACE_KEY
-from toolvet.mcp.wire import ErrorReply, Result, encode_error, parse
 
 _COMPLETE: Final = (None, "complete")
 

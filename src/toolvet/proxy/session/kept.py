@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, cast
 from toolvet.errors import ArchiveError, ContentMissingError
 
 if TYPE_CHECKING:
-    from toolvet.core.envelope.archive.memory import ContentArchive
+    from toolvet.core.envelope import ContentArchive
 
 KEPT_BYTES: Final = 64 << 20
 """What all kept results of a process may take together, as JSON."""

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.core.causes import State, cause_of, state_of_stop
-from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
+from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 
 Stop: TypeAlias = Literal[
     "arguments",  # refused: they break the tool's schema

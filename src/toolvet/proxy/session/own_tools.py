@@ -1,6 +1,6 @@
 """The tools that the session itself answers: `validate`, and the one that returns what a shortened result left out."""
 
-from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks import ResultCheck
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.judge import JudgedReply
 from toolvet.proxy.session.own_validator import add_tool, answer_validation, validated_tools, validation_definition

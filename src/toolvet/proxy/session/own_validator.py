@@ -4,24 +4,27 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolvet.core.checks.arguments import ArgumentReport, check_arguments
-from toolvet.core.checks.capability import (
+from toolvet.core.checks import (
     EXPERIMENTAL_KEY,
     EXTENSION_ID,
     Announcement,
+    ArgumentReport,
+    Classification,
     Correction,
     Message,
+    ResultCheck,
+    ResultVerdict,
     ValidationCall,
     ValidationReply,
     ValidationRequest,
     bare_name,
+    check_arguments,
     input_schema,
     output_schema,
     parse_request,
 )
-from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.core.schema import Repair
 from toolvet.core.json_value import is_object, type_name
+from toolvet.core.schema import Repair
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.judge import JudgedReply, end_own, own_notes
 from toolvet.proxy.session.own_answer import judge_own_answer

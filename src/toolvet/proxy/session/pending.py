@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
 
-from toolvet.core.checks.arguments import Issue
-from toolvet.core.meta import MCP_META_PREFIX, META_PREFIX, PROTOCOL_VERSION_KEY
+from toolvet.core.checks import Issue
 from toolvet.core.json_value import EMPTY, is_object
+from toolvet.core.meta import MCP_META_PREFIX, META_PREFIX, PROTOCOL_VERSION_KEY
+from toolvet.mcp.wire import ErrorReply, Id, Noise, Request, Result
 from toolvet.proxy.session.policy import Policies, Policy
 from toolvet.proxy.session.step import Era, Reason
 from toolvet.proxy.session.trace import TRACE_KEY, TraceSource
-from toolvet.mcp.wire import ErrorReply, Id, Noise, Request, Result
 
 VERDICT_KEY: Final = f"{META_PREFIX}verdict"
 REPAIR_KEY: Final = f"{META_PREFIX}repair"

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.mcp.wire.lines import DEFAULT_MESSAGE_BYTES
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
-    from toolvet.core.checks.arguments import ArgumentCheck
-    from toolvet.core.checks.result import ResultCheck
-    from toolvet.core.envelope.archive.memory import ContentArchive
+    from toolvet.core.checks import ArgumentCheck, ResultCheck
+    from toolvet.core.envelope import ContentArchive
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
@@ -162,7 +161,7 @@ class Policies:
     def archive(self) -> "ContentArchive":
         """What keeps the whole of shortened results, for all sessions."""
         if self._archive is None:
-            from toolvet.core.envelope.archive.memory import ContentArchive  # noqa: PLC0415 - most shorten nothing
+            from toolvet.core.envelope import ContentArchive  # noqa: PLC0415 - most shorten nothing
             from toolvet.proxy.session.kept import KEPT_BYTES  # noqa: PLC0415 - as above
 
             self._archive = ContentArchive(max_bytes=KEPT_BYTES)
@@ -172,7 +171,7 @@ class Policies:
     def check(self) -> "ResultCheck":
         """What judges the results of all tools."""
         if self._check is None:
-            from toolvet.core.checks.result import ResultCheck  # noqa: PLC0415 - who asks about arguments alone needs none
+            from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - who asks about arguments alone needs none
 
             self._check = ResultCheck()
         return self._check

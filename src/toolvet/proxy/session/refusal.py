@@ -6,17 +6,15 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from toolvet.core.causes import State
-from toolvet.core.checks.arguments import ArgumentReport
-from toolvet.core.checks.capability import EXTENSION_ID, ValidationReply
-from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks import EXTENSION_ID, ArgumentReport, ResultCheck, ValidationReply
 from toolvet.core.json_value import elements, members
+from toolvet.mcp.wire import encode_error, encode_result
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.enveloped import in_shape_of_others
 from toolvet.proxy.session.judge import JudgedReply, end_own, own_notes
 from toolvet.proxy.session.own_answer import judge_own_answer
 from toolvet.proxy.session.pending import PendingCall
 from toolvet.proxy.session.step import RefusalReason
-from toolvet.mcp.wire import encode_error, encode_result
 
 _INVALID_PARAMS: Final = -32602
 _MOST_NAMED: Final = 20

@@ -17,9 +17,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from toolvet.core.discover.toml import read_toml
-from toolvet.core.redact import word_segments
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.redact import word_segments
 from toolvet.proxy.session.breaker import Key, call_key
 
 Effect: TypeAlias = str

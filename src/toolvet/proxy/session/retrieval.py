@@ -4,8 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from toolvet.core.checks.arguments import check_arguments
-from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
+from toolvet.core.checks import Classification, ResultCheck, ResultVerdict, check_arguments
 from toolvet.core.json_value import is_array, is_object
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.fit import FitRoom

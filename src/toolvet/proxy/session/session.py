@@ -5,8 +5,22 @@ Pure: no clock, no I/O. The driver decides how long a session waits for an answe
 
 from typing import TYPE_CHECKING, Final
 
-from toolvet.core.checks.capability import ValidationCall, ValidationRequest, parse_reply
+from toolvet.core.checks import ValidationCall, ValidationRequest, parse_reply
 from toolvet.core.json_value import is_array, members
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    InvalidJson,
+    Message,
+    Noise,
+    Notification,
+    Request,
+    Result,
+    encode_request,
+    parse,
+    parse_answer,
+    shallow,
+)
 from toolvet.proxy.session.batch import decide_batch
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.judge import end_call, judge_error, judge_result, judge_unanswered
@@ -39,20 +53,6 @@ from toolvet.proxy.session.step import (
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages
 from toolvet.proxy.session.vet import check_limits, unless_audit, vet_call
-from toolvet.mcp.wire import (
-    ErrorReply,
-    Id,
-    InvalidJson,
-    Message,
-    Noise,
-    Notification,
-    Request,
-    Result,
-    encode_request,
-    parse,
-    parse_answer,
-    shallow,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,11 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.core.checks.arguments import Issue
-from toolvet.core.checks.result import ResultVerdict
-from toolvet.core.redact import REDACTED, SecretMask, may_hold_secrets, redact
+from toolvet.core.checks import Issue, ResultVerdict
 from toolvet.core.json_value import EMPTY, is_array, is_object, members
-from toolvet.proxy.session.trace import TraceSource
+from toolvet.core.redact import REDACTED, SecretMask, may_hold_secrets, redact
 from toolvet.mcp.wire import Id
+from toolvet.proxy.session.trace import TraceSource
 
 Era: TypeAlias = Literal["legacy", "modern"]
 _NO_TRACES: Final = TraceSource()

@@ -4,11 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Final, cast
 
 from toolvet.core.causes import State
-from toolvet.core.checks.arguments import ArgumentCheck
-from toolvet.core.checks.arguments.correction import render_repair
-from toolvet.core.schema import Repair
+from toolvet.core.checks import ArgumentCheck, render_repair
 from toolvet.core.json_value import members
-from toolvet.core.schema.weight import depth
+from toolvet.core.schema import Repair, depth
 from toolvet.proxy.session.breaker import Breaker
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.pending import PendingCall

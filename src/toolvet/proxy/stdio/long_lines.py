@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from toolvet.mcp.wire import Id, MessageStart, RawLineFramer, read_end, read_start
-from toolvet.mcp.wire.start import WINDOW
+from toolvet.mcp.wire import WINDOW, Id, MessageStart, RawLineFramer, read_end, read_start
 
 # How many of the last bytes are kept: an id may be there.
 _TAIL: Final = 400

@@ -21,13 +21,13 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from toolvet.mcp.transport import StdioTarget
 from toolvet.proxy.collector import settle
 from toolvet.proxy.record.recorder import Recorder, RecordSource
+from toolvet.proxy.session import Policies
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 from toolvet.proxy.stdio.signals import Signals
-from toolvet.proxy.session import Policies
-from toolvet.mcp.transport import StdioTarget
 
 if TYPE_CHECKING:
     from toolvet.proxy.session import Asked, SchemaLearned
@@ -90,8 +90,8 @@ class StdioProxy:
     def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
         # The checks take 100 ms to load; the server, which was started before, uses that time to start.
         from toolvet.proxy.quiet import QuietWatch  # noqa: PLC0415
-        from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
         from toolvet.proxy.session import Catalogue, Session  # noqa: PLC0415
+        from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
 
         self._process = process
         self._recorder = recorder

@@ -13,8 +13,8 @@ from time import monotonic, sleep
 from typing import IO, Final, cast
 
 from toolvet.errors import UnreachableError
+from toolvet.mcp.transport import end_orphans, forget, starting_helper, starting_server
 from toolvet.proxy.stdio.pipe import Outlet, enlarge
-from toolvet.mcp.transport.orphans import end_orphans, forget, starting_helper, starting_server
 
 # A killed proxy cannot clean up, so a second process watches: the guard reads a pipe that only the proxy holds open. A
 # line means that all is well; the end of the pipe means that the proxy died. Then the server has seen the end of its

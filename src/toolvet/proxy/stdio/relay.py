@@ -14,9 +14,8 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from toolvet.mcp.wire import Id, Request, encode_error
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.stdio.long_lines import ByteSink, LineSink, LineSplitter, LongLine
-from toolvet.proxy.stdio.open_requests import OpenRequests
 from toolvet.proxy.session import (
     Asked,
     CallEnded,
@@ -29,7 +28,8 @@ from toolvet.proxy.session import (
     ToClient,
     ToServer,
 )
-from toolvet.mcp.wire import Id, Request, encode_error
+from toolvet.proxy.stdio.long_lines import ByteSink, LineSink, LineSplitter, LongLine
+from toolvet.proxy.stdio.open_requests import OpenRequests
 
 # Below this a copy is cheaper than a longer vector of buffers.
 _JOIN_BYTES: Final = 64 * 1024

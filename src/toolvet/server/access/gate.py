@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from toolvet.core.envelope import forbidden_error, rate_limit_error, unauthorized_error
 from toolvet.server.access.people import People, is_generated
 from toolvet.server.access.role import Person, role_of
 from toolvet.server.access.session import COOKIE, SESSION_SECONDS, LoginSession, Sessions
 from toolvet.server.access.throttle import Throttle
 from toolvet.server.failures import ApiError, refusal
-from toolvet.core.envelope import forbidden_error, rate_limit_error, unauthorized_error
 
 if TYPE_CHECKING:
     from toolvet.server.access.oidc import OidcLogin

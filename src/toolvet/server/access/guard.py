@@ -15,11 +15,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from toolvet.core.envelope import forbidden_error, not_found_error
+from toolvet.proxy.http import host_of, is_loopback
 from toolvet.server.access.refusals import note_refusal
 from toolvet.server.failures import ApiError, failure
 from toolvet.server.site import Site
-from toolvet.core.envelope import forbidden_error, not_found_error
-from toolvet.proxy.http.guard import host_of, is_loopback
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "

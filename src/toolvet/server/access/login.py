@@ -13,13 +13,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from toolvet.core.envelope import unavailable_error
+from toolvet.errors import StoreError
 from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.gate import FORM_FIELD, Gate, address_of
 from toolvet.server.access.refusals import note_refusal
 from toolvet.server.failures import ApiError, refusal
 from toolvet.server.site import Site
-from toolvet.core.envelope import unavailable_error
-from toolvet.errors import StoreError
 
 _MOST_FORM: Final = 256 * 1024
 _MOST_FIELDS: Final = 200

@@ -22,15 +22,15 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from toolvet.cli.settings import OidcSettings
+from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailable_error
+from toolvet.core.json_value import elements
+from toolvet.errors import UsageError
+from toolvet.proxy.http import is_loopback
 from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.failures import ApiError
-from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailable_error
-from toolvet.errors import UsageError
-from toolvet.proxy.http.guard import is_loopback
-from toolvet.core.json_value import elements
-from toolvet.cli.settings import OidcSettings
 
 _KNOWN_SECONDS: Final = 3600.0
 _LEEWAY: Final = 60

@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Iterable
 from typing import Final
 
-from toolvet.server.access.role import Person, Role, role_of
-from toolvet.errors import UsageError
 from toolvet.cli.settings import PersonSettings
+from toolvet.errors import UsageError
+from toolvet.server.access.role import Person, Role, role_of
 
 _PREFIX: Final = "tvt_"
 _SHA256: Final = 64

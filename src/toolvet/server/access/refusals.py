@@ -6,10 +6,10 @@ from typing import Final
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
+from toolvet.errors import StoreError
 from toolvet.server.access.gate import address_of
 from toolvet.server.access.throttle import Throttle
 from toolvet.server.site import Site
-from toolvet.errors import StoreError
 
 _AT_ONCE: Final = 50
 _A_SECOND: Final = 0.1

@@ -18,6 +18,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from toolvet.core.discover import modules
+from toolvet.core.envelope import internal_error, not_found_error
+from toolvet.errors import StoreError
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.guard import BrowserGuard
 from toolvet.server.dashboard.api.endpoint import Endpoint
@@ -25,13 +28,10 @@ from toolvet.server.dashboard.api.openapi import document
 from toolvet.server.dashboard.api.routing import routes
 from toolvet.server.dashboard.assets import serve_asset
 from toolvet.server.dashboard.failure_pages import FailurePages
-from toolvet.server.failures import ApiError, json_response, refusal
 from toolvet.server.dashboard.live import LiveUpdates
 from toolvet.server.dashboard.rendering import failure_pages, page_routes, pages
+from toolvet.server.failures import ApiError, json_response, refusal
 from toolvet.server.site import Site
-from toolvet.core.discover import modules
-from toolvet.core.envelope import internal_error, not_found_error
-from toolvet.errors import StoreError
 from toolvet.store import Store
 
 

@@ -9,12 +9,12 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 
-from toolvet.server.access.role import Role
-from toolvet.server.failures import ApiError, failure
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.outage import StoreOutage, outage_of
 from toolvet.core.envelope import unavailable_error
 from toolvet.errors import StoreError
+from toolvet.server.access.role import Role
+from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.view.outage import StoreOutage, outage_of
+from toolvet.server.failures import ApiError, failure
 
 _TITLES: Final[Mapping[int, str]] = {
     400: "This cannot be read",

@@ -12,13 +12,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from toolvet.core.envelope import error_response
+from toolvet.errors import ToolvetError
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.api.routing import allowed
 from toolvet.server.failures import ApiError, failure
 from toolvet.server.site import Site
-from toolvet.core.envelope import error_response
-from toolvet.errors import ToolvetError
 from toolvet.store.browsing import StoreProgress, read_progress
 
 MOST_LISTENERS: Final = 100

@@ -12,21 +12,21 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from toolvet.core.discover import data_files, modules
+from toolvet.core.envelope import forbidden_error, validation_error
+from toolvet.core.visible import visible
+from toolvet.errors import StoreError
 from toolvet.server.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender, address_of
 from toolvet.server.access.login import LoginPages, read_form
 from toolvet.server.access.refusals import note_refusal
 from toolvet.server.dashboard.api.routing import allowed
 from toolvet.server.dashboard.assets import asset_path
 from toolvet.server.dashboard.failure_pages import FailurePages
-from toolvet.server.failures import ApiError, refusal
 from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.site import Site
 from toolvet.server.dashboard.view.formats import FILTERS
 from toolvet.server.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
-from toolvet.core.discover import data_files, modules
-from toolvet.core.envelope import forbidden_error, validation_error
-from toolvet.errors import StoreError
-from toolvet.core.visible import visible
+from toolvet.server.failures import ApiError, refusal
+from toolvet.server.site import Site
 from toolvet.store.browsing import read_progress
 
 

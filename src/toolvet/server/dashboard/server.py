@@ -18,9 +18,9 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from toolvet.server.failures import failure, refusal
 from toolvet.core.envelope import unavailable_error
 from toolvet.errors import UsageError
+from toolvet.server.failures import failure, refusal
 
 # Together with the store's last second, SIGTERM ends the process within 3.5 s: few supervisors wait for much longer.
 _DRAIN_SECONDS: Final = 2

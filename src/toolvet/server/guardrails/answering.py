@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+from toolvet.cli.settings import Settings
+from toolvet.core.json_value import elements, is_array, members
 from toolvet.server.guardrails.coding_agent import hook_reply
 from toolvet.server.guardrails.dialect import (
     GuardrailDialect,
@@ -17,8 +19,6 @@ from toolvet.server.guardrails.dialect import (
 )
 from toolvet.server.guardrails.judging import GuardrailJudge, noted
 from toolvet.server.guardrails.memory import GuardrailMemory, KeptConversation, Key, by_name
-from toolvet.core.json_value import elements, is_array, members
-from toolvet.cli.settings import Settings
 
 _MOST_CALLS: Final = 200
 _HEADER: Final = "header:"

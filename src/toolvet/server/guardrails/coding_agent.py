@@ -7,13 +7,11 @@ and for admins also from the lists that `toolvet hook` keeps on this machine.
 from collections.abc import Mapping
 from typing import Final
 
+from toolvet.agents.hook import HookAnswer, HookEvent, definition_of, dialect_of, read_event, server_of, tool_prefix
+from toolvet.core.json_value import members
 from toolvet.server.guardrails.dialect import filled
 from toolvet.server.guardrails.judging import GuardrailJudge
 from toolvet.server.guardrails.memory import GuardrailMemory
-from toolvet.agents.hook.dialect import HookAnswer, HookEvent, dialect_of, read_event
-from toolvet.agents.hook.servers import server_of, tool_prefix
-from toolvet.agents.hook.tool_lists import definition_of
-from toolvet.core.json_value import members
 
 _PROMPT: Final = "UserPromptSubmit"
 

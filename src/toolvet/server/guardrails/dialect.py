@@ -13,9 +13,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.server.access.gate import KeyForm
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, is_object, members
+from toolvet.server.access.gate import KeyForm
 
 Product: TypeAlias = Literal["litellm", "claude", "agentgateway", "docker"]
 PRODUCTS: Final[tuple[Product, ...]] = ("litellm", "claude", "agentgateway", "docker")

@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from toolvet.agents.hook.after_call import after
-from toolvet.agents.hook.before_call import before
-from toolvet.agents.hook.dialect import HookAnswer, HookEvent
-from toolvet.agents.hook.done import MARK, MissingWork, missing
-from toolvet.agents.hook.transcript import AgentSession
-from toolvet.core.redact import redact_text
-from toolvet.core.json_value import elements, is_object, members
-from toolvet.proxy.session import Policies
+from toolvet.agents.hook import MARK, AgentSession, HookAnswer, HookEvent, MissingWork, after, before, missing
 from toolvet.cli.settings import Settings
-from toolvet.core.turn.check import AnswerCheck
-from toolvet.core.turn.ending import CLAIMED_WITHOUT_CALL, judged_ending
+from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.redact import redact_text
+from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, judged_ending
+from toolvet.proxy.session import Policies
 
 if TYPE_CHECKING:
-    from toolvet.core.turn.check import AnswerOptions
+    from toolvet.core.turn import AnswerOptions
 
 
 class GuardrailJudge:

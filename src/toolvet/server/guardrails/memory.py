@@ -11,10 +11,10 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from toolvet.errors import ToolvetError
-from toolvet.agents.hook.transcript import AgentSession, read_session
+from toolvet.agents.hook import AgentSession, read_session
 from toolvet.core.json_value import elements, is_object
 from toolvet.core.tools import view_of
+from toolvet.errors import ToolvetError
 
 MOST_TOOL_BYTES: Final = 64 * 2**20
 MOST_CONVERSATION_BYTES: Final = 128 * 2**20

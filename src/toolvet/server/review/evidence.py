@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from toolvet.server.review.reviewable import Reviewable
 from toolvet.core.json_value import elements, members, number, real
+from toolvet.server.review.reviewable import Reviewable
 
 _MOST: Final = 200
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml
 from toolvet.errors import UsageError
 
 MOST_NOTE: Final = 4_000

@@ -17,9 +17,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from toolvet.core.discover.toml import read_toml
-from toolvet.server.review.reviewable import Reviewable
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import elements, members
+from toolvet.server.review.reviewable import Reviewable
 
 _SCALE: Final = 1 << 64
 

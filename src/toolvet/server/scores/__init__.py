@@ -3,7 +3,6 @@
 Each platform is a file in `destinations`, found because it is there. `send_scores` sends what a platform lacks.
 """
 
-from toolvet.server.scores.destination import destination, destination_names
-from toolvet.server.scores.sending import Sending, send_scores
+from toolvet.core.exports import lazy
 
-__all__ = ["Sending", "destination", "destination_names", "send_scores"]
+__getattr__, __dir__ = lazy(__name__)

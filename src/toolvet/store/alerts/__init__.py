@@ -1,6 +1,5 @@
 """Alerts: a rule, its last state and the sums of the last minutes → its next state. No clock, no store, no network."""
 
-from toolvet.store.alerts.rule import AlertMeasure, AlertRule
-from toolvet.store.alerts.state import AlertState, MeasuredSums, measured, next_state, sentence
+from toolvet.core.exports import lazy
 
-__all__ = ["AlertMeasure", "AlertRule", "AlertState", "MeasuredSums", "measured", "next_state", "sentence"]
+__getattr__, __dir__ = lazy(__name__)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from tests.labelled import DATA
 from tests.core.schema.repair.site import exists, sites, without
 from tests.core.schema.repair.ways import HOPELESS, KINDS, Breaker, Text
+from tests.labelled import DATA
 
-from toolvet.errors import Unsatisfiable
-from toolvet.core.schema import boundary_examples, compiled, valid_example
 from toolvet.core.json_value import replaced
+from toolvet.core.schema import boundary_examples, compiled, valid_example
+from toolvet.errors import Unsatisfiable
 
 REAL = DATA / "tool_schema.jsonl"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from toolvet.core.schema import compiled
 from toolvet.core.json_value import replaced
+from toolvet.core.schema import compiled
 
 
 class Site(msgspec.Struct, frozen=True):

@@ -9,8 +9,8 @@ from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 from tests.core.schema.repair.ways import HOPELESS, KINDS, Text
 
 from toolvet import check_arguments
-from toolvet.core.schema import compiled, recover, repair
 from toolvet.core.json_value import same
+from toolvet.core.schema import compiled, recover, repair
 
 SOURCES = {"own": OWN_SCHEMAS, "real": real_schemas()}
 

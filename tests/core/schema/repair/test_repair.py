@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.examples import examples
 from tests.core.schema.repair.patching import patched
+from tests.examples import examples
 
-from toolvet.core.schema import compiled, repair
 from toolvet.core.json_value import same
+from toolvet.core.schema import compiled, repair
 
 ORDER: dict[str, Any] = {
     "type": "object",

@@ -6,8 +6,8 @@ import pytest
 
 from toolvet import check_arguments, repair
 from toolvet.core.checks.arguments.issue import _known_place
-from toolvet.core.schema import Schema, Violation, compiled
 from toolvet.core.json_value import pointer
+from toolvet.core.schema import Schema, Violation, compiled
 from toolvet.core.schema.reference import Scope, Subschema
 from toolvet.core.schema.repairs.context import RepairContext, View
 from toolvet.core.schema.repairs.leaf import leaf_answer

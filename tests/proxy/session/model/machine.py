@@ -10,9 +10,22 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from tests.proxy.session.model.reference import Reference
-from tests.proxy.session.model.said import PREFIX, TRACE, VERDICT, Call, Id, Note, Other, Out, Steps, to_client, to_server
+from tests.proxy.session.model.said import (
+    PREFIX,
+    TRACE,
+    VERDICT,
+    Call,
+    Id,
+    Note,
+    Other,
+    Out,
+    Steps,
+    to_client,
+    to_server,
+)
 from tests.proxy.session.model.vocabulary import ARGUMENTS, ERRORS, LIMITS, RESULTS, TOOLS, UNLISTED
 
+from toolvet.mcp.wire import shallow, split_batch
 from toolvet.proxy.session import (
     Asked,
     CallEnded,
@@ -28,7 +41,6 @@ from toolvet.proxy.session import (
     ToClient,
     ToServer,
 )
-from toolvet.mcp.wire import shallow, split_batch
 
 MODERN: Final = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 # Few, so that they collide; the last ones look like the session's own.

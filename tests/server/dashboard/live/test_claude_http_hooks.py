@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.dashboard.serving import Running, serving
 from tests.agents.hook.live.coding_agents import AGENTS, SERVER, Workplace, run_agent
 from tests.agents.hook.live.scripted_model import ScriptedModel, ScriptStep
 from tests.agents.hook.live.test_real_clients import BAD, CORRECTION, DOWN, GOOD, MENDABLE, TESTS
 from tests.live.servers import npm_modules
+from tests.server.dashboard.serving import Running, serving
 
-from toolvet.proxy.session import ProxySettings
 from toolvet.cli.settings import Settings
+from toolvet.proxy.session import ProxySettings
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1_200)]
 CLAUDE = AGENTS["claude"]

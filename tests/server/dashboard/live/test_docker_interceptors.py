@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.dashboard.serving import Running, serving
 from tests.live.servers import LIVE, python_programs
+from tests.server.dashboard.serving import Running, serving
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1_200)]
 CHECKOUT = os.environ.get("TOOLVET_DOCKER_MCP_GATEWAY", "")

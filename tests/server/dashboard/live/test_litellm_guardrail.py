@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.server.dashboard.serving import Running, serving
 from tests.agents.hook.live.scripted_model import ScriptedModel, ScriptStep
 from tests.live.servers import python_programs
+from tests.server.dashboard.serving import Running, serving
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1_200)]
 LITELLM = "litellm[proxy]==1.106.2"

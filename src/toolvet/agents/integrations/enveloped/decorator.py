@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, cast, get_type_hints, overload
 
 import msgspec
-from mcp import MCPError
 from mcp_types import CallToolResult, InputRequiredResult
 
-from toolvet.core.envelope import Envelope, success_response
-from toolvet.errors import EnvelopeTypeError, UsageError
+from mcp import MCPError
 from toolvet.agents.integrations.enveloped.failure import Errors, failure_response, internal_failure
 from toolvet.agents.integrations.enveloped.metrics import record_call
 from toolvet.agents.integrations.enveloped.output import DeclaredOutput, OutputSchemaChoice
 from toolvet.agents.integrations.enveloped.result import TextForm, to_result
+from toolvet.core.envelope import Envelope, success_response
+from toolvet.errors import EnvelopeTypeError, UsageError
 
 _P = ParamSpec("_P")
 Fit = Callable[[Envelope], Envelope]

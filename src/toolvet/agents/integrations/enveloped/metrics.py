@@ -52,7 +52,9 @@ def _instruments(get: "Callable[[str], Meter]") -> tuple[_Records, _Adds, _Adds]
     return (
         meter.create_histogram("gen_ai.execute_tool.duration", unit="s", description="How long a tool took."),
         meter.create_counter("toolvet.core.envelope.responses", unit="{response}", description="Responses of tools."),
-        meter.create_counter("toolvet.core.envelope.dropped_items", unit="{item}", description="Items left out to fit."),
+        meter.create_counter(
+            "toolvet.core.envelope.dropped_items", unit="{item}", description="Items left out to fit."
+        ),
     )
 
 

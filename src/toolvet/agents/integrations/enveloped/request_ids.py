@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from toolvet.core.envelope import current_request_id, request_id
 from toolvet.core.json_value import members
-from toolvet.proxy.session.trace import TRACE_PARENT, TraceSource
+from toolvet.proxy.session import TRACE_PARENT, TraceSource
 
 _CALL: Final = "tools/call"
 _Next = Callable[[Any], Awaitable[Any]]

@@ -10,9 +10,9 @@ from typing import Final, Literal
 from mcp_types import CallToolResult
 
 from toolvet.core.envelope import Envelope
+from toolvet.core.json_value import elements, members
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
-from toolvet.core.json_value import elements, members
 
 META_KEY: Final = f"{META_PREFIX}envelope"
 """The key of the envelope in the `_meta` of a tool result."""

@@ -17,9 +17,9 @@ from mcp_types import ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
-from toolvet.core.checks.arguments import check_arguments
-from toolvet.core.envelope import Archive, Envelope, output_schema, retrieve_content
 from toolvet.agents.integrations.enveloped.decorator import enveloped
+from toolvet.core.checks import check_arguments
+from toolvet.core.envelope import Archive, Envelope, output_schema, retrieve_content
 from toolvet.core.json_value import elements, is_object, members
 
 _DESCRIPTION: Final = (

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
+from mcp import MCPError
 from toolvet.agents.integrations.proxy.vetting import BlockedCall, Vetting
 from toolvet.agents.integrations.sdk import complete_result, era_of, list_tools
-from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.json_value import is_object, members
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.proxy.session import Note, Policies
 
 _Context = ServerRequestContext[Any, Any]

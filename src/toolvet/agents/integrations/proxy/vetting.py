@@ -10,11 +10,22 @@ import msgspec
 
 from toolvet.core.envelope import current_request_id, request_id, response_contract
 from toolvet.core.json_value import is_object, members
-from toolvet.proxy.session import Catalogue, Note, Policies, Session, Step, ToClient, ToServer
-from toolvet.proxy.session.catalogue import KnownTool
-from toolvet.proxy.session.enveloped import Contract, wanted_contract
-from toolvet.proxy.session.trace import TRACE_KEY, TRACE_PARENT, TraceSource
 from toolvet.mcp.wire import encode_error, encode_notification, encode_request, encode_result
+from toolvet.proxy.session import (
+    TRACE_KEY,
+    TRACE_PARENT,
+    Catalogue,
+    Contract,
+    KnownTool,
+    Note,
+    Policies,
+    Session,
+    Step,
+    ToClient,
+    ToServer,
+    TraceSource,
+    wanted_contract,
+)
 
 # For each client its failing calls are counted. After this many other clients, its count starts anew.
 _MOST_CALLERS: Final = 1000

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from toolvet.core.checks.capability import (
+from toolvet.agents.integrations.validation.tool_validation import OnStep, ProgressSteps, ToolValidation
+from toolvet.core.checks import (
     Message,
     ValidationCall,
     ValidationReply,
@@ -14,7 +15,6 @@ from toolvet.core.checks.capability import (
     bare_name,
     parse_request,
 )
-from toolvet.agents.integrations.validation.tool_validation import OnStep, ProgressSteps, ToolValidation
 
 
 async def answered(

@@ -5,10 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.core.checks.arguments import ArgumentReport, check_arguments
-from toolvet.core.checks.capability import EXTENSION_ID, Correction, Message, ValidationReply
+from toolvet.core.checks import EXTENSION_ID, ArgumentReport, Correction, Message, ValidationReply, check_arguments
 from toolvet.core.json_value import is_object, pointer_steps, type_name
-from toolvet.core.schema.repairs import Repair
+from toolvet.core.schema import Repair
 
 
 class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeVar
 
-from toolvet.core.checks.capability import (
+from toolvet.agents.integrations.validation.judgement import CallJudgement, judge_by_schema
+from toolvet.agents.integrations.validation.validator import CheckFunction, FailurePolicy, Findings, ServerValidator
+from toolvet.core.checks import (
     DEFAULT_METHOD,
     EXPERIMENTAL_KEY,
     EXTENSION_ID,
@@ -22,8 +24,6 @@ from toolvet.core.checks.capability import (
     output_schema,
 )
 from toolvet.errors import UsageError
-from toolvet.agents.integrations.validation.judgement import CallJudgement, judge_by_schema
-from toolvet.agents.integrations.validation.validator import CheckFunction, FailurePolicy, Findings, ServerValidator
 
 OnStep = Callable[[int, int, str], Awaitable[None]]
 """An async function that is told: the steps that are done, their total, and what the last one found."""

@@ -20,7 +20,7 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.checks.capability import SEVERITIES, Correction, Level, Message, MessageSeverity
+from toolvet.core.checks import SEVERITIES, Correction, Level, Message, MessageSeverity
 
 CheckFunction = Callable[..., object]
 """`(arguments)` or `(arguments, context)`, sync or async; returns None, a sentence, a Problem, or a list of these."""

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from toolvet.assess.report.batch import words
 from toolvet.assess.report.batch.document import BatchReport, ComparisonReport, DriftReport, LabelReport
-from toolvet.core.visible import one_line, shorten
 from toolvet.assess.report.wording import NONE, counted
+from toolvet.core.visible import one_line, shorten
 
 _MOST: Final = 12
 _EXAMPLE: Final = 70

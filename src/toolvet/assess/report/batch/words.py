@@ -16,8 +16,8 @@ from toolvet.assess.report.batch.document import (
     ShareFigure,
 )
 from toolvet.assess.report.page.charts import bar_chart, compact, curve_chart, line_chart, spread_ticks
-from toolvet.core.visible import one_line
 from toolvet.assess.report.wording import NONE
+from toolvet.core.visible import one_line
 
 SMALL: Final = 30
 """A share of fewer rows is shown with a warning."""

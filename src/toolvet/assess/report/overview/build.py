@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec import structs
 
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.report.document import Counts, Report
 from toolvet.assess.report.gate import why_failed
 from toolvet.assess.report.overview.document import CommonCheck, RankedServer, SeenAt, ServersOverview, UnassessedServer
-from toolvet.core.visible import shorten
 from toolvet.assess.report.wording import subject
+from toolvet.core.visible import shorten
+from toolvet.findings import Card, Finding, Severity
 
 _EXAMPLES: Final = 3
 _EVIDENCE: Final = 200

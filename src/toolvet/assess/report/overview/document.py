@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from toolvet.findings import Severity
 from toolvet.assess.report.document import Counts, Milliseconds, Percent, Status
+from toolvet.findings import Severity
 
 OVERVIEW_ID: Final = "toolvet-overview/1"
 

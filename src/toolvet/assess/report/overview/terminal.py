@@ -8,8 +8,8 @@ from rich.text import Text
 
 from toolvet.assess.report.overview.document import ServersOverview
 from toolvet.assess.report.terminal import SEVERITY_STYLE, STATUS_STYLE
-from toolvet.core.visible import one_line, shorten
 from toolvet.assess.report.wording import NONE, STATUS, counted, number, severities
+from toolvet.core.visible import one_line, shorten
 
 _MOST_SERVERS: Final = 50
 _MOST_CHECKS: Final = 12

@@ -13,12 +13,12 @@ from typing import Final, cast
 import orjson
 from markupsafe import Markup
 
-from toolvet.findings import Card, Finding
 from toolvet.assess.report.document import Report, Scenario, Tool
 from toolvet.assess.report.group import FindingGroup, group_findings
 from toolvet.assess.report.values import pretty
-from toolvet.core.visible import shorten, visible
 from toolvet.assess.report.wording import worst_first
+from toolvet.core.visible import shorten, visible
+from toolvet.findings import Card, Finding
 
 # Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.
 _PAGE: Final = 2_600_000

@@ -8,10 +8,10 @@ from typing import Final
 
 import orjson
 
-from toolvet.findings import Card
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.format import Format
 from toolvet.assess.report.wording import grade, number
+from toolvet.findings import Card
 
 _COLOURS: Final = {"good": "brightgreen", "fair": "yellow", "poor": "red"}
 

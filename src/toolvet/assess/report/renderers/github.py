@@ -7,13 +7,13 @@ also `:` and `,`. GitHub shows ten annotations of a kind per step, so findings o
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from toolvet.findings import Card, Severity
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
 from toolvet.assess.report.group import FindingGroup, group_findings
-from toolvet.core.visible import one_line, shorten, visible
 from toolvet.assess.report.wording import STATUS, listed, number, others, subject, tally, title
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Card, Severity
 
 _COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _SHOWN_PER_GROUP: Final = 5

@@ -6,13 +6,13 @@ from typing import Final
 
 from jinja2 import Template
 
-from toolvet.findings import Card
 from toolvet.assess.report import wording
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
 from toolvet.assess.report.page.template import load_template
 from toolvet.assess.report.page.view import block, brief, log, payload, prose, views
+from toolvet.findings import Card
 
 _PACKAGE: Final = "toolvet.assess.report.page"
 

@@ -5,9 +5,9 @@ from typing import cast
 
 import msgspec
 
-from toolvet.findings import Card
 from toolvet.assess.report.document import Report, Reports
 from toolvet.assess.report.format import Format
+from toolvet.findings import Card
 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:  # noqa: ARG001 - every format takes both

@@ -9,13 +9,13 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from toolvet.findings import Card, Finding
 from toolvet.assess.report.document import ItemRequest, Report, Scenario, Tool
 from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import explain_shortfall, fails
 from toolvet.assess.report.values import pretty
-from toolvet.core.visible import one_line, shorten, visible
 from toolvet.assess.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, subject
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Card, Finding
 
 _MOST_IDLE: Final = 1_000  # suites of tools that were not called
 _MOST_TOOLS: Final = 200  # names in one finding

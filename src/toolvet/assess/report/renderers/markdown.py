@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.report.document import Report, Status, Tool
 from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
 from toolvet.assess.report.group import FindingGroup, group_findings
-from toolvet.core.visible import one_line, shorten, visible
 from toolvet.assess.report.wording import (
     ITEM,
     NONE,
@@ -36,6 +34,8 @@ from toolvet.assess.report.wording import (
     transport,
     unwanted,
 )
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Card, Finding, Severity
 
 _LIMIT: Final = 1_000_000  # bytes; GitHub drops a summary of more than 1 MiB altogether
 _SHOWN_PER_GROUP: Final = 20

@@ -15,12 +15,12 @@ from urllib.parse import quote
 
 import orjson
 
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
-from toolvet.core.visible import one_line, shorten, visible
 from toolvet.assess.report.wording import items_lines, origin, subject
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Card, Finding, Severity
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from toolvet.assess.report.replay.document import Comparison, ReplayedCall, ReplayReport
 from toolvet.assess.report.replay.words import change_words, in_short, said_of_arguments, shown_calls
-from toolvet.core.visible import one_line
 from toolvet.assess.report.wording import counted
+from toolvet.core.visible import one_line
 
 _MOST_ROWS: Final = 100
 _MOST_SKIPPED: Final = 30

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.report.replay.document import Comparison, ReplayChange, ReplayedCall, ReplayReport
-from toolvet.core.visible import one_line, shorten
 from toolvet.assess.report.wording import counted
+from toolvet.core.visible import one_line, shorten
 
 _WORST_FIRST: Final[tuple[Comparison, ...]] = ("worse", "changed", "better")
 _ARGUMENTS: Final = 80

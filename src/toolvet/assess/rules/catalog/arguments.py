@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.core.causes import State
-from toolvet.core.checks.result import LeakKind
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.cause import cause_of
 from toolvet.assess.rules.ending import (
     INVALID_ARGUMENTS,
@@ -23,8 +20,11 @@ from toolvet.assess.rules.message import field_patterns
 from toolvet.assess.rules.outage import outage_of_call
 from toolvet.assess.rules.quote import list_names, quote, show
 from toolvet.assess.rules.rule import of_call, of_server
-from toolvet.core.tool_rules.subject import ObservedCall, ServerSeen
+from toolvet.core.causes import State
+from toolvet.core.checks import LeakKind
 from toolvet.core.json_value import elements, members, pointer
+from toolvet.core.tool_rules import ObservedCall, ServerSeen
+from toolvet.findings import Card, Finding, Severity
 
 INVALID_ACCEPTED = Card(
     id="invalid-accepted",

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.core.causes import State
-from toolvet.core.checks.capability import ValidationReply
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
 from toolvet.assess.rules.item import METHOD_NOT_FOUND, ItemsSeen, ObservedRequest, Purpose
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_items, of_request, of_server
-from toolvet.core.tool_rules.subject import ObservedCall, Preview, ServerSeen
+from toolvet.core.causes import State
+from toolvet.core.checks import ValidationReply
 from toolvet.core.json_value import count, elements, is_array, is_object, members
+from toolvet.core.tool_rules import ObservedCall, Preview, ServerSeen
+from toolvet.findings import Card, Finding, Severity
 
 CAPABILITY_UNANSWERED = Card(
     id="capability-unanswered",

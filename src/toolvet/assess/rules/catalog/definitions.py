@@ -7,15 +7,14 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.core.discover.toml import read_toml
-from toolvet.findings import Card, Finding, Severity
-from toolvet.core.tool_rules.destructive import find_deeds
 from toolvet.assess.rules.ending import Ending, ending, words_of
 from toolvet.assess.rules.entry import judge_types, repeated_entries
 from toolvet.assess.rules.quote import list_names, quote, show
 from toolvet.assess.rules.rule import of_calls, of_server, of_tool
-from toolvet.core.tool_rules.subject import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
+from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition, find_deeds
+from toolvet.findings import Card, Finding, Severity
 
 TOOL_ILLEGAL = Card(
     id="tool-illegal",

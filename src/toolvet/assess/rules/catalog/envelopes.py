@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.core.envelope import check_envelope
-from toolvet.core.envelope.check.sightings import Sighting, find_sightings
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.rule import of_calls
-from toolvet.core.tool_rules.subject import ObservedCall, ToolDefinition
+from toolvet.core.envelope import Sighting, check_envelope, find_sightings
 from toolvet.core.json_value import members
+from toolvet.core.tool_rules import ObservedCall, ToolDefinition
+from toolvet.findings import Card, Finding, Severity
 
 ENVELOPE_MALFORMED = Card(
     id="envelope-malformed",

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from toolvet.core.checks.result import Leak, LeakKind
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.cause import SAME, cause_of
 from toolvet.assess.rules.ending import ERRORS_IN_WORDS, REFUSALS, Ending, ending, verdict_of, words_of
 from toolvet.assess.rules.framework import framework_of
@@ -13,8 +11,10 @@ from toolvet.assess.rules.item import ObservedRequest, as_call
 from toolvet.assess.rules.message import PartName, answered_errors, score_message
 from toolvet.assess.rules.quote import quote
 from toolvet.assess.rules.rule import of_call, of_calls, of_request
-from toolvet.core.tool_rules.subject import ObservedCall, ToolDefinition
+from toolvet.core.checks import Leak, LeakKind
 from toolvet.core.json_value import members
+from toolvet.core.tool_rules import ObservedCall, ToolDefinition
+from toolvet.findings import Card, Finding, Severity
 
 UNHELPFUL_ERROR = Card(
     id="unhelpful-error",

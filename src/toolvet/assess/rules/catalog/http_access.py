@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from toolvet.findings import Card, Finding, Severity
-from toolvet.core.tool_rules.http import FOREIGN_ORIGIN, HttpSeen, place_in_report
 from toolvet.assess.rules.http_words import describe, exchange_of, protection_setting
 from toolvet.assess.rules.quote import quote
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules.subject import ServerSeen
+from toolvet.core.tool_rules import FOREIGN_ORIGIN, HttpSeen, ServerSeen, place_in_report
+from toolvet.findings import Card, Finding, Severity
 
 # Source: 2025-06-18 to 2026-07-28, Streamable HTTP, security: MUST, 403.
 HTTP_ORIGIN_UNCHECKED = Card(

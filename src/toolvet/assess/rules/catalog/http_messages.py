@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Final
 
-from toolvet.core.checks.result import LeakKind, check_result
-from toolvet.findings import Card, Finding, Severity
-from toolvet.core.tool_rules.http import UNJUDGED, HttpExchange, place_in_report
 from toolvet.assess.rules.http_words import describe, exchange_of, exchanges_of
 from toolvet.assess.rules.quote import quote
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules.subject import ServerSeen
+from toolvet.core.checks import LeakKind, check_result
+from toolvet.core.tool_rules import UNJUDGED, HttpExchange, ServerSeen, place_in_report
+from toolvet.findings import Card, Finding, Severity
 
 # Source: All revisions, sending messages 5: MUST.
 HTTP_ANSWER_TYPE = Card(

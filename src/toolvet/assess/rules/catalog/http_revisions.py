@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.findings import Card, Finding, Severity
-from toolvet.core.tool_rules.http import UNJUDGED, HttpExchange, place_in_report
 from toolvet.assess.rules.http_words import describe, exchange_of
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules.subject import ServerSeen
 from toolvet.core.json_value import members, names
+from toolvet.core.tool_rules import UNJUDGED, HttpExchange, ServerSeen, place_in_report
+from toolvet.findings import Card, Finding, Severity
 
 # Source: 2025-06-18 and 2025-11-25, protocol version header: MUST, 400.
 HTTP_VERSION_UNCHECKED = Card(

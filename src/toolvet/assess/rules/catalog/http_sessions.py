@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolvet.findings import Card, Finding, Severity
-from toolvet.core.tool_rules.http import UNJUDGED, place_in_report
 from toolvet.assess.rules.http_words import describe, exchange_of
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules.subject import ServerSeen
+from toolvet.core.tool_rules import UNJUDGED, ServerSeen, place_in_report
+from toolvet.findings import Card, Finding, Severity
 
 # Source: 2025-03-26 to 2025-11-25, session management 1: MUST.
 HTTP_SESSION_ID_ILLEGAL = Card(

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.core.checks.result import LeakKind
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.ending import NEEDS_MORE, verdict_of
 from toolvet.assess.rules.entry import judge_types, repeated_entries
 from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest, Purpose, as_call
 from toolvet.assess.rules.outage import outage_of_call
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_item, of_items, of_request
+from toolvet.core.checks import LeakKind
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.findings import Card, Finding, Severity
 
 PROMPT_ILLEGAL = Card(
     id="prompt-illegal",

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.ending import Ending, ending, words_of
 from toolvet.assess.rules.item import ObservedRequest, Purpose
 from toolvet.assess.rules.quote import quote, quote_each, show, show_answer
 from toolvet.assess.rules.rule import of_request, of_server
-from toolvet.core.tool_rules.subject import Outcome, ServerSeen
+from toolvet.core.tool_rules import Outcome, ServerSeen
+from toolvet.findings import Card, Finding, Severity
 
 STDOUT_NOISE = Card(
     id="stdout-noise",

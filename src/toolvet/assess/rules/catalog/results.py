@@ -6,16 +6,16 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.findings import Card, Finding, Severity
-from toolvet.core.redact import word_segments
 from toolvet.assess.rules.cause import cause_of
 from toolvet.assess.rules.ending import Ending, ending, is_bad, words_of
 from toolvet.assess.rules.exercise import asks_for_nothing
 from toolvet.assess.rules.framework import is_empty_list
 from toolvet.assess.rules.quote import quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_calls
-from toolvet.core.tool_rules.subject import ObservedCall, Outcome, ToolDefinition
 from toolvet.core.json_value import elements, is_array, is_object, members, pointer
+from toolvet.core.redact import word_segments
+from toolvet.core.tool_rules import ObservedCall, Outcome, ToolDefinition
+from toolvet.findings import Card, Finding, Severity
 
 ANSWER_MALFORMED = Card(
     id="answer-malformed",

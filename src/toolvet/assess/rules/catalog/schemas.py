@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final, cast
 
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.quote import list_names, quote, quote_problem, show
 from toolvet.assess.rules.rule import of_tool
-from toolvet.core.tool_rules.subject import ToolDefinition
-from toolvet.core.schema import compiled, unsatisfiable_parts
 from toolvet.core.json_value import Path, elements, members, pointer
-from toolvet.core.schema.walk import subschemas
+from toolvet.core.schema import compiled, subschemas, unsatisfiable_parts
+from toolvet.core.tool_rules import ToolDefinition
+from toolvet.findings import Card, Finding, Severity
 
 SCHEMA_NOT_OBJECT = Card(
     id="schema-not-object",

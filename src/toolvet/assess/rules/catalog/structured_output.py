@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.findings import Card, Finding, Severity
 from toolvet.assess.rules.ending import Ending, ending
 from toolvet.assess.rules.framework import is_empty_list
 from toolvet.assess.rules.quote import list_names, quote, quote_problem, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_server, of_tool
-from toolvet.core.tool_rules.subject import ObservedCall, ServerSeen, ToolDefinition
-from toolvet.core.schema import compiled
 from toolvet.core.json_value import elements, members
+from toolvet.core.schema import compiled
+from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.findings import Card, Finding, Severity
 
 OUTPUT_SCHEMA_INVALID = Card(
     id="output-schema-invalid",

@@ -15,18 +15,28 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TaskID
 from rich.text import Text
 
 from toolvet.assess import Options, Report
-from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
-from toolvet.assess.many.folder import write_atomically
+from toolvet.assess.many import (
+    AssessmentJob,
+    AssessmentLimits,
+    AssessmentOutcome,
+    ResultsFolder,
+    assess_many,
+    write_atomically,
+)
+from toolvet.assess.report import (
+    AssessedServer,
+    ServersOverview,
+    build_overview,
+    counted,
+    encode_document,
+    print_overview,
+    render,
+    render_page,
+)
+from toolvet.assess.rules import cards
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.errors import UsageError
-from toolvet.assess.report import render
-from toolvet.assess.report.overview import AssessedServer, ServersOverview, build_overview
-from toolvet.assess.report.overview.page import render_page
-from toolvet.assess.report.overview.terminal import print_overview
-from toolvet.assess.report.renderers.json import encode_document
-from toolvet.assess.report.wording import counted
-from toolvet.assess.rules import cards
 from toolvet.mcp.transport import ServerList, StdioTarget
 from toolvet.version import __version__
 
@@ -130,7 +140,7 @@ async def _run(
             loop.add_signal_handler(ending, task.cancel)
     if many.engine == "local":
         return await assess_many(jobs, folder, workers=many.workers or 1, limits=many.limits, watch=watch)
-    from toolvet.assess.many.cluster import open_assessor  # noqa: PLC0415 - only where it is asked for
+    from toolvet.assess.many import open_assessor  # noqa: PLC0415 - only where it is asked for
 
     assessor = await asyncio.to_thread(open_assessor, many.engine, many.address, many.workers)
     try:

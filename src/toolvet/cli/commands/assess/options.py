@@ -8,10 +8,10 @@ import orjson
 from toolvet.assess import Options
 from toolvet.cli.checks import card_named
 from toolvet.cli.commands.assess.flags import AssessFlags
-from toolvet.cli.values import check_message_bytes
-from toolvet.errors import UsageError
-from toolvet.core.json_value import is_object
 from toolvet.cli.settings import Settings
+from toolvet.cli.values import check_message_bytes
+from toolvet.core.json_value import is_object
+from toolvet.errors import UsageError
 
 T = TypeVar("T")
 _Level: TypeAlias = Literal["error", "warning", "info"]

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, Spinne
 from rich.text import Text
 
 from toolvet.assess import Silent, Watch
-from toolvet.assess.report.document import Scenario
+from toolvet.assess.report import Scenario
 
 
 class Progress:

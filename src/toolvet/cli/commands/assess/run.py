@@ -16,23 +16,21 @@ from rich.console import Console
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.many import AssessmentLimits
+from toolvet.assess.report import apply_baseline, explain_shortfall, formats, load, print_report, render, why_failed
+from toolvet.assess.rules import cards
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.commands.assess.options import first_given, read_options
 from toolvet.cli.commands.assess.progress import Progress
+from toolvet.cli.settings import AssessSettings, Settings, load_settings
 from toolvet.cli.store import checked_store
 from toolvet.cli.target import parse_variable, read_target
 from toolvet.cli.values import parse_header
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
-from toolvet.assess.report import apply_baseline, formats, load, print_report, render, why_failed
-from toolvet.assess.report.gate import explain_shortfall
-from toolvet.assess.rules import cards
-from toolvet.cli.settings import AssessSettings, Settings, load_settings
+from toolvet.mcp.transport import NamedTarget, ServerList, adopt_orphans, read_server_list
 from toolvet.store.private_file import write_private
-from toolvet.mcp.transport import NamedTarget, ServerList, read_server_list
-from toolvet.mcp.transport.orphans import adopt_orphans
 
 T = TypeVar("T")
 _Level = Literal["error", "warning", "info"]

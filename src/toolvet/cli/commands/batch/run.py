@@ -14,20 +14,20 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from toolvet.batch.engines import open_engine
+from toolvet.batch.executors import EngineFigures
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
 from toolvet.batch.kernels import read_tools
 from toolvet.batch.location import input_files, locate
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
-from toolvet.batch.summary.folding import summarise
+from toolvet.batch.summary import summarise
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags
 from toolvet.cli.commands.batch.report.run import label_problem
 from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
-from toolvet.batch.executors.carrier import EngineFigures
-from toolvet.errors import UsageError
-from toolvet.core.visible import visible
 from toolvet.cli.settings import load_settings
+from toolvet.core.visible import visible
+from toolvet.errors import UsageError
 
 _BAD_INPUT: Final = 2
 

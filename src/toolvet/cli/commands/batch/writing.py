@@ -5,19 +5,17 @@ from typing import Final
 
 from rich.console import Console
 
-from toolvet.batch.summary.options import SummaryOptions
+from toolvet.assess.report import BatchReport, ComparisonReport, encode_document, print_batch, print_comparison
+from toolvet.batch.summary import SummaryOptions
 from toolvet.cli import documents
 from toolvet.cli.commands.batch.flags import SummaryFlags
 from toolvet.errors import UsageError
-from toolvet.assess.report.batch.document import BatchReport, ComparisonReport
-from toolvet.assess.report.batch.terminal import print_batch, print_comparison
-from toolvet.assess.report.renderers.json import encode_document
 
 Document = BatchReport | ComparisonReport
 
 
 def _page(document: Document) -> str:
-    from toolvet.assess.report.batch.page import render_batch_page  # noqa: PLC0415 - the templates, only where they are wanted
+    from toolvet.assess.report import render_batch_page  # noqa: PLC0415 - the templates, only where they are wanted
 
     return render_batch_page(document)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import orjson
 
 from toolvet.cli.commands.check.source import open_input, source_name
-from toolvet.errors import UsageError
 from toolvet.core.json_value import elements, is_object
+from toolvet.errors import UsageError
 
 
 @dataclass(frozen=True)

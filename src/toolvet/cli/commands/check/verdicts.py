@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from toolvet.core.checks.answer import AnswerQuality, FailureSignal
 from toolvet.cli.lines import Line, width_of
+from toolvet.core.checks import AnswerQuality, FailureSignal
 from toolvet.core.visible import visible
 
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ from pathlib import Path
 from rich.console import Console
 
 from toolvet.assess import Options
+from toolvet.assess.peers import PeerLimits, compare_with_peers
+from toolvet.assess.report import PEERS_FORMATS, encode_document, print_peers
 from toolvet.cli.documents import parse_reports, write_documents
 from toolvet.cli.target import parse_variable, read_target
 from toolvet.errors import UsageError
-from toolvet.assess.peers import PeerLimits, compare_with_peers
-from toolvet.assess.report.peers.formats import PEERS_FORMATS, print_peers
-from toolvet.assess.report.renderers.json import encode_document
-from toolvet.mcp.transport.orphans import adopt_orphans
+from toolvet.mcp.transport import adopt_orphans
 
 
 def compare_and_report(

@@ -7,11 +7,10 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
+from toolvet.assess.rules import TERMS, Term, cards
 from toolvet.cli.checks import card_named
 from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.findings import Card
-from toolvet.assess.rules import cards
-from toolvet.assess.rules.terms import TERMS, Term
 
 
 def explain(check_id: str | None, *, as_json: bool) -> int:

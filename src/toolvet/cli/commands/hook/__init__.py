@@ -19,6 +19,6 @@ def command(
 
     Exits with 0, and lets the agent go on, whatever goes wrong here.
     """
-    from toolvet.agents.hook.run import run_hook  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.agents.hook import run_hook  # noqa: PLC0415 - the heavy half, for this command only
 
     return run_hook(client, settings)

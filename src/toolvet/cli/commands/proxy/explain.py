@@ -14,12 +14,11 @@ from rich.text import Text
 
 from toolvet.cli.table import new_table
 from toolvet.cli.values import is_url
-from toolvet.errors import UnreachableError
 from toolvet.core.schema import compiled
-from toolvet.proxy.session import Policies
-from toolvet.proxy.session.policy import PolicyLine
 from toolvet.core.tools import ToolView, view_of
+from toolvet.errors import UnreachableError
 from toolvet.mcp.transport import HttpTarget, Listing, StdioTarget, Target, open_session
+from toolvet.proxy.session import Policies, PolicyLine
 
 # These get a column each; the other settings are the same for nearly all tools, and are listed where they differ.
 _COLUMNS: Final = ("arguments", "repair", "results", "output_schema")

@@ -11,18 +11,14 @@ import msgspec
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.masked_stderr import masked_stderr
+from toolvet.cli.settings import load_settings
 from toolvet.cli.store import checked_store
 from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse_header, read_variable
-from toolvet.errors import ToolvetError, UsageError
-from toolvet.proxy.record.recorder import Recorder
-from toolvet.proxy.record.sinks import Recording, recorder_of
 from toolvet.core.redact import SecretMask
-from toolvet.proxy.session import Policies
-from toolvet.proxy.session.policy import is_fit
-from toolvet.cli.settings import load_settings
-from toolvet.mcp.transport.given import given_secrets
-from toolvet.mcp.transport.orphans import adopt_orphans
-from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target
+from toolvet.errors import ToolvetError, UsageError
+from toolvet.mcp.transport import HttpTarget, StdioTarget, Target, adopt_orphans, given_secrets
+from toolvet.proxy.record import Recorder, Recording, recorder_of
+from toolvet.proxy.session import Policies, is_fit
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -47,7 +43,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
         recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags, policies)))
         if flags.metrics is not None:
-            from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
+            from toolvet.proxy.record import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
             host, port = parse_address("--metrics", flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
@@ -56,10 +52,10 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
                 words, flags, listen=flags.listen, environment=environment, policies=policies, recorder=recorder
             )
         if remote:
-            from toolvet.proxy.remote.loop import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
+            from toolvet.proxy.remote import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder)
-        from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.stdio import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
         return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)
 
@@ -75,8 +71,8 @@ def _serve_http(
 ) -> int:
     """Serve HTTP in front of a URL or a command."""
     try:
-        from toolvet.proxy.bridge.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http.serve import run_http  # noqa: PLC0415 - as above
+        from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()

@@ -11,20 +11,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from toolvet.assess.replay import NoReplayWatch, RecordedCall, ReplayOptions, ReplayWatch, read_recorded, replay
+from toolvet.assess.report import REPLAY_FORMATS, ReplayedCall, ReplayReport, encode_document, print_replay
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.replay.flags import ReplayFlags
 from toolvet.cli.documents import parse_reports, write_documents
+from toolvet.cli.settings import load_settings
 from toolvet.cli.target import parse_variable, read_target
 from toolvet.cli.values import parse_header
 from toolvet.errors import UsageError
-from toolvet.assess.replay import NoReplayWatch, RecordedCall, ReplayOptions, ReplayWatch, read_recorded, replay
-from toolvet.assess.report.renderers.json import encode_document
-from toolvet.assess.report.replay.document import ReplayedCall, ReplayReport
-from toolvet.assess.report.replay.formats import REPLAY_FORMATS
-from toolvet.assess.report.replay.terminal import print_replay
-from toolvet.cli.settings import load_settings
-from toolvet.mcp.transport import Target
-from toolvet.mcp.transport.orphans import adopt_orphans
+from toolvet.mcp.transport import Target, adopt_orphans
 
 
 def replay_and_report(record: str, words: Sequence[str], flags: ReplayFlags) -> int:

@@ -7,10 +7,10 @@ from typing import Final
 
 from rich.text import Text
 
-from toolvet.server.reviewing import verdict_words
+from toolvet.core.json_value import elements, members
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.server.review import ReviewSignal, mark_evidence, review_signals, vocabulary
-from toolvet.core.json_value import elements, members
+from toolvet.server.reviewing import verdict_words
 from toolvet.store import RecordedTurn, VerdictRecord
 from toolvet.store.queue_records import QueueItem
 

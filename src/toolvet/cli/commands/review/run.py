@@ -13,8 +13,12 @@ from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.review.item import MINE, item_lines
+from toolvet.cli.settings import load_settings
 from toolvet.cli.store import note_deed, store_url
 from toolvet.cli.table import new_table
+from toolvet.core.visible import escape_unseen, one_line, shorten
+from toolvet.errors import UsageError
+from toolvet.server.review import measure_agreement
 from toolvet.server.reviewing import (
     change_document,
     export_document,
@@ -22,10 +26,6 @@ from toolvet.server.reviewing import (
     item_document,
     open_queue,
 )
-from toolvet.errors import UsageError
-from toolvet.core.visible import escape_unseen, one_line, shorten
-from toolvet.server.review import measure_agreement
-from toolvet.cli.settings import load_settings
 from toolvet.store import RecordedTurn, Store
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
 from toolvet.cli.commands.serve.memory import spare_memory, trim_memory
+from toolvet.cli.settings import OidcSettings, load_settings
 from toolvet.cli.store import note_deed
 from toolvet.errors import StoreError, UsageError
-from toolvet.proxy.http.guard import is_loopback
-from toolvet.cli.settings import OidcSettings, load_settings
+from toolvet.proxy.http import is_loopback
 from toolvet.store import Store
 
 if TYPE_CHECKING:
-    from toolvet.server.access.oidc import OidcLogin
-    from toolvet.server.access.people import People
+    from toolvet.server.access import OidcLogin, People
 
 _MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
@@ -33,13 +32,21 @@ def serve(flags: ServeFlags) -> int:
     settings = known.serve
     host = flags.host or settings.host or "127.0.0.1"
     try:
-        from toolvet.server.access.gate import Gate  # noqa: PLC0415 - an extra
-        from toolvet.server.access.people import People, person_at_this_machine  # noqa: PLC0415
-        from toolvet.server.access.session import COOKIE, Sessions  # noqa: PLC0415
-        from toolvet.server.access.throttle import Throttle  # noqa: PLC0415
-        from toolvet.server.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
-        from toolvet.server.dashboard.app import make_app  # noqa: PLC0415
-        from toolvet.server.dashboard.server import bounded_end, open_socket, run_app  # noqa: PLC0415
+        from toolvet.server.access import (  # noqa: PLC0415  # noqa: PLC0415
+            COOKIE,
+            Gate,  # noqa: PLC0415 - an extra
+            People,
+            Sessions,
+            Throttle,  # noqa: PLC0415
+            person_at_this_machine,
+        )
+        from toolvet.server.dashboard import (  # noqa: PLC0415
+            AlertWatch,  # noqa: PLC0415
+            bounded_end,
+            make_app,  # noqa: PLC0415
+            open_socket,
+            run_app,
+        )
         from toolvet.server.site import Site  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(_MISSING) from error
@@ -115,7 +122,7 @@ def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
     try:
-        from toolvet.server.access.oidc import OidcLogin  # noqa: PLC0415 - an extra
+        from toolvet.server.access import OidcLogin  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
     return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
@@ -129,7 +136,7 @@ def _port(flag: int | None, setting: int | None) -> int:
 def make_token(name: str, role: str) -> int:
     """Print a new token, and what the settings file needs to know of it. Returns the exit code."""
     try:
-        from toolvet.server.access.people import new_token, token_hash  # noqa: PLC0415 - an extra
+        from toolvet.server.access import new_token, token_hash  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(_MISSING) from error
     token = new_token()

@@ -12,9 +12,9 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
+from toolvet.cli.settings import load_settings
 from toolvet.cli.store import note_deed, store_url
 from toolvet.errors import UsageError
-from toolvet.cli.settings import load_settings
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.queue_reading import ItemFilter, count_items
 from toolvet.store.retention import parse_age, parse_retention

@@ -14,7 +14,7 @@ from toolvet.cli.commands.trace.story import story
 from toolvet.cli.store import store_url
 from toolvet.cli.table import new_table
 from toolvet.core.visible import escape_unseen, one_line
-from toolvet.proxy.session.step import GOOD_OUTCOMES
+from toolvet.proxy.session import GOOD_OUTCOMES
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 
 _SHOWN_ID = 16

@@ -3,10 +3,9 @@
 import sys
 from time import monotonic
 
-from toolvet.core.discover import prepared
-from toolvet.core.discover.cache import entries_of
+from toolvet.core.discover import entries_of, prepared
+from toolvet.core.turn import prepare
 from toolvet.errors import UsageError
-from toolvet.core.turn.warming import prepare
 
 
 def warm(*, for_all: bool) -> int:

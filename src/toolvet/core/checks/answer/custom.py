@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import cast
 
 from toolvet.core.checks.answer.quality import FailureSignal, SignalType
-from toolvet.errors import UsageError
 from toolvet.core.matching import Pattern, PatternSet
+from toolvet.errors import UsageError
 
 _AROUND = 40  # Characters of context on either side of the evidence.
 

@@ -13,8 +13,8 @@ from toolvet.core.checks.arguments.guide import guide_of
 from toolvet.core.checks.arguments.issue_collector import collect_issues, syntax_issue
 from toolvet.core.checks.arguments.report import NO_SCHEMA, ArgumentReport
 from toolvet.core.checks.arguments.wording_table import Wording, worded
-from toolvet.core.schema import Repair, Schema, Violation, compiled
 from toolvet.core.json_value import is_object
+from toolvet.core.schema import Repair, Schema, Violation, compiled
 from toolvet.core.tools import ToolHandle, input_schema_of, view_of
 
 Unchecked = Literal["refuse", "pass"]

@@ -6,9 +6,9 @@ from typing import Final
 import orjson
 
 from toolvet.core.checks.arguments.received import holds_secret
+from toolvet.core.json_value import is_array, is_object, number, pointer_steps
 from toolvet.core.redact import REDACTED, may_hold_secrets, redact
 from toolvet.core.schema import Repair, Schema, Violation, recover
-from toolvet.core.json_value import is_array, is_object, number, pointer_steps
 from toolvet.core.schema.repairs.certainty import StepKind, certainty_of
 from toolvet.core.schema.repairs.confidence import least
 from toolvet.core.schema.repairs.repair import repair_by

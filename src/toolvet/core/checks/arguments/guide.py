@@ -9,17 +9,17 @@ import msgspec
 
 from toolvet.core.checks.arguments.facts import Facts, describe_value_constraint, list_constraints, name_types
 from toolvet.core.checks.arguments.wording_table import Wording, as_json, cut, wording
-from toolvet.errors import Unsatisfiable
+from toolvet.core.json_value import Path, is_array, is_object, members, pointer_steps, replaced, unique
 from toolvet.core.schema import Schema
 from toolvet.core.schema.example import Sketch, build_sketch
 from toolvet.core.schema.generator import Generator
-from toolvet.core.json_value import Path, is_array, is_object, members, pointer_steps, replaced, unique
 from toolvet.core.schema.judge import Judge
 from toolvet.core.schema.numbers import interval, plain
 from toolvet.core.schema.place import Unmeetable
 from toolvet.core.schema.reference import Scope, Subschema
 from toolvet.core.schema.search import Exhausted, Spot
 from toolvet.core.schema.walk import subschemas
+from toolvet.errors import Unsatisfiable
 
 _MOST_PROPERTIES: Final = 150
 _DEEPEST: Final = 6

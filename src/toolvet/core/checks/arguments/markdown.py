@@ -7,8 +7,8 @@ from toolvet.core.checks.arguments.correction import mask_arguments
 from toolvet.core.checks.arguments.guide import Guide
 from toolvet.core.checks.arguments.issue import Issue
 from toolvet.core.checks.arguments.wording_table import as_json, cut, phrase, text as words
-from toolvet.core.schema import Repair
 from toolvet.core.json_value import is_array, is_object
+from toolvet.core.schema import Repair
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000

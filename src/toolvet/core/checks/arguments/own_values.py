@@ -8,8 +8,8 @@ from typing import Final
 
 from toolvet.core.checks.arguments.correction import mask_arguments
 from toolvet.core.checks.arguments.issue import Issue
-from toolvet.core.schema import Repair, Schema
 from toolvet.core.json_value import is_object, members, pointer_steps
+from toolvet.core.schema import Repair, Schema
 
 # A call with more members than that is no example for anybody.
 _MOST_MEMBERS: Final = 64

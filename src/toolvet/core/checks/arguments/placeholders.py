@@ -18,7 +18,15 @@ from toolvet.core.checks.arguments.facts import (
     type_of_keyword,
 )
 from toolvet.core.checks.arguments.guide import Guide, KeywordText
-from toolvet.core.checks.arguments.wording_table import KeywordWording, as_json, count_of, cut, join_values, phrase, wording
+from toolvet.core.checks.arguments.wording_table import (
+    KeywordWording,
+    as_json,
+    count_of,
+    cut,
+    join_values,
+    phrase,
+    wording,
+)
 from toolvet.core.json_value import count, elements, is_object, members, names, type_name
 from toolvet.core.schema.place import fixed_items
 

@@ -12,8 +12,8 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from toolvet.core.checks.capability.foreign_json import as_json
-from toolvet.core.meta import META_PREFIX
 from toolvet.core.json_value import count, is_array, is_object, members, names, number
+from toolvet.core.meta import META_PREFIX
 
 EXPERIMENTAL_KEY: Final = "toolValidation"
 EXTENSION_ID: Final = f"{META_PREFIX}tool-validation"

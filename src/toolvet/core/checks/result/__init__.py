@@ -48,7 +48,13 @@ from toolvet.core.checks.result.envelopes import failure_sentence
 from toolvet.core.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.refusal import is_framework_refusal
-from toolvet.core.checks.result.result_check import FactorEntry, RegexEntry, ResultCheck, ResultSettings, ToolResultSettings
+from toolvet.core.checks.result.result_check import (
+    FactorEntry,
+    RegexEntry,
+    ResultCheck,
+    ResultSettings,
+    ToolResultSettings,
+)
 from toolvet.core.checks.result.sentence import is_foreign
 from toolvet.core.checks.result.shapes import as_mcp
 from toolvet.core.checks.result.verdict import (

@@ -9,8 +9,8 @@ import msgspec
 
 from toolvet.core.checks.result.evidence import FirstHits
 from toolvet.core.checks.result.verdict import Factor
-from toolvet.errors import UsageError
 from toolvet.core.matching import Hit, Pattern, PatternSet, literal
+from toolvet.errors import UsageError
 
 OwnPattern = str | re.Pattern[str]
 

@@ -10,8 +10,8 @@ from toolvet.core.envelope.contract.shapes import Array, Text, is_sequence
 from toolvet.core.envelope.contract.table import COUNT
 from toolvet.core.envelope.json_copy import encode_json
 from toolvet.core.envelope.response import Envelope
-from toolvet.errors import ArchiveError, ContentDamagedError, ContentMissingError, EnvelopeError
 from toolvet.core.json_value import is_object
+from toolvet.errors import ArchiveError, ContentDamagedError, ContentMissingError, EnvelopeError
 
 DEFAULT_BUDGET: Final = 20_000
 _GONE: Final = "Repeat the call that left it out: archives keep content for a limited time."

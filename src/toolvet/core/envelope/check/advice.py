@@ -9,8 +9,8 @@ from toolvet.core.envelope.check.misspelling import intended_name
 from toolvet.core.envelope.contract.shapes import ContractViolation, describe_value, is_sequence, string_members
 from toolvet.core.envelope.contract.table import META
 from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, WarningCode
-from toolvet.findings import Severity
 from toolvet.core.json_value import is_object, pointer
+from toolvet.findings import Severity
 
 _NOTHING: Final[Mapping[str, object]] = {}
 _CODES: Final = tuple(code.value for code in ErrorCode)

@@ -9,10 +9,10 @@ from toolvet.core.envelope.contract.table import CONDITIONS, ENVELOPE
 from toolvet.core.envelope.contract.vocabulary import ResponseContract
 from toolvet.core.envelope.json_copy import copy_as_json, copy_bounded
 from toolvet.core.envelope.response import Envelope
+from toolvet.core.json_value import is_object
+from toolvet.core.redact import redact_text
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
-from toolvet.core.redact import redact_text
-from toolvet.core.json_value import is_object
 
 
 def check_envelope(obj: object) -> tuple[Finding, ...]:

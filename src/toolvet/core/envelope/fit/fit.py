@@ -14,8 +14,8 @@ from toolvet.core.envelope.fit.long_texts import cut_texts, longest_length
 from toolvet.core.envelope.fit.measure import Counter, Measure, Unit, check_budget
 from toolvet.core.envelope.json_copy import copy_as_json, encode_json
 from toolvet.core.envelope.response import Envelope
-from toolvet.errors import EnvelopeError
 from toolvet.core.json_value import Path
+from toolvet.errors import EnvelopeError
 
 # Lists, lists inside of their items, and once more.
 _DEEPEST_LISTS: Final = 3

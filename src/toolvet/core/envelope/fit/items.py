@@ -8,8 +8,8 @@ from typing import Any, cast
 import msgspec
 
 from toolvet.core.envelope.contract.shapes import is_sequence
-from toolvet.errors import EnvelopeError, EnvelopeTypeError
 from toolvet.core.json_value import Path, is_object, pointer, pointer_steps
+from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 PathTree = dict[str | int, Any]
 """Paths that share their beginnings; the leaf at the end of each path is the number of a list."""

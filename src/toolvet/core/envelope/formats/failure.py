@@ -12,8 +12,8 @@ from toolvet.core.envelope.builders.responses import error_response
 from toolvet.core.envelope.contract.shapes import is_sequence
 from toolvet.core.envelope.contract.table import TYPE_OF_CODE
 from toolvet.core.envelope.response import Envelope
-from toolvet.errors import EnvelopeError
 from toolvet.core.json_value import is_object, number
+from toolvet.errors import EnvelopeError
 
 Document = dict[str, Any]
 _CODES: Final = {code.value: code for code in ErrorCode}

@@ -14,8 +14,8 @@ from toolvet.core.envelope.formats.failure import (
     text_or_none,
 )
 from toolvet.core.envelope.response import Envelope
-from toolvet.errors import EnvelopeError
 from toolvet.core.json_value import is_object
+from toolvet.errors import EnvelopeError
 
 
 def to_jsonapi(response: Envelope | Mapping[str, object]) -> Document:

@@ -21,8 +21,8 @@ from toolvet.core.envelope.formats.failure import (
     text_or_none,
 )
 from toolvet.core.envelope.response import Envelope
-from toolvet.errors import EnvelopeError
 from toolvet.core.json_value import is_object, pointer_steps
+from toolvet.errors import EnvelopeError
 
 _PREFIX: Final = "type.googleapis.com/"
 _STRUCT: Final = f"{_PREFIX}google.protobuf.Struct"

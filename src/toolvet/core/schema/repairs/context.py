@@ -5,8 +5,8 @@ from functools import cached_property, lru_cache
 import msgspec
 
 from toolvet.core.bounds import is_flat
-from toolvet.core.schema.compilation import Schema
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
+from toolvet.core.schema.compilation import Schema
 from toolvet.core.schema.judge import Judge
 from toolvet.core.schema.place import Demands, Option, Unmeetable
 from toolvet.core.schema.reference import Scope, Subschema

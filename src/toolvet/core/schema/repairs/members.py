@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from toolvet.core.redact import word_segments
 from toolvet.core.json_value import Path, is_object, members, names
+from toolvet.core.redact import word_segments
 from toolvet.core.schema.place import Demands
 from toolvet.core.schema.repairs.confidence import Confidence, least
 from toolvet.core.schema.repairs.context import View, as_parts, declared_names, declares_type

@@ -6,8 +6,8 @@ from typing import cast
 import msgspec
 
 from toolvet.core.bounds import is_endless
-from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.json_value import is_json, is_object
+from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.repairs.certainty import certainty_of, kinds_of
 from toolvet.core.schema.repairs.confidence import Confidence
 from toolvet.core.schema.repairs.context import BudgetSpent, RepairContext

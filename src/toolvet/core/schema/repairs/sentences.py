@@ -2,8 +2,8 @@
 
 import orjson
 
-from toolvet.core.redact import is_secret_key, redact_text
 from toolvet.core.json_value import Path, pointer
+from toolvet.core.redact import is_secret_key, redact_text
 from toolvet.core.schema.repairs.operation import Operation
 
 

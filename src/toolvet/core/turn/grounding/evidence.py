@@ -6,8 +6,8 @@ from functools import cached_property
 
 import msgspec
 
-from toolvet.core.messages import Unknown, words_of_others
 from toolvet.core.json_value import elements, is_object
+from toolvet.core.messages import Unknown, words_of_others
 from toolvet.core.turn.grounding.arithmetic import Steps
 from toolvet.core.turn.grounding.dates import Date
 from toolvet.core.turn.grounding.figures import Figures

@@ -11,7 +11,14 @@ from toolvet.core.turn.grounding.dates import Date, cjk_dates, numeric_date, wor
 from toolvet.core.turn.grounding.frames import after_example, names_before, quotes_before
 from toolvet.core.turn.grounding.numbers import NumeralReading, about_words, readings, surroundings
 from toolvet.core.turn.grounding.prose import QUOTATION, ascii_digits, without_code, without_escapes
-from toolvet.core.turn.grounding.shapes import is_code, is_composed, is_identifier, is_long_number, is_placeholder, parts_of
+from toolvet.core.turn.grounding.shapes import (
+    is_code,
+    is_composed,
+    is_identifier,
+    is_long_number,
+    is_placeholder,
+    parts_of,
+)
 
 
 class Kind(Enum):

@@ -9,8 +9,8 @@ import msgspec
 
 from toolvet.core.causes import ErrorKind, State, cause_of
 from toolvet.core.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
-from toolvet.core.messages import ToolCall, Unknown
 from toolvet.core.json_value import is_array, is_object
+from toolvet.core.messages import ToolCall, Unknown
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.grounding.own_report import is_own_report
 from toolvet.core.turn.grounding.phrases import ANYTHING, HANDOFF, families

@@ -7,8 +7,8 @@ is not borne out by a refusal that says "maximum 27".
 import re
 from typing import Final
 
-from toolvet.core.meta import META_PREFIX
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.meta import META_PREFIX
 
 # The same key as `toolvet.core.checks.arguments.META_KEY`, which would load the schema engine here.
 _REPORT_KEY: Final = f"{META_PREFIX}arguments"

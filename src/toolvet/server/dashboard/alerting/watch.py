@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from toolvet.store.alerts import AlertRule, AlertState, measured, next_state
-from toolvet.server.dashboard.alerting.webhook import WebhookCall, WebhookFailed, alert_text, payload, post, webhook_of
 from toolvet.errors import StoreError, UsageError
+from toolvet.server.dashboard.alerting.webhook import WebhookCall, WebhookFailed, alert_text, payload, post, webhook_of
 from toolvet.store import FigureFilter, Store
 from toolvet.store.alert_states import locked_state, read_states, write_state
+from toolvet.store.alerts import AlertRule, AlertState, measured, next_state
 from toolvet.store.records import EventRecord, new_id
 
 _MINUTE: Final = 60

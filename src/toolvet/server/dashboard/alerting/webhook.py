@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from toolvet.store.alerts import AlertRule, AlertState, sentence
-from toolvet.store.alerts.rule import check_webhook
-from toolvet.errors import UsageError
 from toolvet.core.visible import one_line
+from toolvet.errors import UsageError
+from toolvet.store.alerts import AlertRule, AlertState, check_webhook, sentence
 from toolvet.version import __version__
 
 FORMAT: Final = "toolvet-alert/1"

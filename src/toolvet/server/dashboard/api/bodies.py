@@ -5,16 +5,14 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from toolvet.core.checks.answer import AnswerQuality, SignalType
-from toolvet.core.checks.arguments import ArgumentReport, check_arguments
-from toolvet.core.checks.result import ResultVerdict, check_result
+from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict, SignalType, check_arguments, check_result
+from toolvet.core.envelope import check_envelope, validation_error
+from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
+from toolvet.errors import ToolvetError
+from toolvet.findings import Finding, findings_document
 from toolvet.server.dashboard.api.endpoint import ApiBody
 from toolvet.server.dashboard.api.snake import snake, snake_conversation
 from toolvet.server.failures import ApiError
-from toolvet.core.envelope import check_envelope, validation_error
-from toolvet.errors import ToolvetError
-from toolvet.findings import Finding, findings_document
-from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
 
 Characters = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -5,19 +5,26 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from toolvet.core.causes import ErrorKind, Retry, State
-from toolvet.core.checks.answer import Action, AnswerQuality, CallFailure, FailureSignal, PartialCall
-from toolvet.core.checks.result import Classification, ResultVerdict
+from toolvet.core.checks import (
+    Action,
+    AnswerQuality,
+    CallFailure,
+    Classification,
+    FailureSignal,
+    PartialCall,
+    ResultVerdict,
+)
+from toolvet.core.envelope import missing_required_error
+from toolvet.core.json_value import members
+from toolvet.core.redact import SecretMask, redact, redact_text
+from toolvet.core.tools import view_of
+from toolvet.findings import Finding
 from toolvet.server.dashboard.api.bodies import AnswerBody, ArgumentsBody, EnvelopeBody, ResultBody, verdict_of
 from toolvet.server.dashboard.api.endpoint import ApiBody
 from toolvet.server.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, TraceId
 from toolvet.server.failures import ApiError
-from toolvet.core.envelope import missing_required_error
-from toolvet.findings import Finding
-from toolvet.core.redact import SecretMask, redact, redact_text
-from toolvet.core.json_value import members
 from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
-from toolvet.core.tools import view_of
 
 _MOST_SENT: Final = 64 * 1024
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

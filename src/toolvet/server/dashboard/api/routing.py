@@ -12,12 +12,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
-from toolvet.server.access.refusals import note_refusal
-from toolvet.server.access.role import Person, Role
-from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
-from toolvet.server.failures import ApiError, failure, json_response, refusal
-from toolvet.server.site import Site
 from toolvet.core.envelope import (
     forbidden_error,
     unauthorized_error,
@@ -25,6 +19,12 @@ from toolvet.core.envelope import (
     validation_error,
 )
 from toolvet.errors import StoreError
+from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
+from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.role import Person, Role
+from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
+from toolvet.server.failures import ApiError, failure, json_response, refusal
+from toolvet.server.site import Site
 
 # A larger body is checked in a thread, so that the others do not wait for it.
 _QUICK: Final = 64 * 1024

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from toolvet.core.checks.answer import AnswerQuality
+from toolvet.core.checks import AnswerQuality
 from toolvet.core.turn import AnswerStream
 
 IDLE_SECONDS: Final = 600.0

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from toolvet.server.failures import ApiError
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.assessed import compare_assessments, report_findings
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.core.json_value import elements, members
+from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.view.assessed import compare_assessments, report_findings
+from toolvet.server.failures import ApiError
 from toolvet.store import AssessmentRecord
 from toolvet.store.browsing import read_assessment, read_assessment_heads
 

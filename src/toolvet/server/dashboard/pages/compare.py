@@ -4,11 +4,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from toolvet.server.failures import ApiError
+from toolvet.core.envelope import validation_error
 from toolvet.server.dashboard.page import Page, Visit
 from toolvet.server.dashboard.view.paired import AnswerCase, compare_answers
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.core.envelope import validation_error
+from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
 from toolvet.store.overview import FigureFilter
 

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Mapping
 
-from toolvet.server.failures import ApiError
+from toolvet.core.envelope import not_found_error
 from toolvet.server.dashboard.page import Page, Visit
 from toolvet.server.dashboard.view.charts import read_charts
 from toolvet.server.dashboard.view.groups import SORTS, sort_groups
 from toolvet.server.dashboard.view.paths import read_segment
 from toolvet.server.dashboard.view.period import read_period
 from toolvet.server.dashboard.view.tiles import read_split, tiles
-from toolvet.core.envelope import not_found_error
+from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
 from toolvet.store.browsing import read_assessment_heads
 

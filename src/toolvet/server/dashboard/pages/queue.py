@@ -7,16 +7,16 @@ from typing import Final
 
 import msgspec
 
-from toolvet.server.access.role import Role
-from toolvet.server.failures import ApiError
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.reviewing import hand_in, verdict_words
-from toolvet.server.dashboard.view.texts import PayloadPart, result_parts
 from toolvet.core.envelope import error_response, not_found_error, validation_error
-from toolvet.errors import UsageError
-from toolvet.core.visible import one_line, shorten
-from toolvet.server.review import mark_evidence, measure_agreement, review_signals, vocabulary
 from toolvet.core.json_value import elements, members
+from toolvet.core.visible import one_line, shorten
+from toolvet.errors import UsageError
+from toolvet.server.access.role import Role
+from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.view.texts import PayloadPart, result_parts
+from toolvet.server.failures import ApiError
+from toolvet.server.review import mark_evidence, measure_agreement, review_signals, vocabulary
+from toolvet.server.reviewing import hand_in, verdict_words
 from toolvet.store import VerdictRecord
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from toolvet.server.failures import ApiError
+from toolvet.core.envelope import error_response, not_found_error
+from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, Visit
 from toolvet.server.dashboard.view.entries import ShownEntry, shown_entry, turn_entries
 from toolvet.server.dashboard.view.paths import read_segment
-from toolvet.core.envelope import error_response, not_found_error
-from toolvet.errors import UsageError
+from toolvet.server.failures import ApiError
 from toolvet.store import RecordedTurn, VerdictFilter, VerdictRecord
 
 _MOST_VERDICTS: Final = 500

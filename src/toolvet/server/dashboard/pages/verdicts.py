@@ -6,13 +6,13 @@ from typing import Final
 
 import msgspec
 
-from toolvet.server.failures import ApiError
+from toolvet.core.envelope import not_found_error, validation_error
+from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, Visit
 from toolvet.server.dashboard.view.chosen import KINDS, ORDERS, ChosenFilter, read_chosen
 from toolvet.server.dashboard.view.entries import shown_entry
 from toolvet.server.dashboard.view.paths import queried, turn_path
-from toolvet.core.envelope import not_found_error, validation_error
-from toolvet.errors import UsageError
+from toolvet.server.failures import ApiError
 from toolvet.store import Store
 from toolvet.store.finding import VerdictPage
 from toolvet.store.overview import FigureFilter

@@ -6,9 +6,9 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from toolvet.server.failures import ApiError
-from toolvet.server.dashboard.view.period import Period, read_period
 from toolvet.core.envelope import validation_error
+from toolvet.server.dashboard.view.period import Period, read_period
+from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
 from toolvet.store.reading import VerdictOrder
 from toolvet.store.records import VerdictKind

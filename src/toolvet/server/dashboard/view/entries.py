@@ -3,9 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolvet.server.dashboard.view.texts import Folded, PayloadPart, TextSpan, find_span, marked, result_parts, shown_json
 from toolvet.core.json_value import elements, members, real
-from toolvet.proxy.session.step import GOOD_OUTCOMES
+from toolvet.proxy.session import GOOD_OUTCOMES
+from toolvet.server.dashboard.view.texts import (
+    Folded,
+    PayloadPart,
+    TextSpan,
+    find_span,
+    marked,
+    result_parts,
+    shown_json,
+)
 from toolvet.store import RecordedTurn, VerdictRecord
 
 _GOOD: frozenset[str] = frozenset({*GOOD_OUTCOMES, "valid", "use"})

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from toolvet.server.failures import ApiError
 from toolvet.core.envelope import validation_error
+from toolvet.server.failures import ApiError
 from toolvet.store.overview import GroupFigures
 
 _SLOW: Final = 0.95

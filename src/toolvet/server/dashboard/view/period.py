@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from toolvet.server.failures import ApiError
 from toolvet.core.envelope import validation_error
+from toolvet.server.failures import ApiError
 from toolvet.store.overview import FigureFilter
 
 _HOUR: Final = 3600

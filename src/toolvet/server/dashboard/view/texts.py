@@ -12,9 +12,9 @@ from typing import Final
 from markupsafe import Markup, escape
 from orjson import JSONDecodeError, loads
 
-from toolvet.assess.report.values import pretty
-from toolvet.core.visible import visible
+from toolvet.assess.report import pretty
 from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.visible import visible
 
 _LONG_TEXT: Final = 1_200
 _LONG_LINES: Final = 18

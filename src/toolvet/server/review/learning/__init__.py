@@ -6,7 +6,12 @@ No disk: `toolvet review learn` reads the labels and writes what is to be kept. 
 
 from toolvet.server.review.learning.labels import LabelledVerdict, read_labelled_line, split_held_back
 from toolvet.server.review.learning.phrases import SuggestedPhrase, suggest_phrases
-from toolvet.server.review.learning.thresholds import SuggestedThreshold, TypePrecision, suggest_threshold, type_precisions
+from toolvet.server.review.learning.thresholds import (
+    SuggestedThreshold,
+    TypePrecision,
+    suggest_threshold,
+    type_precisions,
+)
 
 __all__ = [
     "LabelledVerdict",

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from toolvet.core.checks.answer.model.weights import LABELS, Label
+from toolvet.core.checks import LABELS, Label
 from toolvet.errors import UsageError
 from toolvet.server.review.evidence import ReviewSignal, review_signals
 

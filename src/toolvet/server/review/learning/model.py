@@ -9,13 +9,21 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.checks.answer.model.judgement import judge
-from toolvet.core.checks.answer.model.training import NEVER, LabelledText, TrainingSettings, train
-from toolvet.core.checks.answer.model.weights import LABELS, Label, LabelHead, Model
-from toolvet.core.checks.answer.phrases import read_phrases
+from toolvet.core.checks import (
+    LABELS,
+    NEVER,
+    Label,
+    LabelHead,
+    LabelledText,
+    Model,
+    TrainingSettings,
+    judge,
+    read_phrases,
+    train,
+)
+from toolvet.core.turn import AnswerCheck
 from toolvet.errors import UsageError
 from toolvet.server.review.learning.labels import LabelledVerdict, split_held_back
-from toolvet.core.turn import AnswerCheck
 
 FEWEST_LEARNED: Final = 20
 """So many answers with a label, and so many without it, are the fewest that it is learned from."""

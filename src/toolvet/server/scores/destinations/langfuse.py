@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, UnreachableError
 from toolvet.server.scores.destination import (
     Destination,
@@ -19,7 +20,6 @@ from toolvet.server.scores.destination import (
     shown_url,
 )
 from toolvet.server.scores.score import Score, trace_id_of
-from toolvet.core.visible import one_line, shorten
 
 _TITLE: Final = "Langfuse"
 _CLOUD: Final = "https://cloud.langfuse.com"

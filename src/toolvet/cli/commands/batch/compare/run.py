@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from toolvet.batch.comparing.compare import compare_outputs
+from toolvet.batch.comparing import compare_outputs
 from toolvet.batch.location import Location, input_files, locate
 from toolvet.cli.commands.batch.writing import parse_reports, show_document, write_reports
 from toolvet.errors import UsageError

@@ -4,12 +4,12 @@ import sys
 
 from rich.console import Console
 
+from toolvet.assess.report import BatchReport
 from toolvet.batch.location import input_files, locate
-from toolvet.batch.summary.folding import summarise
+from toolvet.batch.summary import summarise
 from toolvet.cli.commands.batch.flags import SummaryFlags
 from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
 from toolvet.errors import UsageError
-from toolvet.assess.report.batch.document import BatchReport
 
 _BAD_INPUT = 2
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
 from toolvet.cli.commands.check.source import is_table, open_input, source_name
-from toolvet.errors import UsageError
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.errors import UsageError
 
 _TEXT_KEYS: Final = ("answer", "text", "response", "content")
 # These are only kept: the check does not read them.

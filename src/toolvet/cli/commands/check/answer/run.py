@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolvet.core.checks.answer import AnswerQuality
 from toolvet.cli.commands.check.answer.records import AnswerRecord, read_answers
 from toolvet.cli.commands.check.verdicts import (
     PROGRESS_INTERVAL,
@@ -16,9 +15,10 @@ from toolvet.cli.commands.check.verdicts import (
     signal_lines,
 )
 from toolvet.cli.lines import Line, line_printer
-from toolvet.core.visible import visible
 from toolvet.cli.settings.file import settings_file
-from toolvet.core.turn.check import AnswerCheck, AnswerOptions
+from toolvet.core.checks import AnswerQuality
+from toolvet.core.turn import AnswerCheck, AnswerOptions
+from toolvet.core.visible import visible
 
 if TYPE_CHECKING:
     from toolvet.store import Store

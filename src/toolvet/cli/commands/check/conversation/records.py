@@ -7,9 +7,9 @@ from typing import Final
 from toolvet.cli.commands.check.records import Record, read_lines
 from toolvet.cli.commands.check.source import is_table, source_name
 from toolvet.cli.commands.check.tables import read_table, refuse_field
-from toolvet.errors import UsageError
-from toolvet.core.messages import is_conversation
 from toolvet.core.json_value import elements, is_array, members
+from toolvet.core.messages import is_conversation
+from toolvet.errors import UsageError
 
 _USUAL: Final = "messages"
 

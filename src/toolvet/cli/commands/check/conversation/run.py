@@ -11,11 +11,10 @@ from toolvet.cli.commands.check.conversation.records import ConversationRecord, 
 from toolvet.cli.commands.check.records import read_input
 from toolvet.cli.commands.check.verdicts import encode, kinds, show_progress, signal_lines
 from toolvet.cli.lines import Line, line_printer
-from toolvet.errors import UsageError
-from toolvet.core.visible import visible
 from toolvet.cli.settings import load_settings
-from toolvet.core.turn import AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
-from toolvet.core.turn.conversation import SHORTEST
+from toolvet.core.turn import SHORTEST, AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
+from toolvet.core.visible import visible
+from toolvet.errors import UsageError
 
 _MOST_SHOWN: Final = 70  # Characters of a question or a result on one line.
 

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from toolvet.cli.commands.check.records import read_records
 from toolvet.cli.table import SEVERITY_STYLE, new_table
-from toolvet.core.envelope import check_envelope
-from toolvet.core.envelope.check.sightings import find_sightings
+from toolvet.core.envelope import check_envelope, find_sightings
 from toolvet.findings import Finding, Severity, findings_document
 
 

@@ -8,15 +8,15 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.core.checks.result import ResultVerdict
 from toolvet.cli.commands.check.records import Record, read_records
 from toolvet.cli.commands.check.source import is_table
 from toolvet.cli.commands.check.tables import read_table, refuse_field
-from toolvet.cli.table import new_table
-from toolvet.errors import UsageError
-from toolvet.core.json_value import is_object, members
 from toolvet.cli.settings import load_settings
+from toolvet.cli.table import new_table
+from toolvet.core.checks import ResultVerdict
+from toolvet.core.json_value import is_object, members
 from toolvet.core.tools import view_of
+from toolvet.errors import UsageError
 
 # From good to bad, as `--fail-on` counts.
 _NO_RESULT: Final = frozenset({"id", "tool", "arguments"})

@@ -9,11 +9,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
+from toolvet.agents.hook import (
+    Client,
+    HookCommand,
+    HookDialect,
+    command_in,
+    dialect_of,
+    has_hooks,
+    is_only_hooks,
+    with_hooks,
+    without_hooks,
+)
 from toolvet.cli.own_command import own_command
 from toolvet.errors import UsageError
-from toolvet.agents.hook.dialect import Client, HookDialect, dialect_of
-from toolvet.agents.hook.installing import HookCommand, command_in, has_hooks, is_only_hooks, with_hooks, without_hooks
-from toolvet.proxy.install.file import backup_of, name_file, read_backup, read_file, write_file
+from toolvet.proxy.install import backup_of, name_file, read_backup, read_file, write_file
 
 _NEXT: Final = {
     "claude": "new sessions of Claude Code use it; /hooks shows it",

@@ -10,8 +10,7 @@ from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.own_command import own_command
 from toolvet.cli.store import checked_store
 from toolvet.errors import UsageError
-from toolvet.proxy.install.entries import Change, InstallPlan, Wrapper
-from toolvet.proxy.install.file import backup_of, install, planned, uninstall
+from toolvet.proxy.install import Change, InstallPlan, Wrapper, backup_of, install, planned, uninstall
 
 _WORDS: Final = {
     "wrapped": "now runs through toolvet",

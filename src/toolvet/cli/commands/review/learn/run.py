@@ -13,31 +13,29 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.core.checks.answer.model import Model
-from toolvet.core.checks.answer.model.judgement import shipped
-from toolvet.core.checks.answer.model.weights import LABELS
+from toolvet.cli.settings import load_settings
 from toolvet.cli.store import store_url
-from toolvet.errors import UsageError
+from toolvet.core.checks import LABELS, Model, shipped
+from toolvet.core.turn import AnswerCheck
 from toolvet.core.visible import escape_unseen
-from toolvet.server.review.learning import (
+from toolvet.errors import UsageError
+from toolvet.server.review import (
     LabelledVerdict,
     SuggestedPhrase,
     SuggestedThreshold,
     TypePrecision,
+    labelled_verdict,
     read_labelled_line,
     split_held_back,
     suggest_phrases,
     suggest_threshold,
     type_precisions,
 )
-from toolvet.server.review.learning.labels import labelled_verdict
-from toolvet.cli.settings import load_settings
 from toolvet.store import Store
 from toolvet.store.queue import ReviewQueue
-from toolvet.core.turn import AnswerCheck
 
 if TYPE_CHECKING:
-    from toolvet.server.review.learning.model import LearnedModel
+    from toolvet.server.review import LearnedModel
 
 _MODEL: Final = "answer-model.bin"
 
@@ -93,7 +91,7 @@ def _find_out(rows: Sequence[LabelledVerdict], base: Model, check: AnswerCheck, 
     problems: list[str] = []
     model = threshold = None
     try:
-        from toolvet.server.review.learning.model import learn_model  # noqa: PLC0415 - NumPy is an extra
+        from toolvet.server.review import learn_model  # noqa: PLC0415 - NumPy is an extra
 
         model = learn_model(rows, base)
     except UsageError as error:
@@ -154,7 +152,7 @@ def _from_store(url: str) -> list[LabelledVerdict]:
 
 
 def _write_model(place: Path, learned: "LearnedModel", base: Model) -> None:
-    from toolvet.server.review.learning.card import render_card  # noqa: PLC0415 - NumPy is an extra
+    from toolvet.server.review import render_card  # noqa: PLC0415 - NumPy is an extra
 
     card = render_card(learned, base=base.to_bytes(), date=datetime.now(UTC).date().isoformat())
     try:
@@ -199,7 +197,7 @@ def _as_json(found: _Learned, written: Path | None) -> str:
 def _as_text(found: _Learned) -> str:
     parts = [f"{found.labelled:,} labelled answers\n"]
     if found.model is not None:
-        from toolvet.server.review.learning.card import outcome_table  # noqa: PLC0415 - as above
+        from toolvet.server.review import outcome_table  # noqa: PLC0415 - as above
 
         verdict = "better" if found.model.refused is None else f"not installed: {found.model.refused}"
         parts.append(f"# Model\n{found.model.learned_from} answers learned from, {found.model.held_back} held back\n")

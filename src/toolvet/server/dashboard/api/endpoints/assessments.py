@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from toolvet.assess.report import SCHEMA_ID, Report
+from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Limit, Name
 from toolvet.server.dashboard.api.routing import convert
 from toolvet.server.dashboard.api.stored import AssessmentList, StoredAssessment, show_assessment
 from toolvet.server.failures import ApiError
-from toolvet.core.envelope import not_found_error, validation_error
-from toolvet.assess.report.document import SCHEMA_ID, Report
 from toolvet.store import AssessmentRecord
 from toolvet.store.judged import assessment_record
 from toolvet.store.reading import read_assessment

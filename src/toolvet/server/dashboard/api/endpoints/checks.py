@@ -13,7 +13,13 @@ from toolvet.server.dashboard.api.bodies import (
     judge,
 )
 from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
-from toolvet.server.dashboard.api.replies import AnswerReply, ArgumentsReply, ConversationReply, EnvelopeReply, ResultReply
+from toolvet.server.dashboard.api.replies import (
+    AnswerReply,
+    ArgumentsReply,
+    ConversationReply,
+    EnvelopeReply,
+    ResultReply,
+)
 
 B = TypeVar("B", bound=CheckBody)
 

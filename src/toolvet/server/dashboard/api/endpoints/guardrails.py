@@ -5,6 +5,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from starlette.responses import Response
 
+from toolvet.core.envelope import missing_required_error
+from toolvet.core.json_value import members
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Name
@@ -18,8 +20,6 @@ from toolvet.server.guardrails.dialect import (
     guardrail_dialect,
     moments_by_path,
 )
-from toolvet.core.envelope import missing_required_error
-from toolvet.core.json_value import members
 
 _MOST_TOOLS: Final = 10_000
 

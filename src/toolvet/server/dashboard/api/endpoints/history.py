@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
 
+from toolvet.core.envelope import not_found_error
+from toolvet.errors import UsageError
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Limit, Name, Timestamp
 from toolvet.server.dashboard.api.stored import (
@@ -20,8 +22,6 @@ from toolvet.server.dashboard.api.stored import (
     show_turn,
 )
 from toolvet.server.failures import ApiError
-from toolvet.core.envelope import not_found_error
-from toolvet.errors import UsageError
 from toolvet.store import FigureFilter
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from toolvet.core.envelope import error_response, not_found_error, validation_error
+from toolvet.errors import UsageError
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Name
 from toolvet.server.failures import ApiError
-from toolvet.server.reviewing import change_document, export_document, hand_in, item_document
-from toolvet.core.envelope import error_response, not_found_error, validation_error
-from toolvet.errors import UsageError
 from toolvet.server.review import measure_agreement, vocabulary
+from toolvet.server.reviewing import change_document, export_document, hand_in, item_document
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import QueueItem
 

@@ -9,14 +9,21 @@ from typing import Annotated, Any
 
 import msgspec
 
-from toolvet.server.dashboard.api.bodies import AnswerBody, AnswerOptionsBody, answer_options, field_of, shown, verdict_of
+from toolvet.core.envelope import not_found_error, validation_error
+from toolvet.errors import ToolvetError
+from toolvet.server.dashboard.api.bodies import (
+    AnswerBody,
+    AnswerOptionsBody,
+    answer_options,
+    field_of,
+    shown,
+    verdict_of,
+)
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import TraceId
 from toolvet.server.dashboard.api.replies import AnswerReply
 from toolvet.server.dashboard.api.streams import IDLE_SECONDS, OpenStream, OpenStreams, TextTooLong, TooManyStreams
 from toolvet.server.failures import ApiError, refusal
-from toolvet.core.envelope import not_found_error, validation_error
-from toolvet.errors import ToolvetError
 
 
 class StreamReply(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,13 +4,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from toolvet.core.envelope import not_found_error
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Limit, Name, Timestamp, TraceId
 from toolvet.server.dashboard.api.given import AnyStored, stored_record
 from toolvet.server.dashboard.api.stored import StoredVerdict, VerdictList, show_verdict
 from toolvet.server.failures import ApiError
-from toolvet.core.envelope import not_found_error
 from toolvet.store import VerdictFilter
 from toolvet.store.records import VerdictKind
 

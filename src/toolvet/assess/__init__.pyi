@@ -1,0 +1,13 @@
+# What this package offers; `__init__.py` loads each name when it is first asked for.
+
+from toolvet.assess.assessing import assess as assess
+from toolvet.assess.options import Options as Options
+from toolvet.assess.report.document import Report as Report
+from toolvet.assess.run import (
+    Silent as Silent,
+    Watch as Watch,
+)
+from toolvet.assess.status import (
+    server_status as server_status,
+    tool_status as tool_status,
+)

@@ -1,0 +1,14 @@
+# What this package offers; `__init__.py` loads each name when it is first asked for.
+
+from toolvet.core.matching.pattern import (
+    Hit as Hit,
+    Pattern as Pattern,
+    literal as literal,
+)
+from toolvet.core.matching.patterns import PatternSet as PatternSet
+from toolvet.core.matching.rows import (
+    SEPARATOR as SEPARATOR,
+    Reach as Reach,
+    RowScan as RowScan,
+)
+from toolvet.core.matching.unsafe import UnsafePattern as UnsafePattern

@@ -1,0 +1,32 @@
+# What this package offers; `__init__.py` loads each name when it is first asked for.
+
+from toolvet.core.tool_rules.consent import (
+    Habits as Habits,
+    habits_of as habits_of,
+    why_not_called as why_not_called,
+    writing_parameters as writing_parameters,
+)
+from toolvet.core.tool_rules.destructive import find_deeds as find_deeds
+from toolvet.core.tool_rules.http import (
+    FOREIGN_ORIGIN as FOREIGN_ORIGIN,
+    PLACE_OF_PROBES as PLACE_OF_PROBES,
+    UNJUDGED as UNJUDGED,
+    HttpExchange as HttpExchange,
+    HttpSeen as HttpSeen,
+    place_in_report as place_in_report,
+    recognise_sdk as recognise_sdk,
+)
+from toolvet.core.tool_rules.subject import (
+    AnswerExcerpt as AnswerExcerpt,
+    Category as Category,
+    IntendedViolation as IntendedViolation,
+    ObservedCall as ObservedCall,
+    Outcome as Outcome,
+    Preview as Preview,
+    ProtocolError as ProtocolError,
+    ServerSeen as ServerSeen,
+    ToolDefinition as ToolDefinition,
+    ValidationSeen as ValidationSeen,
+    WireAnomaly as WireAnomaly,
+    tool_definition as tool_definition,
+)
