@@ -1,8 +1,8 @@
 """Builds a wheel with the compiled phrases in it, so that the first check on a machine does not have to compile them.
 
-They are compiled by the hyperscan of the build environment, for this platform; `toolvet.core.discover.prepared` reads them,
-and what does not fit where the wheel is installed is not found there and compiled. An editable installation gets none:
-its phrases change. Where the engine is missing, the wheel is one for all platforms, with translations only.
+They are compiled by the hyperscan of the build environment, for this platform; `toolvet.core.discover.prepared` reads
+them, and what does not fit where the wheel is installed is not found there and compiled. An editable installation gets
+none: its phrases change. Where the engine is missing, the wheel is one for all platforms, with translations only.
 """
 
 import os

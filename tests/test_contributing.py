@@ -187,7 +187,7 @@ def test_a_report_format_has_a_snapshot() -> None:
         ending = report_format.name if report_format.suffix == ".txt" else report_format.suffix.removeprefix(".")
         assert ending in taken, (
             f"the report format {report_format.name!r} has no snapshot: "
-            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/report, and read what it wrote to tests/assess/report/snapshots"
+            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/assess/report, and read what it wrote to its snapshots/"
         )
 
 
@@ -234,7 +234,8 @@ def test_an_integration_has_a_test() -> None:
     files += [path.read_text(encoding="utf-8") for path in (TESTS / "core" / "turn").rglob("*.py")]
     for name in sorted(path.stem for path in (PACKAGE / "agents" / "integrations").glob("[!_]*.py")):
         assert any(re.search(rf"toolvet\.integrations(\.| import .*\b){name}\b", file) for file in files), (
-            f"toolvet.agents.integrations.{name} has no test: add tests/agents/integrations/test_{name}.py with a server that uses it"
+            f"toolvet.agents.integrations.{name} has no test: "
+            f"add tests/agents/integrations/test_{name}.py with a server that uses it"
         )
 
 
@@ -259,6 +260,6 @@ def test_a_platform_for_scores_has_tests() -> None:
     )
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
-        f"{lacking[0]} has no proof: add tests to tests/agents/integrations/test_scores_NAME.py that send to a local server"
-        " with its real SDK"
+        f"{lacking[0]} has no proof: add tests to tests/server/scores/test_scores_NAME.py that send to a local "
+        "server with its real SDK"
     )

@@ -1,10 +1,10 @@
 """Train the answer model from a folder of labelled JSONL: `python training/train_answer_model.py DATA [--write]`.
 
-A thin wrapper over `toolvet.core.checks.answer.model.training.train`, which knows the files and what their labels mean. Rows
-of `xstest` and `szeged_wiki` are never used (completions under their providers' terms; share-alike), nor those with no
-licence stated or one that forbids commerce. Refusals alone would teach that their language is a refusal, so only the
-English rows of `polyrefuse_outputs` are used. The hits and misses of the phrases are used as well: they are our own
-sentences, and give the model its languages.
+A thin wrapper over `toolvet.core.checks.answer.model.training.train`, which knows the files and what their labels mean.
+Rows of `xstest` and `szeged_wiki` are never used (completions under their providers' terms; share-alike), nor those
+with no licence stated or one that forbids commerce. Refusals alone would teach that their language is a refusal, so
+only the English rows of `polyrefuse_outputs` are used. The hits and misses of the phrases are used as well: they are
+our own sentences, and give the model its languages.
 """
 
 import argparse

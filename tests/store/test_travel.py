@@ -1,4 +1,4 @@
-"""What `toolvet.store`, `toolvet.server.review` and `toolvet.store.alerts` export can be pickled, copied and written as JSON."""
+"""The exports of `toolvet.store`, `server.review` and `store.alerts` can be pickled, copied and written as JSON."""
 
 import copy
 import json

@@ -1,7 +1,7 @@
 """What went wrong with a request → a response in the envelope of this project.
 
-Every failure of the API has the same shape, whatever the reason: `toolvet.core.envelope`'s response-v2, with the HTTP status
-of its row in the table of causes.
+Every failure of the API has the same shape, whatever the reason: `toolvet.core.envelope`'s response-v2, with the HTTP
+status of its row in the table of causes.
 """
 
 import json

@@ -304,7 +304,9 @@ def test_the_setting(given: str, seconds: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_call_imports_next_to_nothing() -> None:
-    line = "import sys; before = set(sys.modules); import toolvet.agents.resident.client; print(*set(sys.modules) - before)"
+    line = (
+        "import sys; before = set(sys.modules); import toolvet.agents.resident.client;print(*set(sys.modules) - before)"
+    )
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"typing", "re", "socket", "json", "pathlib", "collections", "functools", "toolvet.cli"}

@@ -69,8 +69,8 @@ def test_a_sentence_that_breaks_a_proof_is_named_with_its_place(copy: Path) -> N
     assert done.returncode == 1
     (line,) = [number for number, each in enumerate(content.splitlines(), start=1) if "Mi ne povas helpi lin" in each]
     assert (
-        f"src/toolvet/core/languages/eo/refusal.toml:{line}: the near miss 'Mi ne povas helpi lin.' is found by the phrase "
-        "'mi {cannot} {words:3} helpi|plenumi|respondi'"
+        f"src/toolvet/core/languages/eo/refusal.toml:{line}: the near miss 'Mi ne povas helpi lin.' is found by "
+        "the phrase 'mi {cannot} {words:3} helpi|plenumi|respondi'"
     ) in done.stdout
 
 

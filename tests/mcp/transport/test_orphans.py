@@ -123,7 +123,8 @@ def test_children_from_before_are_left_alone(folder: Path) -> None:
 def test_a_library_adopts_no_orphans(folder: Path) -> None:
     """The process belongs to its program, which may have children of its own that look like orphans."""
     program = (
-        "import asyncio, ctypes, sys; from toolvet.assess import assess; from toolvet.mcp.transport import StdioTarget\n"
+        "import asyncio, ctypes, sys\nfrom toolvet.assess import assess\n"
+        "from toolvet.mcp.transport import StdioTarget\n"
         "asyncio.run(assess(StdioTarget(sys.executable, tuple(sys.argv[1:]))))\n"
         "kept = ctypes.c_int(); ctypes.CDLL(None).prctl(37, ctypes.byref(kept), 0, 0, 0); print(kept.value)"
     )

@@ -97,8 +97,8 @@ class AgentGuard:
     Args:
         policies: What is checked, repaired and refused; `Policies(ProxySettings(repair="apply"))` for one. None, the
             default: the defaults of `toolvet proxy`.
-        on_note: Called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes: verdicts are
-            in `CallEnded`, those on answers in `AnswerJudged`); it must not raise.
+        on_note: Called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes:
+            verdicts are in `CallEnded`, those on answers in `AnswerJudged`); it must not raise.
         answers: What is done with the last answer of a run; see `Answers`. Default "note".
 
     Example:

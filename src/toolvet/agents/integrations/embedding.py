@@ -1,7 +1,8 @@
 """A sentence-embedding model that runs locally, without a network, for `toolvet.core.turn.consistency`.
 
 Needs the extra: `pip install "toolvet[semantics]"`. Its wheel holds the model (16 MB, MIT): static vectors of 256
-numbers, trained for English. Any other model can be used behind the one method of `toolvet.core.turn.consistency.Embedder`.
+numbers, trained for English. Any other model can be used behind the one method of
+`toolvet.core.turn.consistency.Embedder`.
 """
 
 from collections.abc import Sequence

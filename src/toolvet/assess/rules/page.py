@@ -1,4 +1,4 @@
-"""The page `docs/checks.md`, made from the cards of the catalogue: `python -m toolvet.assess.rules.page > docs/checks.md`."""
+"""`docs/checks.md`, made from the cards of the catalogue: `python -m toolvet.assess.rules.page > docs/checks.md`."""
 
 import sys
 from collections.abc import Iterator

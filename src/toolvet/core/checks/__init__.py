@@ -5,8 +5,8 @@
     result        after the call: the result of the tool
     answer        at the end of the turn: what the assistant says
 
-No check imports another. `toolvet.assess.rules` combines them into findings about a server, and `toolvet.core.turn` judges an
-answer by the calls that it rests on.
+No check imports another. `toolvet.assess.rules` combines them into findings about a server, and `toolvet.core.turn`
+judges an answer by the calls that it rests on.
 """
 
 from toolvet.core.exports import lazy

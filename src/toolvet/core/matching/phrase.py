@@ -18,8 +18,8 @@ WORDS_FILE: Final = "words.toml"
 class Phrase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):
     """What every entry of a phrase file has: its pattern, and its proofs.
 
-    `match` is a regular expression in the dialect of `toolvet.core.matching`; `say` is the same in plain words, and an entry
-    has one of the two. In a phrase that was read, `match` is filled and `say` is empty.
+    `match` is a regular expression in the dialect of `toolvet.core.matching`; `say` is the same in plain words, and an
+    entry has one of the two. In a phrase that was read, `match` is filled and `say` is empty.
     """
 
     PATTERNS: ClassVar[tuple[str, ...]] = ("match",)

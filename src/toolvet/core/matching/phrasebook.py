@@ -15,8 +15,8 @@ in which it must not. What else an entry may say is decided by its reader, whose
 1. The names in braces are filled: `{cannot}` from the `[parts]` of the file, or from those of `words.toml` beside it
    (a part may name those before it); `{words:2}` and `{characters:10}` are gaps, see `GAPS`. The pattern above becomes
    `\bI (?:can't|cannot|can not) (?:(?:[^\s.!?]+ ){0,2})help\b`.
-2. Instead of `match`, an entry may give `say = "I {cannot} {words:2} help"` (`toolvet.core.matching.plain`), and a part may
-   be a list of plain words: `cannot = ["can't", "cannot", "can not"]`.
+2. Instead of `match`, an entry may give `say = "I {cannot} {words:2} help"` (`toolvet.core.matching.plain`), and a part
+   may be a list of plain words: `cannot = ["can't", "cannot", "can not"]`.
 3. What is wrong is raised as `PhraseError` with file, line and phrase. `failed_proofs` names a failing proof likewise.
 """
 

@@ -66,8 +66,8 @@ class AnswerCheck:
         weights: What signals of a type cost at most, 0 to 1, such as `{"low_confidence": 0.2}`; 0 leaves the type
             out. A type with a weight of your own escalates by the score alone. Default None.
         threshold: The score (0 to 1) below which an answer is escalated. Default None: 0.7, or 0.75 if `strict`.
-        model: A learned model of your own, from `toolvet review learn` (`toolvet.core.checks.answer.model.read_model` reads
-            its file). Default None: the one that comes with toolvet.
+        model: A learned model of your own, from `toolvet review learn` (`toolvet.core.checks.answer.model.read_model`
+            reads its file). Default None: the one that comes with toolvet.
 
     Raises:
         BadOption: An option cannot be used as given (a ValueError; the message says what can).

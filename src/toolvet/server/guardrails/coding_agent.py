@@ -1,4 +1,4 @@
-"""A coding agent's http hook: the events of `toolvet.agents.hook`, with a session kept in memory in place of a transcript.
+"""A coding agent's http hook: the events of `toolvet.agents.hook`, with a session in memory in place of a transcript.
 
 No transcript is read. What was called is known from the events themselves; the tools of servers from what was declared,
 and for admins also from the lists that `toolvet hook` keeps on this machine.

@@ -71,8 +71,8 @@ class GuardrailDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one product sends and reads, as a file of `dialects/` says.
 
     `keys` are the ways in which it can send a key, beside `Authorization: Bearer`. `hook` is the client whose table of
-    `toolvet.agents.hook` has the words. `answers` has the form of each answer, `refused` that of our own failures where the
-    product would take any body for an answer.
+    `toolvet.agents.hook` has the words. `answers` has the form of each answer, `refused` that of our own failures where
+    the product would take any body for an answer.
     """
 
     product: str

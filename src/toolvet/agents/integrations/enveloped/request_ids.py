@@ -2,7 +2,8 @@
 
     enable_request_ids(server)
 
-The proxy, the record and the verdicts use the same id (`toolvet.proxy.session.trace`): one id from the call to the answer.
+The proxy, the record and the verdicts use the same id (`toolvet.proxy.session.trace`): one id from the call to the
+answer.
 """
 
 from collections.abc import Awaitable, Callable

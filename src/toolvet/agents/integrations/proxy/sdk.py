@@ -27,8 +27,8 @@ class ProxyMiddleware:
 
     Args:
         policies: what is checked, repaired and refused; the defaults of `toolvet proxy` without it.
-        on_note: called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes); it must not
-            raise.
+        on_note: called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes); it
+            must not raise.
 
     Example:
         >>> from mcp.server import Server

@@ -99,8 +99,8 @@ class Vetting:
 
     Args:
         policies: what is checked, repaired and refused; the defaults of `toolvet proxy` without it.
-        on_note: called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes); it must not
-            raise.
+        on_note: called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes); it
+            must not raise.
     """
 
     def __init__(self, policies: Policies | None = None, on_note: Callable[[Note], None] | None = None) -> None:

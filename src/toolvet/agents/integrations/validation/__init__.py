@@ -7,7 +7,8 @@
         if not await seats(arguments["flight"]):
             return "No seats are left on this flight."
 
-Independent of frameworks: `toolvet.agents.integrations.fastmcp` and `toolvet.agents.integrations.sdk` put it into a server.
+Independent of frameworks: `toolvet.agents.integrations.fastmcp` and `toolvet.agents.integrations.sdk` put it into a
+server.
 """
 
 from toolvet.agents.integrations.validation.tool_validation import ToolValidation

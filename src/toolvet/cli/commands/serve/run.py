@@ -43,7 +43,7 @@ def serve(flags: ServeFlags) -> int:
         from toolvet.server.dashboard import (  # noqa: PLC0415
             AlertWatch,  # noqa: PLC0415
             bounded_end,
-            make_app,  # noqa: PLC0415
+            make_app,
             open_socket,
             run_app,
         )

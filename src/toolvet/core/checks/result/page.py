@@ -1,4 +1,4 @@
-"""The page `docs/shapes.md`, made from the shape tables: `python -m toolvet.core.checks.result.page > docs/shapes.md`."""
+"""`docs/shapes.md`, made from the shape tables: `python -m toolvet.core.checks.result.page > docs/shapes.md`."""
 
 import sys
 
@@ -9,8 +9,8 @@ _INTRO = """# The tools and results that toolvet reads
 
 `check_arguments`, `check_result` and everything else that takes a tool or a result reads the shapes below. Nothing is
 imported from a framework: objects are known by their attributes. This page is made from the tables in
-`src/toolvet/core/tools/shapes.toml` and `src/toolvet/core/checks/result/shapes.toml`, which also have an example of each shape
-that comes as JSON.
+`src/toolvet/core/tools/shapes.toml` and `src/toolvet/core/checks/result/shapes.toml`, which also have an example of
+each shape that comes as JSON.
 
 ## Tools
 

@@ -1,7 +1,7 @@
 """The phrases of `patterns/*.toml`, and what each of them proves about a result.
 
-One file per state, read by `toolvet.core.matching.phrasebook`. A phrase belongs to the file's `state` unless it names its
-own, and `strength` says what it proves. Its marks:
+One file per state, read by `toolvet.core.matching.phrasebook`. A phrase belongs to the file's `state` unless it names
+its own, and `strength` says what it proves. Its marks:
 
 - `reports`: in a short text it says that the call failed, even without `isError`.
 - `leak`: words that only a crash writes.

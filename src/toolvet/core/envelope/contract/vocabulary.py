@@ -1,7 +1,7 @@
 """The words of the contract response-v2 that are not about causes: warnings, levels of fidelity, contract versions.
 
-Error types and error codes are in `toolvet.core.causes`. The schema, the checks, the builders and the converters all read
-these two, so a new word is a member and its row.
+Error types and error codes are in `toolvet.core.causes`. The schema, the checks, the builders and the converters all
+read these two, so a new word is a member and its row.
 """
 
 from collections.abc import Mapping

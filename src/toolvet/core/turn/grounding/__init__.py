@@ -6,10 +6,10 @@ say instead (`against`).
     answer   I've sent the email. Your order 8841 comes to $59.90.
     calls    get_order(id="8841") returned {"total": 49.9}
 
-1. `toolvet.core.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its tool
-   can do, by its name. Here: `get_order` succeeded, and only reads.
-2. `claims` finds claims of actions (`phrases`, from `toolvet.core.languages`, and `vocabulary`, from the tools): "I've sent
-   the email", of the family `send`. `support` looks for a call that did it: there is none.
+1. `toolvet.core.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its
+   tool can do, by its name. Here: `get_order` succeeded, and only reads.
+2. `claims` finds claims of actions (`phrases`, from `toolvet.core.languages`, and `vocabulary`, from the tools): "I've
+   sent the email", of the family `send`. `support` looks for a call that did it: there is none.
 3. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
    where it honestly reports one. Here: none failed.
 4. `mentions` reads the values of the answer: the numbers 8841 and 59.90. `evidence` and `figures` have those of the

@@ -2,8 +2,8 @@
 
     packs/medical/en.toml      [[phrase]] entries, each with its `type`, `hits` and `misses`
 
-The entries are those of `toolvet.core.checks.answer.phrases`, with the signal `type` beside them. A pack is found because
-its folder exists, and is looked for only where `packs=["medical"]` asks for it.
+The entries are those of `toolvet.core.checks.answer.phrases`, with the signal `type` beside them. A pack is found
+because its folder exists, and is looked for only where `packs=["medical"]` asks for it.
 """
 
 from collections.abc import Iterable
