@@ -120,8 +120,8 @@ def _repairs(folder: Path) -> Iterator[str]:
     )
     yield from reliability_table(repairs.left_out(measured.repaired), "repairs")
     other = repairs.elsewhere()
-    yield f"On {len(other)} repairs of other slips, in other schemas (`tests/core/schema/repair/ways.py`, written beside "
-    yield f"the repairs), the ECE of the published table is {expected_error(other):.3f}.\n"
+    yield f"On {len(other)} repairs of other slips, in other schemas (`tests/core/schema/repair/ways.py`, written "
+    yield f"beside the repairs), the ECE of the published table is {expected_error(other):.3f}.\n"
     yield "| confidence | step | repairs | right | `certainty` |\n|---|---|---|---|---|"
     table = repairs.fitted(measured.repaired)
     for level in repairs.LEVELS:

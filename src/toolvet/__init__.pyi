@@ -6,11 +6,6 @@ from toolvet.agents.frameworks.wrap import (
     CallRefusedError as CallRefusedError,
     wrap as wrap,
 )
-from toolvet.cli.settings import (
-    Settings as Settings,
-    load_settings as load_settings,
-    load_wording as load_wording,
-)
 from toolvet.core.causes import (
     ErrorKind as ErrorKind,
     Retry as Retry,
@@ -85,6 +80,11 @@ from toolvet.core.schema import (
     recover as recover,
     repair as repair,
     valid_example as valid_example,
+)
+from toolvet.core.settings import (
+    Settings as Settings,
+    load_settings as load_settings,
+    load_wording as load_wording,
 )
 from toolvet.core.tools import (
     ToolHandle as ToolHandle,

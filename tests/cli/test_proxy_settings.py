@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.cli.commands.proxy.explain import explain_policies
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.proxy.session import Policies, ProxySettings, ToolSettings
 

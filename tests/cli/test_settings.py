@@ -15,11 +15,11 @@ from toolvet.assess.exchange import observe
 from toolvet.assess.plan import PlannedCall
 from toolvet.assess.rules import tool_definition
 from toolvet.assess.rules.ending import verdict_of
-from toolvet.cli.settings import load_settings
 from toolvet.core.checks.result import ResultCheck, ResultSettings
+from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError, UsageError
 from toolvet.mcp.transport import RpcError, StdioTarget
-from toolvet.proxy.session import CallEnded, Policies, Session
+from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session
 
 SETTINGS = """
 [checks.answer]
@@ -172,7 +172,7 @@ def test_without_settings_the_check_is_check_result() -> None:
 
 def test_the_proxy_judges_by_the_same_file(file: Path) -> None:
     settings = load_settings(file)
-    session = Session(Policies(settings.proxy, check=settings.result_check()))
+    session = Session(Policies(settings[ProxySettings], check=settings.result_check()))
 
     def sent(**members: object) -> bytes:
         return json.dumps({"jsonrpc": "2.0", **members}).encode()

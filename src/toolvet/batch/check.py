@@ -13,7 +13,7 @@ from toolvet.batch.kernel.texts import lengths
 from toolvet.batch.kernels import build, by_name
 from toolvet.batch.kind import KINDS
 from toolvet.batch.plan import ID, LENGTH, check_kept, checked_fields, kept_fields
-from toolvet.cli.settings import AnswerSettings, Settings, load_settings
+from toolvet.core.settings import AnswerSettings, CheckSettings, Settings, load_settings
 from toolvet.core.turn import AnswerOptions
 from toolvet.errors import UsageError
 
@@ -75,7 +75,7 @@ class BatchCheck:
             columns=dict(columns or {}),
             keep=tuple(keep),
             # The options of the answer check are read now: a learned model is a file.
-            checks=msgspec.structs.replace(found.checks, answer=AnswerSettings()),
+            checks=msgspec.structs.replace(found[CheckSettings], answer=AnswerSettings()),
             options={**found.answer_options(), **options},
             tools=None if tools is None else by_name(tools, "tools"),
         )

@@ -7,7 +7,7 @@ import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch
 from toolvet.batch.kind import KINDS, RowKind
-from toolvet.cli.settings import CheckSettings
+from toolvet.core.settings import CheckSettings
 
 
 class Kernel(Protocol):

@@ -9,8 +9,8 @@ import orjson
 from toolvet.batch.chunk import READ_PROBLEM
 from toolvet.batch.job import Job, Kernel
 from toolvet.batch.kernel.columns import PROBLEM
-from toolvet.cli.settings import Settings
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.settings import Settings
 from toolvet.core.tools import read_tool
 from toolvet.core.turn import SHORTEST, AnswerCheck, AnswerOptions, ConversationCheck
 from toolvet.errors import ToolShapeError, UsageError
@@ -20,7 +20,7 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 def build(job: Job, columns: Mapping[str, str]) -> Kernel:
     """Return the kernel of a job. Raises UsageError for settings or options that cannot be used."""
-    settings = Settings(checks=job.checks)
+    settings = Settings(job.checks)
     names = {**columns, PROBLEM: READ_PROBLEM}
     # Each kind loads its own checks, and no others.
     if job.kind == "answers":

@@ -4,10 +4,11 @@ import getpass
 import sys
 from typing import TYPE_CHECKING
 
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import load_settings
 from toolvet.errors import UsageError
 from toolvet.store.address import StoreAddress
 from toolvet.store.private_file import make_private
+from toolvet.store.settings import StoreSettings
 
 if TYPE_CHECKING:
     from toolvet.store import Store
@@ -18,7 +19,7 @@ DEFAULT_STORE = "toolvet.db"
 
 def store_url(given: str | None) -> str:
     """Return the store that an option names, else the one of the settings file, else the default one."""
-    return given or load_settings(None).store_settings().url or DEFAULT_STORE
+    return given or load_settings(None)[StoreSettings].url or DEFAULT_STORE
 
 
 def note_deed(store: "Store", action: str, target: str) -> None:

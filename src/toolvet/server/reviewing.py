@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from toolvet.cli.settings import ReviewSettings
 from toolvet.errors import UsageError
 from toolvet.server.review import (
     DEFAULT_RULES,
@@ -14,6 +13,7 @@ from toolvet.server.review import (
     kinds_of,
     review_signals,
 )
+from toolvet.server.settings import ReviewSettings
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.queue import LEASE_SECONDS, ReviewQueue
 from toolvet.store.queue_records import LabelChange, QueueItem, ReviewLabel

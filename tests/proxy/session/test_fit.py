@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.proxy.session.test_own_answers import message
 
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
 from toolvet.proxy.session.catalogue import Catalogue

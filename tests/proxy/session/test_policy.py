@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError
 from toolvet.proxy.session import Policies, Policy, ProxySettings, ToolSettings
 
@@ -98,6 +98,6 @@ def test_a_wrong_setting_is_named_with_its_line(tmp_path: Path, text: str, told:
 def test_the_settings_file_has_a_part_for_the_proxy(tmp_path: Path) -> None:
     file = tmp_path / "toolvet.toml"
     file.write_text(FILE)
-    found = load_settings(file).proxy
+    found = load_settings(file)[ProxySettings]
     assert found.repair == "apply"
     assert found.tools["git_push"] == ToolSettings(repair="suggest")

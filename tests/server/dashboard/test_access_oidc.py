@@ -10,7 +10,6 @@ from joserfc.jwk import OctKey, RSAKey
 from tests.server.dashboard.oidc_provider import CLIENT, SECRET, Provider, provider
 from tests.server.dashboard.serving import Running, serving
 
-from toolvet.cli.settings import OidcSettings, PersonSettings
 from toolvet.errors import UsageError
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People

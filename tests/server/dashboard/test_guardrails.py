@@ -18,7 +18,7 @@ from tests.server.dashboard.serving import Running, serving
 from toolvet.agents.hook.dialect import HookEvent, dialect_of
 from toolvet.agents.hook.servers import server_of
 from toolvet.agents.hook.tool_lists import definition_of
-from toolvet.cli.settings import Settings
+from toolvet.core.settings import Settings
 from toolvet.proxy.session import ProxySettings
 from toolvet.server.guardrails.dialect import (
     PRODUCTS,
@@ -315,7 +315,7 @@ def test_the_policies_of_the_settings_hold(tmp_path: Path) -> None:
         "tool_input": {"days": "2"},
     }
     call = {"Params": {"name": "now", "arguments": {"days": "2"}}}
-    settings = Settings(proxy=ProxySettings(repair="apply"))
+    settings = Settings(ProxySettings(repair="apply"))
     with serving(f"{tmp_path}/a.db", settings=settings) as own, own.client() as client:
         client.put("/v1/guardrails/tools", json={"server": "clock", "tools": [CLOCK]})
         found = client.post("/v1/hooks/claude", json=event).json()

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from toolvet.cli import run
-from toolvet.cli.settings import load_settings
 from toolvet.core.checks.answer.model import read_model
 from toolvet.core.checks.answer.model.judgement import judge, shipped
 from toolvet.core.checks.answer.model.weights import LABELS, Label
+from toolvet.core.settings import load_settings
 from toolvet.core.turn import check_answer
 from toolvet.errors import ConfigError, UsageError
 from toolvet.server.review.learning import (

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from toolvet import check_answer
-from toolvet.cli.settings import QueueSettings, ReviewSettings
 from toolvet.errors import UsageError
 from toolvet.server.review import DEFAULT_RULES, QueueRule, chooser, kinds_of
 from toolvet.server.reviewing import queue_rules

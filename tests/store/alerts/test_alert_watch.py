@@ -13,8 +13,9 @@ import pytest
 from tests.receiver import Arrived, Receiver, Reply, receiving
 from tests.store.conftest import url as url  # noqa: PLC0414 - a fixture
 
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError, UsageError
+from toolvet.server.settings import ServeSettings
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.alerts import AlertRule
 from toolvet.store.records import new_id
@@ -276,7 +277,7 @@ def test_alerts_are_read_from_the_settings_and_a_wrong_one_is_named(tmp_path: Pa
     path.write_text(
         '[[serve.alerts]]\nname = "failures"\nmeasure = "failure_rate"\nabove = 0.3\nlasting = 10\nserver = "books"\n'
     )
-    (rule,) = load_settings(path).serve.alerts
+    (rule,) = load_settings(path)[ServeSettings].alerts
     assert (rule.above, rule.lasting, rule.server) == (0.3, 10, "books")
     path.write_text('[[serve.alerts]]\nname = "failures"\nmeasure = "failure_rate"\n')
     with pytest.raises(ConfigError, match="'above' or 'below'"):

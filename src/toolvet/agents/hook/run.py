@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from toolvet.agents.hook.dialect import Client, HookAnswer, HookDialect, HookEvent, dialect_of, read_event, write_answer
+from toolvet.proxy.session import ProxySettings
 
 if TYPE_CHECKING:
     from toolvet.agents.hook.transcript import AgentSession
-    from toolvet.cli.settings import Settings
-    from toolvet.cli.settings.hook import HookSettings
+    from toolvet.agents.settings import HookSettings
+    from toolvet.core.settings import Settings
     from toolvet.core.turn import AnswerCheck, AnswerOptions
 
 MOST_INPUT_BYTES: Final = 32 * 2**20
@@ -73,7 +74,7 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     target, tool = found
 
     options, settings = _settings(given)
-    policy = Policies(None if settings is None else settings.proxy).of(tool)
+    policy = Policies(None if settings is None else settings[ProxySettings]).of(tool)
     may_ask = options.servers == "ask" and event.moment == "before"
     definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
@@ -159,15 +160,15 @@ def _exists(path: str) -> bool:
 
 def _settings(given: str | None) -> "tuple[HookSettings, Settings | None]":
     """What `[hook]` says, and all settings; None of these where there is no file, because reading one takes long."""
-    from toolvet.cli.settings.file import settings_file  # noqa: PLC0415 - the client's own tools need none
-    from toolvet.cli.settings.hook import HookSettings  # noqa: PLC0415 - as above
+    from toolvet.agents.settings import HookSettings  # noqa: PLC0415 - as above
+    from toolvet.core.discover import settings_file  # noqa: PLC0415 - the client's own tools need none
 
     if settings_file(given) is None:
         return HookSettings(), None
-    from toolvet.cli.settings import load_settings  # noqa: PLC0415 - as above
+    from toolvet.core.settings import load_settings  # noqa: PLC0415 - as above
 
     settings = load_settings(given)
-    return settings.hook, settings
+    return settings[HookSettings], settings
 
 
 def _input() -> bytes:

@@ -44,7 +44,7 @@ def toolvet_options() -> "Options":
     """What an assessment may call, from `toolvet.toml` or `[tool.toolvet]`. Write a fixture of this name for others."""
     from toolvet.cli.commands.assess.flags import AssessFlags  # noqa: PLC0415
     from toolvet.cli.commands.assess.options import read_options  # noqa: PLC0415
-    from toolvet.cli.settings import load_settings  # noqa: PLC0415
+    from toolvet.core.settings import load_settings  # noqa: PLC0415
 
     return read_options(AssessFlags(), load_settings(None))
 

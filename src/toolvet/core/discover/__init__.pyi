@@ -18,10 +18,16 @@ from toolvet.core.discover.files import (
     module_names as module_names,
     module_state as module_state,
     modules as modules,
+    of_each_wing as of_each_wing,
     packages as packages,
     states_of as states_of,
 )
 from toolvet.core.discover.toml import (
     decode_toml as decode_toml,
     read_toml as read_toml,
+)
+from toolvet.core.discover.user_file import (
+    beside as beside,
+    read_user_file as read_user_file,
+    settings_file as settings_file,
 )

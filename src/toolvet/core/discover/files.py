@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib is slow to import
+
 
 def modules(package: str) -> tuple[ModuleType, ...]:
     """Import and return every module directly inside `package`, by name; names that start with `_` are private."""
@@ -41,6 +43,12 @@ def packages(package: str, only: str | None = None) -> tuple[ModuleType, ...]:
     if only in names:
         names = [only]
     return tuple(import_module(f"{package}.{name}") for name in names)
+
+
+def of_each_wing(name: str) -> tuple[ModuleType, ...]:
+    """Import and return the module `name` of every wing that has one, by wing."""
+    wings = sorted(entry.name for entry in os.scandir(_PACKAGE) if os.path.isfile(os.path.join(entry, f"{name}.py")))  # noqa: PTH113, PTH118 - as below
+    return tuple(import_module(f"toolvet.{wing}.{name}") for wing in wings)
 
 
 def data_files(package: str, extension: str) -> Iterator[tuple[str, bytes]]:

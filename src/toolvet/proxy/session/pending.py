@@ -82,7 +82,7 @@ class PendingCall(msgspec.Struct):
 
     @property
     def trace_id(self) -> str:
-        """The trace id of the call (`toolvet.proxy.session.trace`), computed on each access because few calls need it."""
+        """The trace id of the call (`toolvet.proxy.session.trace`), computed on access because few calls need it."""
         return self.traces.id_of(self.meta, self.id)
 
 

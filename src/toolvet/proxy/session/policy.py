@@ -9,7 +9,7 @@ arguments = "off"
 
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -106,6 +106,8 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     question of the proxy may take before the calls that wait for it go on unchecked. A message longer than
     `max_message_bytes` is not kept in memory: it passes as it comes, or is held back where a policy has to see it.
     """
+
+    SEE: ClassVar = "`toolvet proxy --help` for the options there are"
 
     announce: Announce = "capability"
     validate_method: str = "validate"

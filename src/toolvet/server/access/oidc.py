@@ -22,7 +22,6 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from toolvet.cli.settings import OidcSettings
 from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailable_error
 from toolvet.core.json_value import elements
 from toolvet.errors import UsageError

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterable
 from typing import Final
 
-from toolvet.cli.settings import PersonSettings
 from toolvet.errors import UsageError
 from toolvet.server.access.role import Person, Role, role_of
 

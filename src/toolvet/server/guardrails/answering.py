@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from toolvet.cli.settings import Settings
 from toolvet.core.json_value import elements, is_array, members
+from toolvet.core.settings import Settings
 from toolvet.server.guardrails.coding_agent import hook_reply
 from toolvet.server.guardrails.dialect import (
     GuardrailDialect,

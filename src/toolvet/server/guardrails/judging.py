@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from toolvet.agents.hook import MARK, AgentSession, HookAnswer, HookEvent, MissingWork, after, before, missing
-from toolvet.cli.settings import Settings
+from toolvet.agents.settings import HookSettings
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import redact_text
+from toolvet.core.settings import Settings
 from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, judged_ending
-from toolvet.proxy.session import Policies
+from toolvet.proxy.session import Policies, ProxySettings
 
 if TYPE_CHECKING:
     from toolvet.core.turn import AnswerOptions
@@ -30,12 +31,12 @@ class GuardrailJudge:
 
     def __init__(self, settings: Settings | None = None) -> None:
         known = settings or Settings()
-        self._policies = Policies(known.proxy)
+        self._policies = Policies(known[ProxySettings])
         self._check = known.result_check()
         options: AnswerOptions = known.answer_options()
         options.setdefault("min_length", 1)
         self._answer_check = AnswerCheck(**options)
-        self._judges_ends = known.hook.done != "off"
+        self._judges_ends = known[HookSettings].done != "off"
 
     def call(self, tool: str, definition: object, arguments: object, *, repairs: bool = False) -> HookAnswer | None:
         """Check the arguments of a call; `repairs` is a product that can make the call with others."""

@@ -14,7 +14,7 @@ from tests.agents.hook.live.test_real_clients import BAD, CORRECTION, DOWN, GOOD
 from tests.live.servers import npm_modules
 from tests.server.dashboard.serving import Running, serving
 
-from toolvet.cli.settings import Settings
+from toolvet.core.settings import Settings
 from toolvet.proxy.session import ProxySettings
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1_200)]
@@ -63,7 +63,7 @@ class Work:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Iterator[Work]:
-    settings = Settings(proxy=ProxySettings(repair="apply"))
+    settings = Settings(ProxySettings(repair="apply"))
     people = [("vera", "viewer"), ("rob", "reviewer")]
     with serving(f"{tmp_path}/a.db", people=people, settings=settings) as running:
         yield Work(tmp_path, running)

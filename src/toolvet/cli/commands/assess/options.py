@@ -6,11 +6,12 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 import orjson
 
 from toolvet.assess import Options
+from toolvet.assess.settings import AssessSettings, FixtureSettings, ValueSettings
 from toolvet.cli.checks import card_named
 from toolvet.cli.commands.assess.flags import AssessFlags
-from toolvet.cli.settings import Settings
 from toolvet.cli.values import check_message_bytes
 from toolvet.core.json_value import is_object
+from toolvet.core.settings import CheckSettings, Settings
 from toolvet.errors import UsageError
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ _Level: TypeAlias = Literal["error", "warning", "info"]
 
 def read_options(flags: AssessFlags, settings: Settings) -> Options:
     """Return what the flags say, else the settings, else the defaults. Raises UsageError for what makes no sense."""
-    defaults, file = Options(), settings.assess
+    defaults, file = Options(), settings[AssessSettings]
     arguments = _parse_json_object(flags.arguments) if flags.arguments is not None else None
     if arguments is not None and (
         len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")
@@ -50,12 +51,15 @@ def read_options(flags: AssessFlags, settings: Settings) -> Options:
         include=(*file.include, *(flags.include or ())),
         destructive="call" if first_given(flags.include_destructive, file.include_destructive, False) else "skip",  # noqa: FBT003 - a default, not a flag
         era=first_given(flags.era, file.era, defaults.era),
-        fixtures=settings.fixtures,
-        values=settings.values,
+        fixtures=settings[FixtureSettings].tools,
+        values=settings[ValueSettings].parameters,
         arguments=arguments,
         plan_only=flags.plan_only,
-        ignore=[_check_ignored(text) for text in (*settings.checks.ignore, *(flags.ignore or ()))],
-        severity={**_check_severities(settings.checks.severity), **dict(map(_parse_severity, flags.severity or ()))},
+        ignore=[_check_ignored(text) for text in (*settings[CheckSettings].ignore, *(flags.ignore or ()))],
+        severity={
+            **_check_severities(settings[CheckSettings].severity),
+            **dict(map(_parse_severity, flags.severity or ())),
+        },
         tools_only=first_given(flags.tools_only, file.tools_only, defaults.tools_only),
         keep_home=first_given(flags.keep_home, file.keep_home, defaults.keep_home),
         sandbox=first_given(flags.sandbox, file.sandbox, defaults.sandbox),

@@ -18,19 +18,21 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.many import AssessmentLimits
 from toolvet.assess.report import apply_baseline, explain_shortfall, formats, load, print_report, render, why_failed
 from toolvet.assess.rules import cards
+from toolvet.assess.settings import AssessSettings
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.commands.assess.options import first_given, read_options
 from toolvet.cli.commands.assess.progress import Progress
-from toolvet.cli.settings import AssessSettings, Settings, load_settings
 from toolvet.cli.store import checked_store
 from toolvet.cli.target import parse_variable, read_target
 from toolvet.cli.values import parse_header
+from toolvet.core.settings import Settings, load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.mcp.transport import NamedTarget, ServerList, adopt_orphans, read_server_list
 from toolvet.store.private_file import write_private
+from toolvet.store.settings import StoreSettings
 
 T = TypeVar("T")
 _Level = Literal["error", "warning", "info"]
@@ -54,10 +56,10 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     """
     settings = load_settings(flags.settings)
     options = read_options(flags, settings)
-    writers = _parse_writers([*settings.assess.report, *(flags.report or ())])
-    known = _read_baseline(flags.baseline or settings.assess.baseline)
-    servers = _read_targets(words, flags, settings.assess)
-    fail_on, fail_under = _read_thresholds(flags, settings.assess)
+    writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
+    known = _read_baseline(flags.baseline or settings[AssessSettings].baseline)
+    servers = _read_targets(words, flags, settings[AssessSettings])
+    fail_on, fail_under = _read_thresholds(flags, settings[AssessSettings])
     store = _read_store(flags, settings)
 
     def publish(reports: Sequence[Report]) -> None:
@@ -65,7 +67,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
         if store is not None:
             _keep(reports, store)
 
-    many = _read_many(flags, settings.assess)
+    many = _read_many(flags, settings[AssessSettings])
     if many is not None:
         wants_all = bool(writers) or flags.json or store is not None
         publishing = ReportPublishing(
@@ -260,7 +262,7 @@ def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity
 
 
 def _read_store(flags: AssessFlags, settings: Settings) -> str | None:
-    given = flags.store or settings.store_settings().url
+    given = flags.store or settings[StoreSettings].url
     return None if given is None else checked_store(given)
 
 

@@ -25,7 +25,7 @@ from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags
 from toolvet.cli.commands.batch.report.run import label_problem
 from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError
 
@@ -58,7 +58,7 @@ def run(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
         keep=tuple(dict.fromkeys([*(split(flags.keep) or ()), *options_of_report.columns])),
-        checks=load_settings(flags.settings).checks,
+        checks=load_settings(flags.settings)[CheckSettings],
         options={name: value for name, value in (options or {}).items() if value is not None},
         tools=None if tools is None else read_tools(str(tools)),
         sample=flags.sample,

@@ -11,14 +11,15 @@ import msgspec
 from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.masked_stderr import masked_stderr
-from toolvet.cli.settings import load_settings
 from toolvet.cli.store import checked_store
 from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse_header, read_variable
 from toolvet.core.redact import SecretMask
+from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target, adopt_orphans, given_secrets
 from toolvet.proxy.record import Recorder, Recording, recorder_of
-from toolvet.proxy.session import Policies, is_fit
+from toolvet.proxy.session import Policies, ProxySettings, is_fit
+from toolvet.store.settings import StoreSettings
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -121,9 +122,9 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         raise UsageError(f"--fit {flags.fit}: write a number of tokens, such as 10000, or '40000 characters'")
     if flags.max_message_bytes is not None:
         check_message_bytes(flags.max_message_bytes)
-    proxy = msgspec.structs.replace(settings.proxy, **{key: value for key, value in given.items() if value})
+    proxy = msgspec.structs.replace(settings[ProxySettings], **{key: value for key, value in given.items() if value})
     # Without a wording of the user's own, the checks of arguments load while the server starts.
-    worded = settings.argument_check() if settings.checks.arguments.wording else None
+    worded = settings.argument_check() if settings[CheckSettings].arguments.wording else None
     return Policies(proxy, check=settings.result_check(), check_arguments=worded)
 
 
@@ -187,7 +188,7 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
 
 
 def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
-    kept = load_settings(flags.settings).store_settings()
+    kept = load_settings(flags.settings)[StoreSettings]
     url = flags.store or kept.url
     return Recording(
         store=None if url is None else checked_store(url),

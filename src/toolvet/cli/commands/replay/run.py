@@ -16,9 +16,9 @@ from toolvet.assess.report import REPLAY_FORMATS, ReplayedCall, ReplayReport, en
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.replay.flags import ReplayFlags
 from toolvet.cli.documents import parse_reports, write_documents
-from toolvet.cli.settings import load_settings
 from toolvet.cli.target import parse_variable, read_target
 from toolvet.cli.values import parse_header
+from toolvet.core.settings import load_settings
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import Target, adopt_orphans
 

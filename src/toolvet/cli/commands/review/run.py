@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.review.item import MINE, item_lines
-from toolvet.cli.settings import load_settings
 from toolvet.cli.store import note_deed, store_url
 from toolvet.cli.table import new_table
+from toolvet.core.settings import load_settings
 from toolvet.core.visible import escape_unseen, one_line, shorten
 from toolvet.errors import UsageError
 from toolvet.server.review import measure_agreement
@@ -282,7 +282,7 @@ def _opened(given: str | None) -> Generator[ReviewQueue]:
     with Store(store_url(given), missing="refuse") as store:
         if store.address.kind == "lines":
             raise UsageError(f"{store.address.shown} holds lines without a database: toolvet store import reads it")
-        yield open_queue(store, settings.review)
+        yield open_queue(store, settings[ReviewSettings])
 
 
 def _print_item(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from toolvet.cli.commands.serve.flags import ServeFlags
 from toolvet.cli.commands.serve.memory import spare_memory, trim_memory
-from toolvet.cli.settings import OidcSettings, load_settings
 from toolvet.cli.store import note_deed
+from toolvet.core.settings import load_settings
 from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.http import is_loopback
+from toolvet.server.settings import OidcSettings, ReviewSettings, ServeSettings
 from toolvet.store import Store
+from toolvet.store.settings import StoreSettings
 
 if TYPE_CHECKING:
     from toolvet.server.access import OidcLogin, People
@@ -29,7 +31,7 @@ def serve(flags: ServeFlags) -> int:
     """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
     spare_memory()
     known = load_settings(flags.settings)
-    settings = known.serve
+    settings = known[ServeSettings]
     host = flags.host or settings.host or "127.0.0.1"
     try:
         from toolvet.server.access import (  # noqa: PLC0415  # noqa: PLC0415
@@ -73,9 +75,9 @@ def serve(flags: ServeFlags) -> int:
         cookie=f"{COOKIE}_{listener.getsockname()[1]}",
         oidc=oidc,
     )
-    kept = known.store_settings()
+    kept = known[StoreSettings]
     store = Store(flags.store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
-    site = Site(store, alerts=settings.alerts, review=known.review, settings=known)
+    site = Site(store, alerts=settings.alerts, review=known[ReviewSettings], settings=known)
     with bounded_end(site.ending):
         try:
             store.open()

@@ -12,12 +12,13 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.cli.settings import load_settings
 from toolvet.cli.store import note_deed, store_url
+from toolvet.core.settings import load_settings
 from toolvet.errors import UsageError
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.queue_reading import ItemFilter, count_items
 from toolvet.store.retention import parse_age, parse_retention
+from toolvet.store.settings import StoreSettings
 
 
 def export_store(
@@ -57,7 +58,7 @@ def _items_of(store: Store) -> int:
 
 def prune_store(given: str | None, *, older_than: str | None, max_size: str | None, labelled: bool) -> int:
     """Delete what is too old or too much. Returns the exit code."""
-    settings = load_settings(None).store_settings()
+    settings = load_settings(None)[StoreSettings]
     age, size = older_than or settings.older_than, max_size or settings.max_size
     if age is None and size is None:
         raise UsageError("what may go? Give --older-than 30d, --max-size 2GiB, or set them under [store]")

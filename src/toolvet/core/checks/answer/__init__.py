@@ -4,7 +4,8 @@ r"""Reads an answer: what its text alone says about how good it is. With the tur
 
 1. `shape` looks at the text as a whole: nothing in it, broken off, the same again and again. Here: nothing.
 2. `read.find` scans it once for all phrases (`phrases`, from `toolvet.core.languages`). Here two of English:
-   "I can't open" (low_confidence, label `incapable`) and "I cannot help" (refusal). Other words of its sentence (`unless`) or words
+   "I can't open" (low_confidence, label `incapable`) and "I cannot help" (refusal). Other words of its sentence
+   (`unless`) or words
    after it (`followed`) may take a phrase back.
 3. `read.counting` leaves out what is in a quotation, in code or in a draft (`toolvet.core.prose`), and what is in a
    place where it does not count. Here: the second one, a quotation.

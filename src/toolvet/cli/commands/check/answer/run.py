@@ -15,10 +15,11 @@ from toolvet.cli.commands.check.verdicts import (
     signal_lines,
 )
 from toolvet.cli.lines import Line, line_printer
-from toolvet.cli.settings.file import settings_file
 from toolvet.core.checks import AnswerQuality
+from toolvet.core.discover import settings_file
 from toolvet.core.turn import AnswerCheck, AnswerOptions
 from toolvet.core.visible import visible
+from toolvet.store.settings import StoreSettings
 
 if TYPE_CHECKING:
     from toolvet.store import Store
@@ -84,10 +85,10 @@ def _settings(given: str | None) -> tuple[AnswerOptions, str | None]:
     if settings_file(given) is None:
         return {}, None
     # Most often there is none, and loading this takes as long as a verdict.
-    from toolvet.cli.settings import load_settings  # noqa: PLC0415
+    from toolvet.core.settings import load_settings  # noqa: PLC0415
 
     loaded = load_settings(given)
-    return loaded.answer_options(), loaded.store_settings().url
+    return loaded.answer_options(), loaded[StoreSettings].url
 
 
 def _open_store(given: str | None, until_the_end: ExitStack) -> "Store | None":

@@ -11,8 +11,8 @@ from toolvet.cli.commands.check.arguments.calls import read_call
 from toolvet.cli.commands.check.records import Record, read_input, read_records
 from toolvet.cli.commands.check.source import is_table
 from toolvet.cli.commands.check.tables import read_table, refuse_field
-from toolvet.cli.settings import load_settings
 from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.settings import load_settings
 from toolvet.core.tools import read_tool
 from toolvet.errors import ToolShapeError, UsageError
 

@@ -11,7 +11,7 @@ from toolvet.cli.commands.check.conversation.records import ConversationRecord, 
 from toolvet.cli.commands.check.records import read_input
 from toolvet.cli.commands.check.verdicts import encode, kinds, show_progress, signal_lines
 from toolvet.cli.lines import Line, line_printer
-from toolvet.cli.settings import load_settings
+from toolvet.core.settings import load_settings
 from toolvet.core.turn import SHORTEST, AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError

@@ -11,10 +11,10 @@ from rich.text import Text
 from toolvet.cli.commands.check.records import Record, read_records
 from toolvet.cli.commands.check.source import is_table
 from toolvet.cli.commands.check.tables import read_table, refuse_field
-from toolvet.cli.settings import load_settings
 from toolvet.cli.table import new_table
 from toolvet.core.checks import ResultVerdict
 from toolvet.core.json_value import is_object, members
+from toolvet.core.settings import load_settings
 from toolvet.core.tools import view_of
 from toolvet.errors import UsageError
 

@@ -13,9 +13,9 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.cli.settings import load_settings
 from toolvet.cli.store import store_url
 from toolvet.core.checks import LABELS, Model, shipped
+from toolvet.core.settings import load_settings
 from toolvet.core.turn import AnswerCheck
 from toolvet.core.visible import escape_unseen
 from toolvet.errors import UsageError

@@ -1,6 +1,6 @@
-"""`[hook]`: what the hooks of coding agents do. It needs none of what reads the settings."""
+"""`[hook]` of a settings file."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
@@ -13,6 +13,11 @@ class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     last message is compared with the transcript.
     """
 
+    SEE: ClassVar = "docs/hooks.md has the settings of hooks"
+
     servers: Literal["ask", "off"] = "ask"
     patience: Annotated[float, msgspec.Meta(ge=0, le=20)] = 3.0
     done: Literal["block", "off"] = "block"
+
+
+SECTIONS: Final = {"hook": HookSettings}
