@@ -257,7 +257,7 @@ def test_the_command_line_reads_the_same_file(file: Path, command: list[str], gi
     ("text", "line", "words"),
     [
         ("[checks.answer]\npack = ['medical']", 2, "unknown key"),
-        ("[checks.answer.weights]\nrefusal = 'high'", 1, "Expected 'float', got 'str'"),
+        ("[checks.answer.weights]\nrefusal = 'high'", 2, "Expected 'float', got 'str'"),
         ("[checks.result.tools.get_order]\nany_response = 3", 2, "Expected 'bool', got 'int'"),
     ],
 )
