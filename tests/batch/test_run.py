@@ -21,7 +21,7 @@ from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 from toolvet import check_answer
 from toolvet.batch import location, run as running
 from toolvet.batch.chunk import ReadPlace
-from toolvet.batch.executors.carrier import EngineFigures
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.job import Job
 from toolvet.batch.judging import ChunkJudge
 from toolvet.batch.plan import make_plan

@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
-from toolvet.batch.executors.carrier import EngineFigures
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.judging import Judged
 from toolvet.batch.plan import Plan
 

@@ -14,8 +14,8 @@ import msgspec
 
 from toolvet.batch.chunk import Chunk
 from toolvet.batch.engine import ChunkJudges, Verdicts, Work
-from toolvet.batch.executors.carrier import EngineFigures
 from toolvet.batch.executors.cores import cores
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.judging import ChunkJudge, Judged
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess, checked

@@ -1,11 +1,8 @@
 """Values of options that several commands read alike: a URL or a command, a header, a variable, an address."""
 
 import os
-from typing import Final
 
 from toolvet.errors import UsageError
-
-_LEAST_MESSAGE_BYTES: Final = 4096
 
 
 def is_url(word: str) -> bool:
@@ -31,12 +28,6 @@ def read_variable(name: str, *, problem: str) -> str:
     if value is None:
         raise UsageError(problem)
     return value
-
-
-def check_message_bytes(value: int) -> None:
-    """Raise UsageError for a limit that would not hold even small messages."""
-    if value < _LEAST_MESSAGE_BYTES:
-        raise UsageError(f"--max-message-bytes {value}: must be at least {_LEAST_MESSAGE_BYTES}")
 
 
 def parse_address(option: str, text: str) -> tuple[str, int]:

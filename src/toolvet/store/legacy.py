@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
+from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members, real
-from toolvet.proxy.session import GOOD_OUTCOMES
 from toolvet.store.records import EventRecord, SignalRecord, VerdictRecord, encode_document, new_id
 
 # The year 2286, and the largest whole number of a database.

@@ -14,7 +14,7 @@ import pytest
 from tests.batch.conftest import GOOD, REFUSAL
 
 from toolvet.batch.engines import open_engine
-from toolvet.batch.executors.carrier import EngineFigures
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.input_rows import InputRows
 from toolvet.batch.job import Job
 from toolvet.batch.run import BatchOutcome, run_batch

@@ -5,7 +5,7 @@
                         ├── watch: memory and output of everything below each worker, its time
                         └── folder: a report for each server, and a journal of what is done
 
-On a cluster (`cluster`, `station`) each machine does this for the servers that it is sent; the folder is written here.
+On a cluster (`cluster`, `on_worker`) each machine does this for the servers that it receives; the folder stays here.
 
 A worker is a process because a server that fills the memory, or one that our own code cannot stand, must not take the
 others with it. Its limits are those of the worker, the server and all that the server starts, together.

@@ -1,6 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.assess.many.cluster import open_assessor as open_assessor
+from toolvet.assess.many.cluster import WORKER as WORKER, ClusterAssessor as ClusterAssessor
 from toolvet.assess.many.folder import (
     ResultsFolder as ResultsFolder,
     write_atomically as write_atomically,

@@ -2,45 +2,46 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, AssessmentOutcome, Ending
 from toolvet.assess.many.messages import ServerReply, encode_request, why_not_sent
-from toolvet.batch.executors import AskingCarrier
 from toolvet.errors import UsageError
 
-STATION: Final = "toolvet.assess.many.station"
+WORKER: Final = "toolvet.assess.many.on_worker"
 """The module that answers on a worker."""
 _TRIES: Final = 2
 
 _decode_reply: Final = msgspec.msgpack.Decoder(ServerReply).decode
 
 
-def open_assessor(engine: str, address: str | None, workers: int | None) -> "ClusterAssessor":
-    """Return what assesses on the engine "dask" or "daft", connected; whoever asks for it closes it.
+class RequestExecutor(Protocol):
+    """Hands single requests to workers, also from several threads at once."""
 
-    Raises UsageError where it is not installed, and UnreachableError where nobody answers at the address.
-    """
-    # Both load half of the Python world.
-    if engine == "dask":
-        from toolvet.batch.executors import DaskCarrier  # noqa: PLC0415
+    def width(self) -> int:
+        """How many requests the workers answer at once, at least 1."""
+        ...
 
-        return ClusterAssessor(DaskCarrier(address, workers, STATION))
-    if address is None:
-        raise UsageError("--engine daft: give the --address of a Ray cluster; on one machine --workers N is enough")
-    from toolvet.batch.executors import DaftCarrier  # noqa: PLC0415
+    def asked(self, request: bytes, tries: int) -> bytes | str:
+        """Return the reply to a request; a text that says why, where its worker was lost `tries` times.
 
-    return ClusterAssessor(DaftCarrier(address, workers, STATION))
+        Raises UnreachableError where there is no worker any more.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give up what is under way, and leave the cluster."""
+        ...
 
 
 class ClusterAssessor:
-    """An `Assessor` whose servers run on the workers that a carrier reaches, each as one request."""
+    """An `Assessor` whose servers run on the workers that a executor reaches, each as one request."""
 
-    def __init__(self, carrier: AskingCarrier) -> None:
-        self.workers: Final = carrier.width()
-        self._carrier = carrier
+    def __init__(self, executor: RequestExecutor) -> None:
+        self.workers: Final = executor.width()
+        self._executor = executor
         # A request is waited for in a thread.
         self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="toolvet-ask")
 
@@ -53,7 +54,7 @@ class ClusterAssessor:
             return _without_report(job, file, "unusable", why_not, 2), None
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(
-            self._threads, self._carrier.asked, encode_request(job, file, limits), _TRIES
+            self._threads, self._executor.asked, encode_request(job, file, limits), _TRIES
         )
         if isinstance(found, str):
             problem = f"the worker that assessed it was lost, {_TRIES} times ({found})"
@@ -71,7 +72,7 @@ class ClusterAssessor:
 
     def close(self) -> None:
         """Leave the cluster; requests that are under way are given up."""
-        self._carrier.close()
+        self._executor.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

@@ -9,6 +9,7 @@ from toolvet.assess.rules.item import (
     listed_item as listed_item,
 )
 from toolvet.assess.rules.judge import (
+    card_named as card_named,
     cards as cards,
     judge_call as judge_call,
     judge_calls as judge_calls,

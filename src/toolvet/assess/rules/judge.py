@@ -1,6 +1,7 @@
 """Subjects in, findings out: a tool, a call or a server goes to each rule of the catalogue that judges such a thing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 
 import msgspec
@@ -20,6 +21,7 @@ from toolvet.assess.rules.rule import (
 )
 from toolvet.core.discover import modules
 from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.errors import UsageError
 from toolvet.findings import Card, Finding
 
 
@@ -103,3 +105,13 @@ def _name_item(finding: Finding, item: ListedItem | None) -> Finding:
         return finding
     identity = item.identity or f"(entry {item.position + 1})"
     return msgspec.structs.replace(finding, item=identity, item_kind=item.kind)
+
+
+def card_named(check_id: str, *, option: str = "") -> Card:
+    """Return the card of a check. Raises UsageError, which names `option` and the ids that are close, without one."""
+    known = cards()
+    if check_id in known:
+        return known[check_id]
+    close = get_close_matches(check_id, known, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(close)}?" if close else "; `toolvet explain` lists them all"
+    raise UsageError(f"{f'{option}: ' if option else ''}no check is named '{check_id}'{hint}")

@@ -42,11 +42,10 @@ def toolvet_target(pytestconfig: pytest.Config) -> "str | list[str] | Target":
 @pytest.fixture(scope="session")
 def toolvet_options() -> "Options":
     """What an assessment may call, from `toolvet.toml` or `[tool.toolvet]`. Write a fixture of this name for others."""
-    from toolvet.cli.commands.assess.flags import AssessFlags  # noqa: PLC0415
-    from toolvet.cli.commands.assess.options import read_options  # noqa: PLC0415
+    from toolvet.assess.given import read_options  # noqa: PLC0415
     from toolvet.core.settings import load_settings  # noqa: PLC0415
 
-    return read_options(AssessFlags(), load_settings(None))
+    return read_options(load_settings(None))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""`ClusterEngine`: judges on the workers that a carrier reaches."""
+"""`ClusterEngine`: judges on the workers that a executor reaches."""
 
 from collections import deque
 from collections.abc import Generator, Iterator
@@ -7,15 +7,15 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.chunk import Chunk, ReadPlace
-from toolvet.batch.cluster import station
+from toolvet.batch.cluster import on_worker
 from toolvet.batch.cluster.identity import batch_identity
 from toolvet.batch.cluster.messages import Reply, WorkRequest
 from toolvet.batch.engine import ChunkJudges, Verdicts, Work
-from toolvet.batch.executors.carrier import Carrier, EngineFigures
+from toolvet.batch.executors.executor import EngineFigures, Executor
 from toolvet.batch.plan import Plan
 from toolvet.errors import UnreachableError, UsageError
 
-STATION: Final = "toolvet.batch.cluster.station"
+WORKER: Final = "toolvet.batch.cluster.on_worker"
 """The module that answers on a worker."""
 _MOST_FAILED: Final = 8  # In a row: then it is not the rows.
 
@@ -27,38 +27,38 @@ class ClusterEngine:
 
     reads = True
 
-    def __init__(self, carrier: Carrier) -> None:
-        self._carrier = carrier
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
         self.figures = EngineFigures()
 
     def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
         """As of `BatchEngine`."""
         del is_small
-        return _ClusterJudges(plan, self._carrier, self.figures)
+        return _ClusterJudges(plan, self._executor, self.figures)
 
     def close(self) -> None:
         """Leave the cluster."""
-        self._carrier.close()
-        station.close_processes()
+        self._executor.close()
+        on_worker.close_processes()
 
 
 class _ClusterJudges:
     """Judges the work of one output."""
 
-    def __init__(self, plan: Plan, carrier: Carrier, figures: EngineFigures) -> None:
+    def __init__(self, plan: Plan, executor: Executor, figures: EngineFigures) -> None:
         self._files = plan.files
         # A request has the name of its own file; there may be thousands.
         self._plan = msgspec.msgpack.encode(msgspec.structs.replace(plan, files=("",) if plan.files else ()))
-        self._carrier = carrier
+        self._executor = executor
         self._figures = figures
         self._asked: deque[tuple[Work, bytes]] = deque()
         self._failed = 0
-        self._replies: Generator[bytes | str] = self._carrier.carried(iter(()), figures)
+        self._replies: Generator[bytes | str] = self._executor.carried(iter(()), figures)
 
     def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
         """As of `ChunkJudges`."""
         covered: ReadPlace | None = None
-        self._replies = self._carrier.carried(self._requests(work), self._figures)
+        self._replies = self._executor.carried(self._requests(work), self._figures)
         for found in self._replies:
             asked, request = self._asked.popleft()
             reply = self._reply(found, request)
@@ -87,7 +87,7 @@ class _ClusterJudges:
             self._failed += 1
             if self._failed >= _MOST_FAILED:
                 raise UnreachableError(f"the workers fail again and again: {found}")
-            found = station.answer(request)
+            found = on_worker.answer(request)
         else:
             self._failed = 0
         if found.startswith(b"!"):

@@ -1,6 +1,6 @@
-"""Bytes to the workers of a cluster, and bytes back: a `Carrier` of Dask or Daft. It knows neither rows nor servers.
+"""Bytes to the workers of a cluster, and bytes back: an `Executor` of Dask or Daft. It knows neither rows nor servers.
 
-What a worker does with a request is said by the name of a module with a function `answer(bytes) -> bytes`: its station.
+A worker answers each request with the function `answer(bytes) -> bytes` of the worker module, which is given by name.
 """
 
 from toolvet.core.exports import lazy

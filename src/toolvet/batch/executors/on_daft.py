@@ -1,4 +1,4 @@
-"""`DaftCarrier`: requests are rows of a query of Daft, on this machine, or on a Ray cluster."""
+"""`DaftExecutor`: requests are rows of a query of Daft, on this machine, or on a Ray cluster."""
 
 import os
 import threading
@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any, Final, cast
 
 from toolvet.batch.executors.address import knock
-from toolvet.batch.executors.carrier import EngineFigures, task
 from toolvet.batch.executors.cores import cores
+from toolvet.batch.executors.executor import EngineFigures, task
 from toolvet.errors import UnreachableError, UsageError
 
 _TRIES: Final = 3
@@ -18,10 +18,10 @@ _MOST_BYTES: Final = 64 * 2**20  # Of the requests of a query; those for stretch
 _START_SECONDS: Final = 120
 
 
-class DaftCarrier:
+class DaftExecutor:
     """Daft on the Ray cluster at `address`; on its own runner, with so many threads, for None."""
 
-    def __init__(self, address: str | None, jobs: int | None, station: str) -> None:
+    def __init__(self, address: str | None, jobs: int | None, module: str) -> None:
         # Daft tells its makers of each query, unless it is asked not to.
         os.environ["DO_NOT_TRACK"] = "1"
         os.environ["DAFT_PROGRESS_BAR"] = "0"
@@ -32,13 +32,13 @@ class DaftCarrier:
             self._daft.set_runner_native(num_threads=self._width)
         else:
             self._width = self._join(address)
-        self._judge = _function(self._daft, task(station))
+        self._judge = _function(self._daft, task(module))
         self._judge_counted: Any = None
         self._asking = threading.Lock()
-        self._station = station
+        self._module = module
 
     def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
-        """As of `Carrier`."""
+        """As of `Executor`."""
         for group in _rounds(requests, _ROUND * self._width):
             done = tries = 0
             while done < len(group):
@@ -56,11 +56,11 @@ class DaftCarrier:
                         done, tries = done + 1, 0
 
     def width(self) -> int:
-        """As of `AskingCarrier`: the cores of the cluster."""
+        """As of `RequestExecutor`: the cores of the cluster."""
         return self._width
 
     def asked(self, request: bytes, tries: int) -> bytes | str:
-        """As of `AskingCarrier`: a query for each request, so that what a lost worker had is known."""
+        """As of `RequestExecutor`: a query for each request, so that what a lost worker had is known."""
         if self._ray is None:
             raise UsageError("--engine daft: single requests need a Ray cluster")
         with self._asking:
@@ -76,7 +76,7 @@ class DaftCarrier:
         return found or "the worker died"
 
     def close(self) -> None:
-        """As of `Carrier`."""
+        """As of `Executor`."""
         if self._ray is not None:
             self._ray.shutdown()
 
@@ -91,7 +91,7 @@ class DaftCarrier:
         self._counter = self._ray.remote(num_cpus=0, max_restarts=-1)(_begun_class()).options(name=name).remote()
         # Until it answers, workers may not find it.
         self._ray.get(self._counter.begin.remote(b""))
-        answer = task(self._station)
+        answer = task(self._module)
 
         def run(request: bytes) -> bytes:
             ray: Any = import_module("ray")

@@ -1,4 +1,4 @@
-"""`DaskCarrier`: requests are tasks of Dask distributed, on a cluster, or on processes of this machine."""
+"""`DaskExecutor`: requests are tasks of Dask distributed, on a cluster, or on processes of this machine."""
 
 import logging
 import time
@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any, Final, cast
 
 from toolvet.batch.executors.address import CONNECT_SECONDS, knock
-from toolvet.batch.executors.carrier import EngineFigures, task
 from toolvet.batch.executors.cores import cores
+from toolvet.batch.executors.executor import EngineFigures, task
 from toolvet.errors import UnreachableError, UsageError
 
 _WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is none.
@@ -22,10 +22,10 @@ _AHEAD: Final = 3  # Requests that wait for each thread of a worker.
 _MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for stretches are small.
 
 
-class DaskCarrier:
+class DaskExecutor:
     """A client of the scheduler at `address`; of one that it starts here, with so many workers, for None."""
 
-    def __init__(self, address: str | None, jobs: int | None, station: str) -> None:
+    def __init__(self, address: str | None, jobs: int | None, module: str) -> None:
         try:
             self._dask: Any = cast("Any", import_module("distributed"))
         except ImportError as error:
@@ -52,14 +52,14 @@ class DaskCarrier:
             )
         except (OSError, ValueError, RuntimeError, TimeoutError) as error:
             raise UnreachableError(f"--address {address}: no Dask scheduler answers there: {error}") from error
-        self._task = task(station)
+        self._task = task(module)
         self._counted_task = _counted(self._task)
         self._keys: set[str] = set()
         self._threads, self._counted = 0, 0.0
         self._await_worker()
 
     def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
-        """As of `Carrier`."""
+        """As of `Executor`."""
         waiting: deque[tuple[bytes, Any]] = deque()
         size = 0
         try:
@@ -79,11 +79,11 @@ class DaskCarrier:
             self._client.cancel([future for _, future in waiting])
 
     def width(self) -> int:
-        """As of `AskingCarrier`: the threads of all workers that are there now."""
+        """As of `RequestExecutor`: the threads of all workers that are there now."""
         return max(1, sum(int(each["nthreads"]) for each in self._workers().values()))
 
     def asked(self, request: bytes, tries: int) -> bytes | str:
-        """As of `AskingCarrier`."""
+        """As of `RequestExecutor`."""
         name = f"toolvet-{uuid.uuid4().hex}"
         begun = self._dask.Variable(name, client=self._client)
         try:
@@ -100,7 +100,7 @@ class DaskCarrier:
                 begun.delete()
 
     def close(self) -> None:
-        """As of `Carrier`."""
+        """As of `Executor`."""
         with suppress(OSError, TimeoutError, CancelledError):
             self._client.close()
         if self._cluster is not None:

@@ -6,6 +6,7 @@ SQL and errno, the advice on calling again and the honest words of an answer are
 """
 
 from toolvet.core.causes.table import (
+    GOOD_OUTCOMES,
     Cause,
     ErrorCode,
     ErrorKind,
@@ -29,6 +30,7 @@ from toolvet.core.causes.table import (
 )
 
 __all__ = [
+    "GOOD_OUTCOMES",
     "Cause",
     "ErrorCode",
     "ErrorKind",

@@ -9,6 +9,9 @@ import msgspec
 
 from toolvet.core.discover.toml import read_toml
 
+GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated", "retrieved"})
+"""Outcomes of calls in which nothing went wrong, as far as the protocol says."""
+
 _PACKAGE: Final = "toolvet.core.causes"
 _LONGEST_NAME: Final = 100
 

@@ -38,6 +38,7 @@ from toolvet.mcp.wire.lines import (
     LineFramer as LineFramer,
     Oversize as Oversize,
     RawLineFramer as RawLineFramer,
+    check_message_bytes as check_message_bytes,
 )
 from toolvet.mcp.wire.message import (
     ErrorReply as ErrorReply,

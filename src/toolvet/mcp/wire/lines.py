@@ -17,7 +17,10 @@ from typing import Final
 
 import msgspec
 
+from toolvet.errors import UsageError
+
 DEFAULT_MESSAGE_BYTES: Final = 64 * 2**20
+_LEAST_MESSAGE_BYTES: Final = 4096
 """How many bytes of a message are kept, unless `max_message_bytes` says otherwise. Real servers reach 50 MB."""
 
 # How many bytes of an oversize line are kept from each of its ends.
@@ -161,3 +164,9 @@ class RawLineFramer:
     def finish(self) -> bytes | None:
         """Return the bytes after the last line feed when the stream ends; None when there are none."""
         return b"".join(self.take()) or None
+
+
+def check_message_bytes(value: int) -> None:
+    """Raise UsageError for a limit that would not hold even small messages."""
+    if value < _LEAST_MESSAGE_BYTES:
+        raise UsageError(f"--max-message-bytes {value}: must be at least {_LEAST_MESSAGE_BYTES}")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.shown import CallRenderer, PlainKind, has_failed
-from toolvet.proxy.session.step import GOOD_OUTCOMES
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_lines, new_id
 from toolvet.version import __version__
 

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.checks import ResultVerdict
 from toolvet.core.json_value import EMPTY, elements, is_object, members
 from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded
-from toolvet.proxy.session.step import GOOD_OUTCOMES
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.store.records import encode_document
 

@@ -18,7 +18,6 @@ from toolvet.proxy.session.policy import (
 )
 from toolvet.proxy.session.session import Session as Session
 from toolvet.proxy.session.step import (
-    GOOD_OUTCOMES as GOOD_OUTCOMES,
     Asked as Asked,
     CallEnded as CallEnded,
     CallStarted as CallStarted,

@@ -40,9 +40,6 @@ Outcome: TypeAlias = Literal[
 OWN_OUTCOMES: Final = frozenset({"refused", "validated", "retrieved"})
 """The outcomes of calls that the server never saw: their verdicts say nothing of its tools."""
 
-GOOD_OUTCOMES: Final = frozenset({"success", "input_required", "task", "validated", "retrieved"})
-"""Outcomes of calls in which nothing went wrong, as far as the protocol says."""
-
 RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation"]
 """Why a call was not sent."""
 

@@ -16,9 +16,11 @@ from rich.text import Text
 
 from toolvet.assess import Options, Report
 from toolvet.assess.many import (
+    WORKER,
     AssessmentJob,
     AssessmentLimits,
     AssessmentOutcome,
+    ClusterAssessor,
     ResultsFolder,
     assess_many,
     write_atomically,
@@ -35,6 +37,7 @@ from toolvet.assess.report import (
 )
 from toolvet.assess.rules import cards
 from toolvet.assess.sandbox import sandbox_tool
+from toolvet.batch.executors import open_executor
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import ServerList, StdioTarget
@@ -140,9 +143,10 @@ async def _run(
             loop.add_signal_handler(ending, task.cancel)
     if many.engine == "local":
         return await assess_many(jobs, folder, workers=many.workers or 1, limits=many.limits, watch=watch)
-    from toolvet.assess.many import open_assessor  # noqa: PLC0415 - only where it is asked for
-
-    assessor = await asyncio.to_thread(open_assessor, many.engine, many.address, many.workers)
+    if many.engine == "daft" and many.address is None:
+        raise UsageError("--engine daft: give the --address of a Ray cluster; on one machine --workers N is enough")
+    executor = await asyncio.to_thread(open_executor, many.engine, many.address, many.workers, WORKER)
+    assessor = ClusterAssessor(executor)
     try:
         workers = min(many.workers or assessor.workers, assessor.workers)
         return await assess_many(jobs, folder, workers=workers, limits=many.limits, watch=watch, assessor=assessor)

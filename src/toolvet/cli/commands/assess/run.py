@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from msgspec import structs
 from rich.console import Console
 
-from toolvet.assess import Options, Report, assess
+from toolvet.assess import GivenOptions, Options, Report, assess, first_given, read_options
 from toolvet.assess.many import AssessmentLimits
 from toolvet.assess.report import apply_baseline, explain_shortfall, formats, load, print_report, render, why_failed
 from toolvet.assess.rules import cards
@@ -22,7 +22,6 @@ from toolvet.assess.settings import AssessSettings
 from toolvet.cli.codes import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
-from toolvet.cli.commands.assess.options import first_given, read_options
 from toolvet.cli.commands.assess.progress import Progress
 from toolvet.cli.store import checked_store
 from toolvet.cli.target import parse_variable, read_target
@@ -55,7 +54,8 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     Raises UsageError for wrong words, flags or settings before any server is started.
     """
     settings = load_settings(flags.settings)
-    options = read_options(flags, settings)
+    given = {name: getattr(flags, name) for name in GivenOptions.__struct_fields__}
+    options = read_options(settings, GivenOptions(**given))
     writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
     known = _read_baseline(flags.baseline or settings[AssessSettings].baseline)
     servers = _read_targets(words, flags, settings[AssessSettings])

@@ -7,8 +7,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.assess.rules import TERMS, Term, cards
-from toolvet.cli.checks import card_named
+from toolvet.assess.rules import TERMS, Term, card_named, cards
 from toolvet.cli.table import SEVERITY_STYLE, new_table
 from toolvet.findings import Card
 

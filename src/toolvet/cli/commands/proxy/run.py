@@ -12,11 +12,12 @@ from toolvet.cli.commands.proxy.flags import ProxyFlags
 from toolvet.cli.commands.proxy.platform import check_platform
 from toolvet.cli.masked_stderr import masked_stderr
 from toolvet.cli.store import checked_store
-from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse_header, read_variable
+from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
 from toolvet.core.redact import SecretMask
 from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target, adopt_orphans, given_secrets
+from toolvet.mcp.wire import check_message_bytes
 from toolvet.proxy.record import Recorder, Recording, recorder_of
 from toolvet.proxy.session import Policies, ProxySettings, is_fit
 from toolvet.store.settings import StoreSettings

@@ -13,8 +13,8 @@ from rich.text import Text
 from toolvet.cli.commands.trace.story import story
 from toolvet.cli.store import store_url
 from toolvet.cli.table import new_table
+from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.visible import escape_unseen, one_line
-from toolvet.proxy.session import GOOD_OUTCOMES
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 
 _SHOWN_ID = 16

@@ -17,9 +17,9 @@ from typing import Final
 
 from rich.text import Text
 
+from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members
 from toolvet.core.visible import one_line, shorten
-from toolvet.proxy.session import GOOD_OUTCOMES
 from toolvet.store import RecordedTurn, VerdictRecord
 
 _INDENT: Final = 4

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members, real
-from toolvet.proxy.session import GOOD_OUTCOMES
 from toolvet.server.dashboard.view.texts import (
     Folded,
     PayloadPart,

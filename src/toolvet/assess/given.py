@@ -1,26 +1,50 @@
-"""Flags and settings of `toolvet assess` → the options of an assessment."""
+"""`read_options`: what a user gave, as flags and in a settings file → the options of an assessment."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypeVar, get_args
 
+import msgspec
 import orjson
 
-from toolvet.assess import Options
+from toolvet.assess.options import Options
+from toolvet.assess.rules.judge import card_named
 from toolvet.assess.settings import AssessSettings, FixtureSettings, ValueSettings
-from toolvet.cli.checks import card_named
-from toolvet.cli.commands.assess.flags import AssessFlags
-from toolvet.cli.values import check_message_bytes
 from toolvet.core.json_value import is_object
 from toolvet.core.settings import CheckSettings, Settings
 from toolvet.errors import UsageError
+from toolvet.mcp.wire import check_message_bytes
 
 T = TypeVar("T")
 _Level: TypeAlias = Literal["error", "warning", "info"]
 
 
-def read_options(flags: AssessFlags, settings: Settings) -> Options:
+class GivenOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the flags of `toolvet assess` say of the calls. None: not given."""
+
+    tool: list[str] | None = None
+    exclude: list[str] | None = None
+    include: list[str] | None = None
+    include_destructive: bool | None = None
+    arguments: str | None = None
+    plan_only: bool = False
+    tools_only: bool | None = None
+    no_transport_checks: bool | None = None
+    seed: int | None = None
+    timeout: float | None = None
+    deadline: float | None = None
+    max_message_bytes: int | None = None
+    disk: int | None = None
+    concurrency: int | None = None
+    era: Literal["auto", "legacy", "modern"] | None = None
+    keep_home: bool | None = None
+    sandbox: bool | None = None
+    ignore: list[str] | None = None
+    severity: list[str] | None = None
+
+
+def read_options(settings: Settings, flags: GivenOptions | None = None) -> Options:
     """Return what the flags say, else the settings, else the defaults. Raises UsageError for what makes no sense."""
-    defaults, file = Options(), settings[AssessSettings]
+    defaults, file, flags = Options(), settings[AssessSettings], flags or GivenOptions()
     arguments = _parse_json_object(flags.arguments) if flags.arguments is not None else None
     if arguments is not None and (
         len(flags.tool or ()) != 1 or any(letter in (flags.tool or [""])[0] for letter in "*?[")

@@ -1,4 +1,4 @@
-"""`Carrier`: what hands requests to workers; and the function that workers run, which arrives without toolvet."""
+"""`Executor`: what hands requests to workers; and the function that workers run, which arrives without toolvet."""
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class EngineFigures:
     failed: int = 0
 
 
-class Carrier(Protocol):
+class Executor(Protocol):
     """Hands requests to workers. What it does not get an answer to, it tries again, some times, elsewhere."""
 
     def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
@@ -29,27 +29,8 @@ class Carrier(Protocol):
         ...
 
 
-class AskingCarrier(Protocol):
-    """Hands single requests to workers, also from several threads at once."""
-
-    def width(self) -> int:
-        """How many requests the workers answer at once, at least 1."""
-        ...
-
-    def asked(self, request: bytes, tries: int) -> bytes | str:
-        """Return the reply to a request; a text that says why, where its worker was lost `tries` times.
-
-        Raises UnreachableError where there is no worker any more.
-        """
-        ...
-
-    def close(self) -> None:
-        """As of `Carrier`."""
-        ...
-
-
-def task(station: str) -> Callable[[bytes], bytes]:
-    """Return the function that a worker runs on a request: `answer` of the module `station`.
+def task(module: str) -> Callable[[bytes], bytes]:
+    """Return the function that a worker runs on a request: `answer` of the module.
 
     It is made in here so that it is sent as code and not by its name: a scheduler, or a worker, without toolvet can
     then say so, and does not fail where nobody sees why.
@@ -59,7 +40,7 @@ def task(station: str) -> Callable[[bytes], bytes]:
         from importlib import import_module  # noqa: PLC0415 - on the worker
 
         try:
-            answer: Callable[[bytes], bytes] = import_module(station).answer
+            answer: Callable[[bytes], bytes] = import_module(module).answer
         except ImportError as error:
             import socket  # noqa: PLC0415 - as above
 
