@@ -152,8 +152,8 @@ class Settings:
         return ResultCheck(self[CheckSettings].result)
 
 
-def load_wording(path: str) -> "Wording":
-    """Return the wording of argument reports in a TOML file.
+def load_wording(path: object) -> "Wording":
+    """Return the wording of argument reports in the TOML file `path` (a string or a Path).
 
     `toolvet/core/checks/arguments/wording.toml` has all keys, and explains them.
 
@@ -162,7 +162,7 @@ def load_wording(path: str) -> "Wording":
     """
     from toolvet.core.checks import read_wording  # noqa: PLC0415 - as above.
 
-    return read_wording(_text(path), path)
+    return read_wording(_text(str(path)), str(path))
 
 
 def load_settings(path: object = None) -> Settings:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
-from toolvet.cli.settings import ReviewSettings, Settings
+from toolvet.core.settings import Settings
 from toolvet.server.reviewing import open_queue
+from toolvet.server.settings import ReviewSettings
 from toolvet.store import Store
 from toolvet.store.alerts import AlertRule
 from toolvet.store.audit import write_entry

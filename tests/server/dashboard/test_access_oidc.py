@@ -13,6 +13,7 @@ from tests.server.dashboard.serving import Running, serving
 from toolvet.errors import UsageError
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People
+from toolvet.server.settings import OidcSettings, PersonSettings
 
 ROLES: dict[str, Any] = {"roles": {"admin": ("ops",)}, "emails": {"reviewer": ("@ships.example",)}}
 

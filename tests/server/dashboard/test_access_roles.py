@@ -9,13 +9,13 @@ import pytest
 from starlette.routing import Route
 from tests.server.dashboard.serving import Running, serving
 
-from toolvet.cli.settings import OidcSettings
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People
 from toolvet.server.access.session import Sessions
 from toolvet.server.dashboard.app import endpoints, make_app
 from toolvet.server.dashboard.rendering import environment, pages
+from toolvet.server.settings import OidcSettings
 from toolvet.server.site import Site
 from toolvet.store import Store
 

@@ -10,8 +10,8 @@ from tests.server.dashboard.browser import OpenPage, overflow, pressed
 from tests.server.dashboard.serving import serving
 
 from toolvet import check_answer
-from toolvet.cli.settings import ReviewSettings
 from toolvet.server.reviewing import open_queue
+from toolvet.server.settings import ReviewSettings
 from toolvet.store import Store
 
 CALLS = [

@@ -9,6 +9,7 @@ from toolvet import check_answer
 from toolvet.errors import UsageError
 from toolvet.server.review import DEFAULT_RULES, QueueRule, chooser, kinds_of
 from toolvet.server.reviewing import queue_rules
+from toolvet.server.settings import QueueSettings, ReviewSettings
 from toolvet.store import SignalRecord, VerdictRecord
 from toolvet.store.records import encode_document
 

@@ -30,6 +30,7 @@ from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.failures import ApiError
+from toolvet.server.settings import OidcSettings
 
 _KNOWN_SECONDS: Final = 3600.0
 _LEEWAY: Final = 60

@@ -9,6 +9,7 @@ from typing import Final
 
 from toolvet.errors import UsageError
 from toolvet.server.access.role import Person, Role, role_of
+from toolvet.server.settings import PersonSettings
 
 _PREFIX: Final = "tvt_"
 _SHA256: Final = 64

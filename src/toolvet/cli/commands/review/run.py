@@ -26,6 +26,7 @@ from toolvet.server.reviewing import (
     item_document,
     open_queue,
 )
+from toolvet.server.settings import ReviewSettings
 from toolvet.store import RecordedTurn, Store
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter

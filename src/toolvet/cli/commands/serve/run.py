@@ -34,16 +34,16 @@ def serve(flags: ServeFlags) -> int:
     settings = known[ServeSettings]
     host = flags.host or settings.host or "127.0.0.1"
     try:
-        from toolvet.server.access import (  # noqa: PLC0415  # noqa: PLC0415
+        from toolvet.server.access import (  # noqa: PLC0415 - an extra
             COOKIE,
-            Gate,  # noqa: PLC0415 - an extra
+            Gate,
             People,
             Sessions,
-            Throttle,  # noqa: PLC0415
+            Throttle,
             person_at_this_machine,
         )
         from toolvet.server.dashboard import (  # noqa: PLC0415
-            AlertWatch,  # noqa: PLC0415
+            AlertWatch,
             bounded_end,
             make_app,
             open_socket,
