@@ -32,7 +32,7 @@ class Pretend:
 
 
 def pretended(sender: Pretend) -> Any:
-    from toolvet.server.scores.destination import Destination  # noqa: PLC0415
+    from toolvet.server.scores.platform import Destination  # noqa: PLC0415
 
     @contextmanager
     def opened() -> Iterator[Pretend]:

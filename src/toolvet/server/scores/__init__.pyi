@@ -1,6 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.server.scores.destination import (
+from toolvet.server.scores.platform import (
     destination as destination,
     destination_names as destination_names,
 )

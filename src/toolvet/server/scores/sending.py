@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from toolvet.errors import StoreError, UsageError
-from toolvet.server.scores.destination import Destination, ScoreSender
+from toolvet.server.scores.platform import Destination, ScoreSender
 from toolvet.server.scores.score import Score, score_of
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 from toolvet.store.filters import EVERYTHING

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.destination import (
+from toolvet.server.scores.platform import (
     Destination,
     ScoreSender,
     from_environment,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.destination import Destination, ScoreSender, sdk_module, shown_url
+from toolvet.server.scores.platform import Destination, ScoreSender, sdk_module, shown_url
 from toolvet.server.scores.score import Score, is_uuid7, uuid7_of
 
 _TITLE: Final = "Opik"
