@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     found = Home(tmp_path_factory.mktemp("run"))
     yield found
     for pid in found.residents():
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # It may end by itself meanwhile.
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_a_resident_gives_the_same_bytes(home: Home) -> None:
