@@ -19,7 +19,7 @@ help:
 	@echo "make demo     fill a store from the example servers and open the dashboard on it, at http://127.0.0.1:8741"
 	@echo "make test     run all tests, a quarter of an hour on two cores; as root, install Debian packages for some of them"
 	@echo "make test DEBIAN=no   install no Debian package: the tests that need one skip"
-	@echo "make test ROOM=rules   run those of one folder or file of tests/"
+	@echo "make test WING=core    run those of one wing, or of one folder or file of it: WING=assess/rules"
 	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
 	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
 	@echo "make phrases LANG=de   run the proofs of the phrases of one language; without LANG, of all"
@@ -62,21 +62,21 @@ demo: $(VENV)/.demo
 # DEBIAN=yes or no: whether programs from Debian are installed that some tests run. Without it: as root, yes.
 DEBIAN ?=
 
-# ROOM is a folder or a file of tests/. One room is quicker in one process.
-ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,tests/$(path))),$(shell \
-	find tests -name '$(ROOM)' -o -name '$(ROOM).py' -o -name 'test_$(ROOM).py'))
+# WING is a folder or a file of tests/, by its path there or by its name alone. One folder is quicker in one process.
+WING_TESTS = $(or $(wildcard $(foreach path,$(WING) $(WING).py test_$(WING).py,tests/$(path))),$(shell \
+	find tests -name '$(WING)' -o -name '$(WING).py' -o -name 'test_$(WING).py'))
 
 test: $(VENV)/.test
 	@sh tests/debian-packages.sh $(DEBIAN)
-ifdef ROOM
-	@test -n "$(ROOM_TESTS)" || { echo "tests/ has no folder or file named $(ROOM); its folders are:" \
+ifdef WING
+	@test -n "$(WING_TESTS)" || { echo "tests/ has no folder or file named $(WING); its folders are:" \
 		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }
-	$(BIN)/pytest $(ROOM_TESTS)
+	$(BIN)/pytest $(if $(filter core assess proxy server store batch,$(WING)),-n auto) $(WING_TESTS)
 else
 	$(BIN)/pytest -n auto
 endif
 
-MATCHING = languages matching prose checks envelope turn wire test_possessive.py test_redact.py
+MATCHING = core/languages core/matching core/prose core/checks core/envelope core/turn core/redact core/test_possessive.py mcp/wire
 
 # In an environment that has all that the tests use, or one of its own with the little that these need.
 test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
