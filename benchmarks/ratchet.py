@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 import jsonschema_rs
-from benchmarks.accuracy import TASKS, Task
 from benchmarks.calibration.tables import figures, repair_figures
+from benchmarks.tasks import TASKS, Task
 
 from toolvet import SignalType, check_answer, check_arguments, check_result, valid_example
 from toolvet.core.turn.verdict import verdict
