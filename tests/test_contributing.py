@@ -201,7 +201,7 @@ def test_a_scenario_category_has_cases() -> None:
 
 
 def test_a_command_has_a_test() -> None:
-    folders = [TESTS / name for name in ("cli", "proxy", "assess", "dashboard", "integrations")]
+    folders = [TESTS / name for name in ("cli", "proxy", "assess", "server", "agents")]
     files = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
     for words in commands("toolvet.cli.commands"):
         # `"check", "answer"` and `toolvet check answer` are both calls of a command; `check` alone may be any word.
@@ -233,7 +233,7 @@ def test_an_integration_has_a_test() -> None:
     files = [path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("*.py")]
     files += [path.read_text(encoding="utf-8") for path in (TESTS / "core" / "turn").rglob("*.py")]
     for name in sorted(path.stem for path in (PACKAGE / "agents" / "integrations").glob("[!_]*.py")):
-        assert any(re.search(rf"toolvet\.integrations(\.| import .*\b){name}\b", file) for file in files), (
+        assert any(re.search(rf"toolvet\.agents\.integrations(\.| import .*\b){name}\b", file) for file in files), (
             f"toolvet.agents.integrations.{name} has no test: "
             f"add tests/agents/integrations/test_{name}.py with a server that uses it"
         )
@@ -256,7 +256,7 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
 
 def test_a_platform_for_scores_has_tests() -> None:
     text = "".join(
-        path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("test_scores*.py")
+        path.read_text(encoding="utf-8") for path in (TESTS / "server" / "scores").glob("test_scores*.py")
     )
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (

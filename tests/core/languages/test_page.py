@@ -24,7 +24,7 @@ def copy(tmp_path: Path) -> Path:
     """A copy of the package to which the files of the page's example were added."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignored)
-    shutil.copytree(ROOT / "tests" / "languages", tmp_path / "tests", ignore=ignored)
+    shutil.copytree(ROOT / "tests" / "core" / "languages", tmp_path / "tests", ignore=ignored)
     for path, content in EXAMPLE:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(content, encoding="utf-8")
@@ -62,7 +62,7 @@ def test_the_example_of_the_page_is_proven_in_a_copy(copy: Path) -> None:
 
 
 def test_a_sentence_that_breaks_a_proof_is_named_with_its_place(copy: Path) -> None:
-    file = copy / "src" / "toolvet" / "languages" / "eo" / "refusal.toml"
+    file = copy / "src" / "toolvet" / "core" / "languages" / "eo" / "refusal.toml"
     content = file.read_text(encoding="utf-8").replace("Ŝi ne povas helpi lin", "Mi ne povas helpi lin")
     file.write_text(content, encoding="utf-8")
     done = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_proofs.py")

@@ -57,7 +57,7 @@ from toolvet.mcp.wire.message import (
     split_batch as split_batch,
     without_half_characters as without_half_characters,
 )
-from toolvet.mcp.wire.shallow import shallow as shallow
+from toolvet.mcp.wire.shallow_json import shallow as shallow
 from toolvet.mcp.wire.sse import (
     RawSseFramer as RawSseFramer,
     SseEvent as SseEvent,

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.mcp.wire.shallow import cut_items, shallow
+from toolvet.mcp.wire.shallow_json import cut_items, shallow
 
 Id: TypeAlias = int | str
 
