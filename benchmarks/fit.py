@@ -62,7 +62,7 @@ def main() -> None:
             ways = []
             for name, options in OPTIONS.items():
                 fitted = fit_response(DATA, budget, **options)
-                assert (tokens if "counter" in options else len)(fitted.to_json().decode()) <= budget
+                assert (tokens if "counter" in options else len)(fitted.to_json()) <= budget
                 ways.append(Way(f"toolvet, {name}", partial(fit_response, DATA, budget, **options)))
             ways.append(Way("`json.dumps` of all", partial(json.dumps, DATA), lost="fits nothing"))
             report.compare("`fit_response`", f"to {budget:,} characters", ways, about=about)

@@ -94,7 +94,7 @@ def test_a_rare_kind_has_the_share_of_its_type() -> None:
 
 def test_without_signals_the_documented_confidence_and_the_measured_share_stand_side_by_side() -> None:
     clean = check_answer("The museum opens at nine and closes at six.")
-    assert (clean.assessment_confidence, clean.to_dict()["likelyGood"]) == (0.9, clean.likely_good)
+    assert (clean.assessment_confidence, clean.to_dict()["likely_good"]) == (0.9, clean.likely_good)
     assert clean.likely_good > 0.95
 
 

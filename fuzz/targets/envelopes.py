@@ -104,7 +104,7 @@ def _fit(draw: Draw) -> None:
         return
     counter = options.get("counter", "characters")
     text = fitted.to_json("v2")
-    size = len(text) if counter == "bytes" else len(text.decode())
+    size = len(text.encode()) if counter == "bytes" else len(text)
     holds(size <= budget, "a response is over its budget")
     holds(not any(each.severity is Severity.ERROR for each in check_envelope(fitted)), "it has a fault")
     archive = options.get("archive")

@@ -1,8 +1,8 @@
 """The nouns that all rooms share: a finding, its severity, and the card of the check that it comes from."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -56,10 +56,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         occurrences: the number of calls that showed the same thing.
     """
 
+    # What the verdict on an envelope leaves out (`toolvet.core.schema.document`). Reports show all.
+    _hides: ClassVar = ("tool", "tools", "cause", "item", "item_kind", "why", "reproduce", "scenario", "occurrences")
+
     id: str
     severity: Severity
     message: str
-    confidence: int = 100
+    confidence: Annotated[int, msgspec.Meta(ge=0, le=100)] = 100
     tool: str | None = None
     tools: tuple[str, ...] = ()
     cause: str = ""
@@ -170,24 +173,3 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
             why=self.why,
             remedy=remedy or self.remedy,
         )
-
-
-def findings_document(findings: Sequence[Finding]) -> dict[str, object]:
-    """Return the findings on one envelope as JSON: whether it is valid, and what was found.
-
-    >>> findings_document([])
-    {'valid': True, 'findings': []}
-    """
-    entries = [
-        {
-            "id": finding.id,
-            "severity": finding.severity.value,
-            "confidence": finding.confidence,
-            "pointer": finding.pointer,
-            "message": finding.message,
-            "evidence": finding.evidence,
-            "remedy": finding.remedy,
-        }
-        for finding in findings
-    ]
-    return {"valid": all(finding.severity is not Severity.ERROR for finding in findings), "findings": entries}

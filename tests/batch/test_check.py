@@ -51,7 +51,7 @@ def test_options_and_columns_are_those_of_the_caller(tmp_path: Path) -> None:
     (tmp_path / "own.toml").unlink()
     batch = pa.record_batch({"uuid": [1, 2], "model": ["a", "b"], "said": ["It is 42.", REFUSAL], "more": [None, None]})
     verdicts = pickle.loads(pickle.dumps(check))(batch)  # noqa: S301 - ours
-    assert verdicts.schema.names[:4] == ["id", "model", "length", "score"]
+    assert verdicts.schema.names[:4] == ["id", "model", "length", "likely_good"]
     assert verdicts.column("score").to_pylist() == [1.0, 1.0]
     assert BatchCheck("answers", columns=columns)(batch).column("score").to_pylist() == [0.2, 0.25]
 

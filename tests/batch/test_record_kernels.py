@@ -18,8 +18,8 @@ from toolvet.batch.kernels import read_tools
 from toolvet.core.checks.arguments import ArgumentCheck
 from toolvet.core.checks.result import ResultCheck
 from toolvet.core.envelope import check_envelope
+from toolvet.core.envelope.check.check import EnvelopeVerdict
 from toolvet.core.turn import ConversationCheck
-from toolvet.findings import findings_document
 
 ERROR = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}
 SUCCESS = {"content": [{"type": "text", "text": "42"}]}
@@ -40,12 +40,10 @@ def json_column(values: list[object]) -> Any:
 
 def assert_result(row: dict[str, Any], result: object) -> None:
     wanted = check_result({"name": "tool"}, {}, result).to_dict()
-    metadata: Any = wanted.pop("responseMetadata")
-    names = {"isValid": "is_valid", "isError": "is_error"}
-    wanted = {names.get(name, name): value for name, value in wanted.items()}
+    metadata: Any = wanted.pop("metadata")
     assert {name: row[name] for name in wanted} == wanted
-    assert row["content_types"] == metadata["contentTypes"]
-    assert row["taken_for"] == metadata.get("takenFor")
+    assert row["content_types"] == metadata["content_types"]
+    assert row["taken_for"] == metadata.get("taken_for")
     assert row["problem"] is None
 
 
@@ -95,7 +93,7 @@ def test_envelopes_have_their_findings() -> None:
     envelopes: list[Any] = [{"success": "yes"}, {"envelope": {"success": True, "data": {}, "meta": {}}}, 12]
     rows = EnvelopesKernel()(pa.record_batch({"envelope": json_column(envelopes)})).to_pylist()
     for row, envelope in zip(rows, [envelopes[0], envelopes[1]["envelope"]], strict=False):
-        document: Any = findings_document(check_envelope(envelope))
+        document: Any = EnvelopeVerdict(check_envelope(envelope)).to_dict()
         assert row["valid"] is document["valid"]
         assert row["findings"] == document["findings"]
     assert rows[2]["problem"] == "must be a JSON object, not int"

@@ -87,8 +87,8 @@ def test_jsonl_and_csv_hold_what_parquet_holds(logs: Path, tmp_path: Path, judge
     assert records[0]["signal_counts"] == {"refusal": 1}
     assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == (tmp_path / "out.jsonl").read_bytes()
     cells = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
-    assert cells[0].startswith("row,id,length,score,likely_good,should_escalate,reason")
-    assert cells[1].startswith("1,0,32,0.25,0.05,true,")
+    assert cells[0].startswith("row,id,length,likely_good,score,should_escalate,reason")
+    assert cells[1].startswith("1,0,32,0.05,0.25,true,")
     assert len(rows) == len(records) == len(cells) - 1 == 11
 
 

@@ -78,7 +78,7 @@ def test_each_line_of_jsonl_is_an_answer_with_what_is_known_of_its_turn() -> Non
     done = toolvet("--json", given="".join(f"{json.dumps(record)}\n\n" for record in records))
     found = verdicts(done)
     assert [each.get("id") for each in found] == ["a", "b", "c", "d", "e", None]
-    assert [each["shouldEscalate"] for each in found] == [True, True, False, False, True, False]
+    assert [each["should_escalate"] for each in found] == [True, True, False, False, True, False]
 
 
 def test_one_object_over_several_lines_and_a_list_are_read_too() -> None:
@@ -88,7 +88,7 @@ def test_one_object_over_several_lines_and_a_list_are_read_too() -> None:
 
 def test_lines_of_a_text_can_be_answers_of_their_own() -> None:
     found = verdicts(toolvet("--json", "--lines", given=f"{FINE}\n\n{REFUSAL}\n"))
-    assert [each["shouldEscalate"] for each in found] == [False, True]
+    assert [each["should_escalate"] for each in found] == [False, True]
 
 
 def test_several_files_are_reported_by_their_names(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_bytes_that_are_not_text_and_lone_surrogates_get_a_verdict() -> None:
         timeout=170,
         check=False,
     )
-    assert json.loads(done.stdout)["shouldEscalate"] is True
-    assert verdicts(toolvet("--json", given='"I cannot help with that \\ud800 request."'))[0]["shouldEscalate"] is True
+    assert json.loads(done.stdout)["should_escalate"] is True
+    assert verdicts(toolvet("--json", given='"I cannot help with that \\ud800 request."'))[0]["should_escalate"] is True
 
 
 def test_control_characters_of_an_answer_do_not_reach_the_terminal() -> None:

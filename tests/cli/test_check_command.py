@@ -79,7 +79,7 @@ def test_results_of_any_shape_are_judged_and_the_shape_is_named() -> None:
         {"id": 7, "tool": "find_book"},
     ]
     done = toolvet("check", "result", "--json", given="\n".join(map(json.dumps, records)))
-    taken = [line["responseMetadata"].get("takenFor") for line in lines(done)]  # type: ignore[attr-defined]
+    taken = [line["metadata"].get("taken_for") for line in lines(done)]  # type: ignore[attr-defined]
     assert taken == [
         "OpenAI tool message", "Anthropic tool_result", "text", "payload", "text", "JSON-RPC response", "nothing"
     ]  # fmt: skip

@@ -211,13 +211,13 @@ def test_a_call_is_kept_with_its_verdict_and_how_long_it_took(tmp_path: Path) ->
 def test_what_a_result_says_that_it_leaves_out_is_kept_and_the_counts_of_its_parts_are_not(tmp_path: Path) -> None:
     cut = fit_response({"books": [{"id": f"b{number}", "title": "Emma"} for number in range(200)]}, 900)
     book = tmp_path / "calls.db"
-    record(book, Conversation().call({"title": "Emma"}, text(cut.to_json().decode())).call({"title": "Ivanhoe"}))
+    record(book, Conversation().call({"title": "Emma"}, text(cut.to_json())).call({"title": "Ivanhoe"}))
     first, second = (call.detail["verdict"] for call in kept(book))
     assert isinstance(first, dict)
     assert isinstance(second, dict)
-    assert set(first["responseMetadata"]) == {"contentFidelity", "warnings"}
-    assert first["responseMetadata"]["contentFidelity"] == "partial"
-    assert "responseMetadata" not in second
+    assert set(first["metadata"]) == {"content_fidelity", "warnings"}
+    assert first["metadata"]["content_fidelity"] == "partial"
+    assert "metadata" not in second
 
 
 def test_a_refused_call_is_kept_with_what_was_wrong(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_the_document_of_a_call_has_what_has_no_column() -> None:
         "result": {},
     }
     assert [factor["present"] for factor in shown["factors"]] == [True]
-    assert shown["responseMetadata"] == {"contentFidelity": "full", "warnings": ["old"]}
+    assert shown["metadata"] == {"content_fidelity": "full", "warnings": ["old"]}
     assert shown["trace_id"] == TRACE
     assert not [key for key, value in shown.items() if value in (None, [], {})]
 
@@ -225,12 +225,12 @@ def test_the_document_of_a_call_has_what_has_no_column() -> None:
         (ResultMetadata(), None),
         (ResultMetadata(warnings=("old",)), {"warnings": ["old"]}),
         (ResultMetadata(pagination={"has_more": True}), {"pagination": {"has_more": True}}),
-        (ResultMetadata(content_fidelity="partial"), {"contentFidelity": "partial"}),
+        (ResultMetadata(content_fidelity="partial"), {"content_fidelity": "partial"}),
     ],
 )
 def test_what_is_left_of_a_verdict_is_no_count(about: ResultMetadata, kept: dict[str, object] | None) -> None:
     shown = detail(ended(verdict=verdict(metadata=about)))["verdict"]
-    assert shown.get("responseMetadata") == kept
+    assert shown.get("metadata") == kept
     assert "factors" not in shown
 
 

@@ -235,10 +235,10 @@ def of_envelope(envelope: Mapping[str, Any]) -> Station:
 
 def of_verdict(name: str, verdict: Mapping[str, Any], trace: object) -> Station:
     """A verdict: of a success it says how much of the data is there, and quotes the warnings with their codes."""
-    about = verdict.get("responseMetadata", {})
+    about = verdict.get("metadata", {})
     word, code = verdict.get("state"), verdict.get("error_code")
-    if word is None and "contentFidelity" in about:
-        word = about["contentFidelity"]
+    if word is None and "content_fidelity" in about:
+        word = about["content_fidelity"]
         code = ", ".join(warning.partition(": ")[0] for warning in about.get("warnings", ()))
     return Station(name, said(word), said(code), said(verdict.get("retry")), said(trace))
 
@@ -246,7 +246,7 @@ def of_verdict(name: str, verdict: Mapping[str, Any], trace: object) -> Station:
 def of_answer(name: str, quality: AnswerQuality) -> Station:
     """The verdict on an answer, which lists the calls that failed and those that brought a part."""
     document: Any = quality.to_dict()
-    calls = [*document.get("failedCalls", ()), *document.get("partialCalls", ())]
+    calls = [*document.get("failed_calls", ()), *document.get("partial_calls", ())]
     word, code, retry = (said(*(call.get(key) for call in calls for key in keys)) for keys in _OF_A_CALL)
     return Station(name, word, code, retry, said(document.get("trace_id")))
 

@@ -100,7 +100,7 @@ def send_invoice(order_id: str, email: str) -> CallToolResult:
         error_type="unavailable",
     )
     # The careless part: the envelope says failure, and the result does not say `isError`.
-    return CallToolResult(content=[TextContent(type="text", text=failure.to_json().decode())])
+    return CallToolResult(content=[TextContent(type="text", text=failure.to_json())])
 
 
 ENVELOPED = (

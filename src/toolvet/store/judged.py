@@ -25,7 +25,7 @@ AnyVerdict: TypeAlias = AnswerQuality | ArgumentReport | ResultVerdict | Sequenc
 
 REPORT: Final = "toolvet-report/"
 # These have columns of their own.
-_COLUMNS: Final = frozenset({"score", "shouldEscalate", "trace_id"})
+_COLUMNS: Final = frozenset({"score", "should_escalate", "trace_id"})
 _MOST_CALLS: Final = 200
 _MOST_CALL_BYTES: Final = 64 * 1024
 _MOST_TEXT: Final = 1 << 20
@@ -118,17 +118,17 @@ def short_verdict(verdict: Mapping[str, object]) -> Mapping[str, object]:
     factors = [
         factor for factor in cast("Iterable[object]", verdict.get("factors") or ()) if members(factor).get("present")
     ]
-    about = members(verdict.get("responseMetadata"))
+    about = members(verdict.get("metadata"))
     kept: dict[str, object] = {
         **verdict,
         "factors": factors,
-        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
+        "metadata": {key: about[key] for key in _KEPT_METADATA if key in about},
     }
     return {key: item for key, item in kept.items() if item not in (None, [], {})}
 
 
 # What the server says of a result that is not all there is; the rest only counts its parts.
-_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
+_KEPT_METADATA: Final = ("content_fidelity", "pagination", "warnings")
 
 
 def _of_answer(quality: AnswerQuality) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _of_answer(quality: AnswerQuality) -> dict[str, Any]:
 
 
 def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
-    failed = verdict.is_error or verdict.error_without_flag or not verdict.is_valid
+    failed = verdict.reports_error or not verdict.is_valid
     return {
         "kind": "result",
         "outcome": "tool_error" if verdict.is_error else "success",

@@ -12,7 +12,7 @@ import msgspec
 
 from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members, real
-from toolvet.store.records import EventRecord, SignalRecord, VerdictRecord, encode_document, new_id
+from toolvet.store.records import EventRecord, SignalRecord, VerdictRecord, encode_document, in_present_names, new_id
 
 # The year 2286, and the largest whole number of a database.
 _LATEST: Final = 10_000_000_000
@@ -61,7 +61,7 @@ def verdict_of_answer(row: Mapping[str, object]) -> VerdictRecord:
         outcome=str(detail.get("action") or ""),
         score=real(row.get("score")),
         escalate=bool(row.get("escalate")),
-        confidence=real(detail.get("assessmentConfidence")),
+        confidence=real(detail.get("assessment_confidence")),
         reason=_text(detail.get("reason")),
         text=_text(row.get("text")),
         document=encode_document(detail),
@@ -85,12 +85,12 @@ def event_of_row(row: Mapping[str, object]) -> EventRecord:
 def _detail(row: Mapping[str, object]) -> Mapping[str, object]:
     detail = row.get("detail")
     if not isinstance(detail, str):
-        return members(detail)
+        return in_present_names(members(detail))
     try:
         decoded: object = msgspec.json.decode(detail)
     except (msgspec.MsgspecError, ValueError):
         return {}
-    return members(decoded)
+    return in_present_names(members(decoded))
 
 
 def _id(row: Mapping[str, object]) -> str:

@@ -77,8 +77,8 @@ class VerdictRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     @property
     def detail(self) -> Mapping[str, object]:
-        """The rest of the verdict: members that have no field of their own. Decoded anew each time."""
-        return decode_document(self.document)
+        """The rest of the verdict: members that have no field of their own. Each access decodes the document."""
+        return in_present_names(decode_document(self.document))
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="event"):
@@ -179,6 +179,48 @@ def decode_document(document: msgspec.Raw) -> Mapping[str, object]:
     except (msgspec.MsgspecError, ValueError):
         value = json.loads(bytes(document) or b"{}")
     return members(value)
+
+
+# How versions up to 0.1 spelled members of verdicts. Their documents stay in stores and exports as they are.
+_FORMER: Final = {
+    "isValid": "is_valid",
+    "isError": "is_error",
+    "responseMetadata": "metadata",
+    "contentTypes": "content_types",
+    "textBlockCount": "text_block_count",
+    "imageCount": "image_count",
+    "resourceCount": "resource_count",
+    "audioCount": "audio_count",
+    "otherCounts": "other_counts",
+    "hasStructuredContent": "has_structured_content",
+    "hasMeta": "has_meta",
+    "outputSchemaValidation": "output_schema_validation",
+    "hasOutputSchema": "has_output_schema",
+    "contentFidelity": "content_fidelity",
+    "droppedContentIds": "dropped_content_ids",
+    "takenFor": "taken_for",
+    "likelyGood": "likely_good",
+    "shouldEscalate": "should_escalate",
+    "assessmentConfidence": "assessment_confidence",
+    "failedCalls": "failed_calls",
+    "partialCalls": "partial_calls",
+    "validExample": "valid_example",
+}
+# The members that are parts of a verdict. All others hold words and values of clients and servers.
+_OWN_PARTS: Final = frozenset({"verdict", "metadata", "output_schema_validation", "error"})
+
+
+def in_present_names(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a verdict's document, of any version, with the names that its members have today.
+
+    >>> in_present_names({"verdict": {"isValid": True}, "arguments": {"isValid": 1}})
+    {'verdict': {'is_valid': True}, 'arguments': {'isValid': 1}}
+    """
+    found: dict[str, object] = {}
+    for name, value in document.items():
+        now = _FORMER.get(name, name)
+        found[now] = in_present_names(value) if now in _OWN_PARTS and is_object(value) else value
+    return found
 
 
 def encode_lines(records: Iterable[StoreRecord]) -> bytes:

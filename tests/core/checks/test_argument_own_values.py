@@ -26,7 +26,7 @@ def example(arguments: object, schema: dict[str, Any] = TICKETS) -> Any:
     assert not report.valid
     found = report.own_example
     error: Any = report.to_dict()["error"]
-    assert error.get("validExample") == found
+    assert error.get("valid_example") == found
     assert check_arguments({"name": "t", "inputSchema": schema}, found).valid
     return found
 

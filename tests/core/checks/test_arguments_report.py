@@ -338,12 +338,12 @@ def test_the_json_form_is_the_documented_one() -> None:
     document = check_arguments(USER, {"login": "ab", "plan": "free"}).to_dict()
     error: Any = document["error"]
     assert document["valid"] is False
-    assert list(error) == ["type", "summary", "issues", "schema", "suggestions", "validExample"]
+    assert list(error) == ["type", "summary", "issues", "schema", "suggestions", "valid_example"]
     assert error["type"] == "validation"
     (issue,) = error["issues"]
     assert (issue["field"], issue["received"], issue["expected"]) == ("login", "ab", "minimum length 3")
     assert error["schema"]["properties"]["age"]["constraints"] == ["Minimum: 16", "Maximum: 130"]
-    assert error["schema"]["examples"] == [error["validExample"]]
+    assert error["schema"]["examples"] == [error["valid_example"]]
 
 
 SECTIONS = ["## Issues Found:", "## Tool Schema:", "## Suggestions:", "## Valid Example:"]

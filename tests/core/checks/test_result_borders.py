@@ -171,8 +171,8 @@ def test_an_object_as_text_that_is_large_or_broken(text: str, reports: bool) -> 
 
 def test_a_validation_is_written_with_its_error_or_without() -> None:
     valid, invalid = OutputSchemaValidation(True, True), OutputSchemaValidation(True, False, "no a")
-    assert valid.to_dict() == {"hasOutputSchema": True, "isValid": True}
-    assert invalid.to_dict() == {"hasOutputSchema": True, "isValid": False, "error": "no a"}
+    assert valid.to_dict() == {"has_output_schema": True, "is_valid": True}
+    assert invalid.to_dict() == {"has_output_schema": True, "is_valid": False, "error": "no a"}
 
 
 @pytest.mark.parametrize(("before", "is_read"), [(3_987, True), (3_988, False)])
@@ -282,8 +282,8 @@ def test_a_response_of_http_as_json(result: dict[str, object], text: str | None,
 def test_the_validation_is_in_the_metadata_as_json() -> None:
     tool = {"name": "t", "inputSchema": {}, "outputSchema": {"type": "object", "required": ["a"]}}
     metadata = check_result(tool, {}, {"content": [], "structuredContent": {"a": 1}}).metadata.to_dict()
-    assert metadata["outputSchemaValidation"] == {"hasOutputSchema": True, "isValid": True}
-    assert "outputSchemaValidation" not in check_result({}, {}, said("ok")).metadata.to_dict()
+    assert metadata["output_schema_validation"] == {"has_output_schema": True, "is_valid": True}
+    assert "output_schema_validation" not in check_result({}, {}, said("ok")).metadata.to_dict()
 
 
 @pytest.mark.parametrize(("length", "reports"), [(39_999, True), (40_000, True), (40_001, False)])

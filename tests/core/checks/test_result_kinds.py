@@ -440,10 +440,10 @@ def test_blocks_of_every_type_are_counted_and_in_the_evidence() -> None:
     assert dict(verdict.metadata.other_counts) == {"hologram": 2, "smell": 1}
     assert {"Response includes 2 audio clip(s)", "Response includes 2 hologram block(s)"} <= set(verdict.evidence)
     found = verdict.metadata.to_dict()
-    assert (found["audioCount"], found["otherCounts"]) == (2, {"hologram": 2, "smell": 1})
+    assert (found["audio_count"], found["other_counts"]) == (2, {"hologram": 2, "smell": 1})
     plain = extract_metadata({"name": "t"}, {"content": blocks[:1]})
     assert (plain.audio_count, dict(plain.other_counts)) == (0, {})
-    assert not {"audioCount", "otherCounts"} & plain.to_dict().keys()
+    assert not {"audio_count", "other_counts"} & plain.to_dict().keys()
     # A server may invent a type for every block: names are not kept without end.
     many = [{"type": f"type{number}"} for number in range(500)]
     counts = extract_metadata({"name": "t"}, {"content": many}).other_counts

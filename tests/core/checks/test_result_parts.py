@@ -98,7 +98,7 @@ def test_what_the_metadata_of_an_envelope_says() -> None:
     verdict = check_result({}, {}, envelope(success=True, data={}, meta=meta)).metadata.to_dict()
     assert verdict["pagination"] == {"has_more": True}
     assert verdict["warnings"] == ["said", "too", "STALE: old", "bare"]
-    assert (verdict["contentFidelity"], verdict["droppedContentIds"]) == ("partial", ["a", "b"])
+    assert (verdict["content_fidelity"], verdict["dropped_content_ids"]) == ("partial", ["a", "b"])
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def mcp(text: str, *, failed: bool = False) -> dict[str, object]:
 def test_each_failure_of_the_table_is_read_as_its_shape(name: str, has_flag: bool, text: str) -> None:  # noqa: FBT001 - a parameter of the test
     verdict = judged(json.loads(text))
     assert verdict.metadata.taken_for == name
-    assert verdict.to_dict()["responseMetadata"]["takenFor"] == name  # type: ignore[index]
+    assert verdict.to_dict()["metadata"]["taken_for"] == name  # type: ignore[index]
     assert verdict.state is State.NOT_FOUND
     assert verdict.classification == "fully_working"
     assert (verdict.is_error, verdict.error_without_flag) == (has_flag, not has_flag)

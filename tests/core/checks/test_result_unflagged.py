@@ -231,7 +231,7 @@ def test_a_success_that_reports_an_error_is_seen_without_the_flag(text: str, kin
     verdict = unflagged(text)
     assert verdict["error_without_flag"] is True
     assert verdict["error_kind"] == kind, verdict["evidence"]
-    assert verdict["isError"] is False
+    assert verdict["is_error"] is False
     assert verdict["classification"] == ("partially_working" if kind == "business" else "error")
     assert "error reported without isError" in str(verdict["issues"])
 

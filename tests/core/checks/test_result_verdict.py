@@ -272,8 +272,8 @@ def test_the_official_sdk_is_read() -> None:
 def test_the_json_form_has_the_documented_keys() -> None:
     found = failed("User not found").to_dict()
     assert list(found) == [
-        "isValid", "isError", "classification", "confidence", "issues", "evidence", "error_kind", "state", "retry", "factors",
-        "responseMetadata", "error_without_flag", "leaks", "certainty",
+        "is_valid", "is_error", "classification", "confidence", "issues", "evidence", "error_kind", "state", "retry", "factors",
+        "metadata", "error_without_flag", "leaks", "certainty",
         "error_code",
     ]  # fmt: skip
     assert (found["state"], found["retry"]) == ("not_found", "fix_arguments")

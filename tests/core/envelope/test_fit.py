@@ -27,7 +27,7 @@ VALIDATOR = jsonschema.Draft202012Validator(envelope_schema())
 
 
 def text(envelope: Envelope) -> str:
-    return envelope.to_json().decode()
+    return envelope.to_json()
 
 
 def ships(count: int) -> dict[str, Any]:

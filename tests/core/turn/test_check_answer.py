@@ -59,7 +59,7 @@ def test_a_verdict_lists_the_calls_that_failed_also_where_the_answer_says_so() -
     assert honest.failed_calls == (
         CallFailure(tool="get_order", state=State.NOT_FOUND, error_code="NOT_FOUND", retry=Retry.FIX_ARGUMENTS),
     )
-    assert honest.to_dict()["failedCalls"] == [
+    assert honest.to_dict()["failed_calls"] == [
         {"tool": "get_order", "state": "not_found", "error_code": "NOT_FOUND", "retry": "fix_arguments"}
     ]
     both = check_answer("I sent the mail about order 7.", calls=[missing, down])
@@ -71,7 +71,7 @@ def test_no_failed_calls_without_calls_after_a_success_or_where_a_later_call_mad
     for calls in (None, [], [done], [failed("get_order", "connection reset"), done]):
         quality = check_answer("Order 7 is on its way to the harbour.", calls=calls)
         assert quality.failed_calls == ()
-        assert "failedCalls" not in quality.to_dict()
+        assert "failed_calls" not in quality.to_dict()
 
 
 def test_of_a_call_that_never_returned_only_the_name_is_known() -> None:
@@ -87,7 +87,7 @@ def test_a_verdict_lists_the_calls_that_brought_a_part_until_a_later_call_comple
     assert quality.partial_calls == (
         PartialCall(tool="list_orders", content_fidelity="partial", warning_code="CONTENT_TRUNCATED"),
     )
-    assert quality.to_dict()["partialCalls"] == [
+    assert quality.to_dict()["partial_calls"] == [
         {"tool": "list_orders", "content_fidelity": "partial", "warning_code": "CONTENT_TRUNCATED"}
     ]
     rest = {"name": "list_orders", "arguments": {"page": 2}, "result": "A-199"}
@@ -174,10 +174,10 @@ def test_the_json_form_has_the_keys_of_the_document() -> None:
     assert document.keys() == {
         "score",
         "signals",
-        "shouldEscalate",
+        "should_escalate",
         "reason",
-        "likelyGood",
-        "assessmentConfidence",
+        "likely_good",
+        "assessment_confidence",
         "action",
         "feedback",
     }

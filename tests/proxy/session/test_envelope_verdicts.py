@@ -138,10 +138,10 @@ def test_what_an_envelope_says_of_its_content_is_in_the_metadata() -> None:
     envelope["meta"]["warning_details"] = [{"code": "STALE_CACHE", "message": "An hour old"}]
     for carrier in CARRIERS:
         found = check_result({"name": "ships"}, {}, carried(envelope, carrier, flagged=False)).to_dict()
-        told: Any = found["responseMetadata"]
+        told: Any = found["metadata"]
         assert told["warnings"] == ["2 of 5 ships are shown", "STALE_CACHE: An hour old"]
         assert told["pagination"] == {"cursor": "b", "has_more": True, "total_count": 5}
-        assert told["contentFidelity"] == "partial"
-        assert told["droppedContentIds"] == ["3"]
+        assert told["content_fidelity"] == "partial"
+        assert told["dropped_content_ids"] == ["3"]
     plain = check_result({"name": "ships"}, {}, {"content": [{"type": "text", "text": "two"}]}).to_dict()
-    assert "warnings" not in str(plain["responseMetadata"])
+    assert "warnings" not in str(plain["metadata"])

@@ -101,7 +101,7 @@ def test_a_refused_call_has_a_verdict_in_the_record_and_in_meta_when_asked(
     result = world.call(arguments, None, **ASKING)
     assert result["isError"] is True
     verdict = result["_meta"][VERDICT]
-    assert (verdict["state"], verdict["retry"], verdict["isError"]) == (state, retry, True)
+    assert (verdict["state"], verdict["retry"], verdict["is_error"]) == (state, retry, True)
     assert "Refused by toolvet, not sent" in verdict["issues"][0]
     assert world.note is not None
     assert world.note.blocked == reason

@@ -109,7 +109,7 @@ def test_the_value_of_an_answer_is_changed_as_its_bytes_are() -> None:
     asked = session(ProxySettings(verdict="always"))
     steps = asked.from_server(line(id=1, result={"content": [{"type": "text", "text": "ok"}]}))
     changed = msgspec.json.decode(steps[0].data)  # type: ignore[union-attr]
-    assert changed["result"]["_meta"]["dev.toolvet/verdict"]["isValid"] is True
+    assert changed["result"]["_meta"]["dev.toolvet/verdict"]["is_valid"] is True
     # What is no object has no place for a verdict.
     asked = session(ProxySettings(verdict="always"))
     answer = line(id=1, result=["no object"])

@@ -35,7 +35,8 @@ def post(client: httpx2.Client, kind: str, body: dict[str, Any]) -> Any:
 def test_an_answer_gets_the_verdict_of_the_library(client: httpx2.Client) -> None:
     found = post(client, "answer", {"text": REFUSAL, "trace": "t1"})
     expected = check_answer(REFUSAL, trace="t1")
-    assert msgspec.convert(found, replies.AnswerReply).score == expected.score
+    reply = msgspec.convert(found, replies.AnswerReply)
+    assert (found, msgspec.structs.asdict(reply)["score"]) == (expected.to_dict(), expected.score)
     assert (found["should_escalate"], found["trace_id"]) == (True, "t1")
 
 
@@ -61,13 +62,15 @@ def test_arguments_keep_the_names_of_the_callers_properties(client: httpx2.Clien
 
 def test_a_result_says_whose_error_it_is(client: httpx2.Client) -> None:
     found = post(client, "result", {"tool": SHIP, "result": DOWN})
-    assert msgspec.convert(found, replies.ResultReply).state == check_result(SHIP, None, DOWN).state
-    assert "content_types" in found["response_metadata"]
+    msgspec.convert(found, replies.ResultReply)
+    assert found == check_result(SHIP, None, DOWN).to_dict()
+    assert "content_types" in found["metadata"]
 
 
 def test_an_envelope_is_held_against_its_contract(client: httpx2.Client) -> None:
     found = post(client, "envelope", {"response": {"success": True}})
-    assert msgspec.convert(found, replies.EnvelopeReply).valid is False
+    msgspec.convert(found, replies.EnvelopeReply)
+    assert found["valid"] is False
 
 
 def test_a_conversation_is_judged_turn_by_turn_in_one_spelling(client: httpx2.Client) -> None:

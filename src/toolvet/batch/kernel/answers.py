@@ -1,11 +1,11 @@
 """`AnswersKernel`: answers → their quality, a column for each field of `AnswerQuality`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import numpy as np
 
-from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
@@ -14,49 +14,18 @@ from toolvet.core.json_value import elements, is_array
 from toolvet.core.turn import CLEAN, AnswerCheck
 
 SIGNAL: Final = pa.struct(
-    [
-        ("type", pa.string()),
-        ("label", pa.string()),
-        ("evidence", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("weight", pa.float64()),
-        ("certainty", pa.float64()),
-        ("source", pa.string()),
-        ("language", pa.string()),
-        ("context", pa.string()),
-        ("against", pa.string()),
-        ("model", pa.string()),
-    ]
+    [*arrow_fields(FailureSignal, without=("position",)), ("start", pa.int64()), ("end", pa.int64())]
 )
 """One signal. `start` and `end` are its characters in the text, null where it has no place."""
 
-_TEXT: Final = pa.string()
-_CALL: Final = pa.list_(
-    pa.struct([("tool", _TEXT), ("state", _TEXT), ("error_code", _TEXT), ("retry", _TEXT)]),
-)
-_PART: Final = pa.list_(pa.struct([("tool", _TEXT), ("content_fidelity", _TEXT), ("warning_code", _TEXT)]))
 _COUNTS: Final = pa.struct([(kind.value, pa.int32()) for kind in SignalType])
+# A trace id is no column: a row has an id of its own.
+_MEMBERS: Final = dict(arrow_fields(AnswerQuality, without=("trace_id",)))
 
 ANSWERS: Final[ArrowSchema] = pa.schema(
-    [
-        ("score", pa.float64()),
-        ("likely_good", pa.float64()),
-        ("should_escalate", pa.bool_()),
-        ("reason", _TEXT),
-        ("assessment_confidence", pa.float64()),
-        ("action", _TEXT),
-        ("feedback", _TEXT),
-        ("signal_counts", _COUNTS),
-        ("signals", pa.list_(SIGNAL)),
-        ("failed_calls", _CALL),
-        ("partial_calls", _PART),
-        (PROBLEM, _TEXT),
-    ]
+    [*{**_MEMBERS, "signals": pa.list_(SIGNAL), "signal_counts": _COUNTS, PROBLEM: pa.string()}.items()]
 )
-"""The columns of verdicts on answers."""
-
-_SCALARS: Final = ("score", "likely_good", "should_escalate", "reason", "assessment_confidence", "feedback")
+"""The columns of verdicts on answers: the members of `AnswerQuality`, and how many signals of each type there are."""
 
 Judged = list[tuple[int, AnswerQuality]]
 
@@ -148,17 +117,15 @@ class AnswersKernel:
 def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> RecordBatch:
     """Return the verdicts on so many answers: those in `judged`, by row, and for all others that they are clean."""
     made = VerdictColumns(ANSWERS, rows, problems)
-    for name in _SCALARS:
-        made.add(name, getattr(CLEAN, name), [(row, getattr(quality, name)) for row, quality in judged])
-    made.add("action", CLEAN.action.value, [(row, quality.action.value) for row, quality in judged])
+    for name, kind in _MEMBERS.items():
+        if name == "signals":
+            made.add_lists(name, [(row, [*map(signal_record, quality.signals)]) for row, quality in judged])
+        elif pa.types.is_list(kind):
+            found = [(row, quality.to_dict().get(name, ())) for row, quality in judged if getattr(quality, name)]
+            made.add_lists(name, cast("Sequence[tuple[int, Sequence[Mapping[str, object]]]]", found))
+        else:
+            made.add(name, getattr(CLEAN, name), [(row, getattr(quality, name)) for row, quality in judged])
     made.columns["signal_counts"] = _counts(rows, judged)
-    made.add_lists("signals", [(row, [*map(signal_record, quality.signals)]) for row, quality in judged])
-    made.add_lists(
-        "failed_calls", [(row, [each.to_dict() for each in quality.failed_calls]) for row, quality in judged]
-    )
-    made.add_lists(
-        "partial_calls", [(row, [each.to_dict() for each in quality.partial_calls]) for row, quality in judged]
-    )
     return made.batch()
 
 

@@ -5,25 +5,26 @@ from typing import ClassVar, Final
 
 import orjson
 
-from toolvet.batch.arrow import ArrowSchema, pa
+from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.core.checks import ArgumentCheck, render_repair
+from toolvet.core.checks import ArgumentCheck, ArgumentReport, Issue, ReportedFault, mask_arguments
 
 _TEXT: Final = pa.string()
-_VIOLATION: Final = pa.struct(
-    [(name, _TEXT) for name in ("field", "pointer", "keyword", "kind", "problem", "received", "expected", "fix")]
+# The tool's definition has what is the same for all rows: the schema, advice, examples.
+_VIOLATION: Final = pa.struct(arrow_fields(Issue, without=("did_you_mean", "examples")))
+_OF_FAULT: Final = arrow_fields(
+    ReportedFault, without=("type", "issues", "schema", "suggestions", "valid_example", "repair")
 )
 
 ARGUMENTS: Final[ArrowSchema] = pa.schema(
     [
-        ("valid", pa.bool_()),
-        ("summary", _TEXT),
+        *arrow_fields(ArgumentReport, without=("error", "trace_id")),
+        *_OF_FAULT,
         ("violations", pa.list_(_VIOLATION)),
         ("repaired", _TEXT),
         ("repair_confidence", _TEXT),
         ("repair_certainty", pa.float64()),
-        ("unchecked", _TEXT),
         (PROBLEM, _TEXT),
     ]
 )
@@ -68,10 +69,11 @@ class ArgumentsKernel(RecordKernel):
             report = self._check(tool, sent[row])
             record: dict[str, object] = {"valid": report.valid, "violations": [], "unchecked": report.unchecked}
             if not report.valid:
-                record["summary"] = report.summary
+                # Of the report, which has the same members: its `error` would make an example for each row.
+                record |= {name: getattr(report, name) for name, _ in _OF_FAULT}
                 record["violations"] = [_violation(issue.to_dict()) for issue in report.issues]
             if not report.valid and report.repair is not None:
-                record["repaired"] = orjson.dumps(render_repair(report.repair)["arguments"], default=str).decode()
+                record["repaired"] = orjson.dumps(mask_arguments(report.repair.arguments), default=str).decode()
                 record["repair_confidence"] = report.repair.confidence
                 record["repair_certainty"] = report.repair.certainty
             return record

@@ -128,6 +128,10 @@ class VerdictColumns:
             indices = pa.array(places, mask=self._unjudged)
             self.columns[name] = pa.array(list(known), kind).take(indices)
             return
+        if clean is None:
+            known_values = dict(found)
+            self.columns[name] = pa.array([known_values.get(row) for row in range(self._rows)], kind)
+            return
         values = np.full(self._rows, clean, pa.array([clean], kind).to_numpy(zero_copy_only=False).dtype)
         for row, value in found:
             values[row] = value

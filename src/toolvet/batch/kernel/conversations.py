@@ -3,24 +3,22 @@
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
-from toolvet.batch.arrow import ArrowSchema, pa
+from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.answers import SIGNAL, signal_record
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
+from toolvet.core.checks import AnswerQuality
 from toolvet.core.json_value import is_object
 from toolvet.core.turn import CallVerdict, ConversationCheck, TurnVerdict
 
 _TEXT: Final = pa.string()
-_ANSWER: Final = pa.struct(
-    [
-        ("turn", pa.int32()),
-        ("score", pa.float64()),
-        ("should_escalate", pa.bool_()),
-        ("reason", _TEXT),
-        ("action", _TEXT),
-        ("signals", pa.list_(SIGNAL)),
-    ]
-)
+# What a column on answers has beside these is for a single answer: `toolvet batch answers` says it.
+_LEFT_OUT: Final = ("likely_good", "assessment_confidence", "failed_calls", "partial_calls", "feedback", "trace_id")
+_OF_ANSWER: Final = {
+    **dict(arrow_fields(AnswerQuality, without=_LEFT_OUT)),
+    "signals": pa.list_(SIGNAL),
+}
+_ANSWER: Final = pa.struct([("turn", pa.int32()), *_OF_ANSWER.items()])
 _FAILED: Final = pa.struct(
     [
         ("turn", pa.int32()),
@@ -88,11 +86,8 @@ def _record(turns: tuple[TurnVerdict, ...]) -> JsonRecord:
         "calls": sum(len(each.calls) for each in turns),
         "answers": [
             {
+                **answer.to_dict(),
                 "turn": number,
-                "score": answer.score,
-                "should_escalate": answer.should_escalate,
-                "reason": answer.reason,
-                "action": answer.action.value,
                 "signals": [signal_record(signal) for signal in answer.signals],
             }
             for number, answer in answers

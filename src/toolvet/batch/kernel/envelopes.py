@@ -3,30 +3,18 @@
 from collections.abc import Callable
 from typing import ClassVar, Final
 
-from toolvet.batch.arrow import ArrowSchema, pa
+import msgspec
+
+from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.core.envelope import check_envelope, find_sightings
-from toolvet.core.json_value import elements, is_object, members
-from toolvet.findings import findings_document
-
-_TEXT: Final = pa.string()
-_FINDING: Final = pa.struct(
-    [
-        ("id", _TEXT),
-        ("severity", _TEXT),
-        ("confidence", pa.int32()),
-        ("pointer", _TEXT),
-        ("message", _TEXT),
-        ("evidence", _TEXT),
-        ("remedy", _TEXT),
-    ]
-)
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_sightings
+from toolvet.core.json_value import is_object
 
 ENVELOPES: Final[ArrowSchema] = pa.schema(
-    [("valid", pa.bool_()), ("envelopes", pa.int32()), ("findings", pa.list_(_FINDING)), (PROBLEM, _TEXT)]
+    [*arrow_fields(EnvelopeVerdict), ("envelopes", pa.int32()), (PROBLEM, pa.string())]
 )
-"""The columns of verdicts on envelopes. `envelopes` says how many a row has."""
+"""The columns of verdicts on envelopes: the members of `EnvelopeVerdict`, and how many envelopes a row has."""
 
 
 class EnvelopesKernel(RecordKernel):
@@ -52,13 +40,11 @@ class EnvelopesKernel(RecordKernel):
             found: list[tuple[str, object]] = [("", value.get("envelope", value))]
             if "envelope" not in value and "success" not in value:
                 found = [(sighting.place, sighting.envelope) for sighting in find_sightings(value)] or found
-            findings: list[dict[str, object]] = []
-            valid = True
-            for place, envelope in found:
-                document = findings_document(check_envelope(envelope))
-                valid = valid and document["valid"] is True
-                entries = map(members, elements(document["findings"]))
-                findings += [{**each, "pointer": f"{place}{each['pointer']}"} for each in entries]
-            return {"valid": valid, "envelopes": len(found), "findings": findings}
+            findings = [
+                msgspec.structs.replace(each, pointer=f"{place}{each.pointer}")
+                for place, envelope in found
+                for each in check_envelope(envelope)
+            ]
+            return {**EnvelopeVerdict(tuple(findings)).to_dict(), "envelopes": len(found)}
 
         return judge

@@ -1,11 +1,8 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
 from toolvet.core.checks.answer import (
-    Action as Action,
     AnswerQuality as AnswerQuality,
-    CallFailure as CallFailure,
     FailureSignal as FailureSignal,
-    PartialCall as PartialCall,
     SignalType as SignalType,
     read_answer as read_answer,
 )
@@ -41,7 +38,11 @@ from toolvet.core.checks.arguments import (
     check_arguments as check_arguments,
     read_wording as read_wording,
 )
-from toolvet.core.checks.arguments.correction import render_repair as render_repair
+from toolvet.core.checks.arguments.correction import (
+    mask_arguments as mask_arguments,
+    shown_repair as shown_repair,
+)
+from toolvet.core.checks.arguments.report import ReportedFault as ReportedFault
 from toolvet.core.checks.capability import (
     DEFAULT_METHOD as DEFAULT_METHOD,
     EXPERIMENTAL_KEY as EXPERIMENTAL_KEY,
@@ -77,6 +78,7 @@ from toolvet.core.checks.result import (
     Outage as Outage,
     OutageKind as OutageKind,
     ResultCheck as ResultCheck,
+    ResultMetadata as ResultMetadata,
     ResultSettings as ResultSettings,
     ResultVerdict as ResultVerdict,
     ToolResultSettings as ToolResultSettings,

@@ -39,7 +39,10 @@ from toolvet.core.envelope.builders.responses import (
     error_response as error_response,
     success_response as success_response,
 )
-from toolvet.core.envelope.check.check import check_envelope as check_envelope
+from toolvet.core.envelope.check.check import (
+    EnvelopeVerdict as EnvelopeVerdict,
+    check_envelope as check_envelope,
+)
 from toolvet.core.envelope.check.sightings import (
     Sighting as Sighting,
     find_sightings as find_sightings,

@@ -61,7 +61,7 @@ def response_contract(value: str) -> Generator[str]:
         >>> from toolvet import success_response
         >>> with response_contract("v1"):
         ...     success_response({"ship": "Aurora"}).to_json()
-        b'{"ship":"Aurora"}'
+        '{"ship":"Aurora"}'
     """
     if value not in tuple(ResponseContract):
         raise EnvelopeError("contract", f"must be v1 or v2, not {value!r:.60}")

@@ -14,7 +14,8 @@ class Envelope(msgspec.Struct, frozen=True):
     """One response of a tool. `success_response`, `error_response` and the helpers for single failures return it.
 
     `data` is the payload of a success, and the structured context of an error. `error` is the message of a failure, and
-    None exactly when `success` is true. `meta` holds everything about the response that is not its payload.
+    None exactly when `success` is true. `meta` holds everything about the response that is not its payload. `to_dict()`
+    gives the JSON object, where other classes have `dataclasses.asdict`.
 
     Example:
         >>> from toolvet import success_response
@@ -41,14 +42,14 @@ class Envelope(msgspec.Struct, frozen=True):
         """
         return copy_json(self._document(contract))
 
-    def to_json(self, contract: str | None = None) -> bytes:
-        """The same as compact JSON in UTF-8: the text that `fit_response` counts and that a tool result holds."""
-        return encode_json(self._document(contract))
+    def to_json(self, contract: str | None = None) -> str:
+        """The same as compact JSON: the text that `fit_response` counts and that a tool result holds."""
+        return encode_json(self._document(contract)).decode()
 
     def _document(self, contract: str | None) -> Mapping[str, Any]:
         chosen = current_contract() if contract is None else contract
         if chosen == "v2":
-            return {"success": self.success, "data": self.data, "error": self.error, "meta": self.meta}
+            return msgspec.structs.asdict(self)
         if chosen == "v1":
             if self.success:
                 return self.data

@@ -9,6 +9,15 @@ from toolvet.core.schema.compilation import (
     SchemaProblem as SchemaProblem,
     compiled as compiled,
 )
+from toolvet.core.schema.document import (
+    document_members as document_members,
+    given_type as given_type,
+    is_list as is_list,
+    is_struct as is_struct,
+    plain_type as plain_type,
+    reply_type as reply_type,
+    without_none as without_none,
+)
 from toolvet.core.schema.example import (
     NoExampleFound as NoExampleFound,
     valid_example as valid_example,

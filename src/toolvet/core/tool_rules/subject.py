@@ -181,11 +181,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the server refused the arguments: an error about them, in either form; never a crash."""
         if self.outcome is Outcome.PROTOCOL_ERROR:
             return self.error is not None and self.error.code in {-32602, -32600}
-        return (
-            self.verdict is not None
-            and self.verdict.error_kind == "business"
-            and (self.verdict.is_error or self.verdict.error_without_flag)
-        )
+        return self.verdict is not None and self.verdict.error_kind == "business" and self.verdict.reports_error
 
     @property
     def accepted(self) -> bool:

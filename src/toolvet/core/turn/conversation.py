@@ -10,6 +10,7 @@ from toolvet.core.checks.arguments import ArgumentReport, check_arguments
 from toolvet.core.checks.result import ResultCheck, ResultVerdict
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.messages import ToolCall, Turn, turns
+from toolvet.core.schema.document import JsonForm
 from toolvet.core.tools import view_of
 from toolvet.core.turn.check import AnswerCheck, AnswerOptions
 from toolvet.core.turn.grounding.outcome import as_response
@@ -20,52 +21,65 @@ SHORTEST = 1
 _MOST_TOOLS = 10_000
 
 
-class CallVerdict(msgspec.Struct, frozen=True, eq=False):
+class CallVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on one call of a turn.
 
-    `arguments` is None where no definition of the tool was given, `result` where the call has no result.
+    `arguments` is None where no definition of the tool was given, `result` where the call has no result. What the call
+    sent and brought is in the messages, and the JSON form does not repeat it.
     """
+
+    _adds = ("name", "failed", "id")
+    _hides = ("call",)
+    _nulls = ("result",)
 
     call: ToolCall
     arguments: ArgumentReport | None
     result: ResultVerdict | None
 
     @property
+    def name(self) -> str:
+        """The name of the tool that was called."""
+        return self.call.name
+
+    @property
+    def id(self) -> str | None:
+        """The id of the call; None where the messages have none."""
+        return self.call.id
+
+    @property
     def failed(self) -> bool:
         """Whether the arguments are invalid, or the result is an error."""
         refused = self.arguments is not None and not self.arguments.valid
-        broken = self.result is not None and (self.result.is_error or self.result.error_without_flag)
+        broken = self.result is not None and self.result.reports_error
         return refused or broken or self.call.failed is True
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form. What the call sent and brought is in the messages, and not repeated."""
-        document: dict[str, object] = {"name": self.call.name, "failed": self.failed}
-        if self.call.id is not None:
-            document["id"] = self.call.id
-        if self.arguments is not None:
-            document["arguments"] = self.arguments.to_dict()
-        return {**document, "result": None if self.result is None else self.result.to_dict()}
 
-
-class TurnVerdict(msgspec.Struct, frozen=True, eq=False):
+class TurnVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on one turn: on its answer, None where there is none, and on each of its calls."""
+
+    _adds = ("messages", "notes")
+    _hides = ("turn",)
+    _nulls = ("answer",)
 
     turn: Turn
     answer: AnswerQuality | None
     calls: tuple[CallVerdict, ...]
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form; `messages` are the places of the messages that the turn was read from."""
-        return {
-            "messages": list(self.turn.indices),
-            "answer": None if self.answer is None else self.answer.to_dict(),
-            "calls": [call.to_dict() for call in self.calls],
-            "notes": list(self.turn.notes),
-        }
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """The places of the messages that the turn was read from."""
+        return tuple(self.turn.indices)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be read of the turn."""
+        return tuple(self.turn.notes)
 
 
-class ConversationVerdict(msgspec.Struct, frozen=True, eq=False):
+class ConversationVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on a conversation: on each of its turns, in order."""
+
+    _adds = ("should_escalate",)
 
     turns: tuple[TurnVerdict, ...]
 
@@ -78,10 +92,6 @@ class ConversationVerdict(msgspec.Struct, frozen=True, eq=False):
     def failed_calls(self) -> tuple[CallVerdict, ...]:
         """The calls with invalid arguments, or with an error for a result."""
         return tuple(call for each in self.turns for call in each.calls if call.failed)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return {"should_escalate": self.should_escalate, "turns": [each.to_dict() for each in self.turns]}
 
 
 class ConversationCheck:

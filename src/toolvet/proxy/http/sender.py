@@ -88,7 +88,7 @@ def _is_plain(note: CallEnded) -> bool:
 def _is_good(verdict: ResultVerdict) -> bool:
     """Whether a verdict has no other words than its evidence and the types of content."""
     about = verdict.metadata
-    found = verdict.issues or verdict.factors or verdict.leaks or verdict.error_without_flag or verdict.is_error
+    found = verdict.issues or verdict.factors or verdict.leaks or verdict.reports_error
     named = verdict.framework or verdict.error_code or verdict.trace_id or about.taken_for or about.other_counts
     said = about.warnings or about.pagination or about.content_fidelity or about.dropped_content_ids
     return verdict.is_valid and not (found or named or said or about.output_schema_validation is not None)

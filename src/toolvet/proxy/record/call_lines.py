@@ -139,7 +139,7 @@ def _encode(text: str) -> bytes:
 
 def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:
     found = [SignalRecord(issue.keyword, "error") for issue in call.ended.issues]
-    if verdict is not None and not (verdict.is_valid and not verdict.is_error and not verdict.error_without_flag):
+    if verdict is not None and (verdict.reports_error or not verdict.is_valid):
         from toolvet.store.signals import result_signals  # noqa: PLC0415 - only for what went wrong
 
         found += result_signals(verdict)

@@ -16,14 +16,13 @@ from toolvet.core.json_value import EMPTY, elements, is_object, members
 from toolvet.core.redact import SecretMask
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.trace import TraceSource
+from toolvet.store.judged import short_verdict
 from toolvet.store.records import encode_document
 
 _Key: TypeAlias = tuple[object, ...]
 
 # These have columns of their own in the record.
 _COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
-# What the server says of a result that is not all there is; the rest only counts its parts.
-_KEPT_METADATA: Final = ("contentFidelity", "pagination", "warnings")
 # Servers with more tools and kinds of verdicts than that are rare; what is forgotten is only made again.
 _MOST: Final = 1024
 _NO_TRACES: Final = TraceSource()
@@ -135,7 +134,7 @@ def _is_good(verdict: ResultVerdict) -> bool:
     about = verdict.metadata
     return (
         verdict.is_valid
-        and not (verdict.is_error or verdict.error_without_flag or verdict.error_kind or verdict.error_code)
+        and not (verdict.reports_error or verdict.error_kind or verdict.error_code)
         and not (verdict.issues or verdict.state or verdict.retry or verdict.factors or verdict.leaks)
         and not (verdict.framework or verdict.trace_id or verdict.certainty is not None)
         and not (about.warnings or about.pagination is not None or about.content_fidelity)
@@ -152,14 +151,5 @@ def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
 
 
 def _shorten(value: object) -> object:
-    """Return a verdict without absent factors and without counts of the result; any other value as it is."""
-    if not is_object(value) or "factors" not in value:
-        return value
-    factors = [factor for factor in elements(value["factors"]) if members(factor).get("present")]
-    about = members(value.get("responseMetadata"))
-    kept: dict[str, object] = {
-        **value,
-        "factors": factors,
-        "responseMetadata": {key: about[key] for key in _KEPT_METADATA if key in about},
-    }
-    return {key: item for key, item in kept.items() if item not in (None, [], {})}
+    """Return a verdict as the store keeps it; any other value as it is."""
+    return short_verdict(value) if is_object(value) and "factors" in value else value

@@ -119,14 +119,14 @@ def _failure(text: str, state: State | None, trace_id: str, report: ArgumentRepo
     if report is None:
         cause = cause_of(state or State.UNKNOWN)
         return error_response(text, error_code=cause.error_code, error_type=cause.error_type, request_id=trace_id)
-    error = members(report.to_dict().get("error"))
+    fault = members(report.to_dict().get("error"))
     return validation_error(
         report.summary,
         errors=[
             FieldError(f"{issue.problem}. {issue.fix}", field=issue.field, pointer=issue.pointer, reason=issue.keyword)
             for issue in report.issues
         ],
-        details={key: error[key] for key in ("repair", "validExample") if key in error},
+        details={key: fault[key] for key in ("repair", "valid_example") if key in fault},
         remediation=" ".join(dict.fromkeys(issue.fix for issue in report.issues)) or None,
         request_id=trace_id,
     )
@@ -148,7 +148,7 @@ def _put_envelope(
     document = envelope.to_dict("v2")
     made = dict(result)
     if form == "json":
-        made["content"] = [{"type": "text", "text": envelope.to_json(contract).decode()}]
+        made["content"] = [{"type": "text", "text": envelope.to_json(contract)}]
     if output_schema is not None and compiled(output_schema).is_valid(document):
         made["structuredContent"] = document
     else:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, cast
 
 from toolvet.core.causes import State
-from toolvet.core.checks import ArgumentCheck, render_repair
+from toolvet.core.checks import ArgumentCheck, shown_repair
 from toolvet.core.json_value import members
 from toolvet.core.schema import Repair, depth
 from toolvet.proxy.session.breaker import Breaker
@@ -106,7 +106,7 @@ def _apply(call: PendingCall, repair: Repair | None) -> None:
     params["arguments"] = raw(repair.arguments)
     message["params"] = raw(params)
     call.data = encode_members(message)
-    call.repaired = render_repair(repair)
+    call.repaired = shown_repair(repair).to_dict()
     call.arguments = members(repair.arguments)
 
 

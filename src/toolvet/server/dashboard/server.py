@@ -102,7 +102,7 @@ class HeadLimit(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP in the envelope of this project, and close."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            refused = refusal(400, f"{msg} This speaks HTTP/1.1.").envelope.to_json()
+            refused = refusal(400, f"{msg} This speaks HTTP/1.1.").envelope.to_json().encode()
             headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
             events = (h11.Response(status_code=400, headers=headers), h11.Data(data=refused), h11.EndOfMessage())
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))

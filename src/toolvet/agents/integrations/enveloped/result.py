@@ -78,7 +78,7 @@ def to_result(
 
 def _render_text(envelope: Envelope, text: TextForm) -> str:
     if text == "json":
-        return envelope.to_json().decode()
+        return envelope.to_json()
     return prose(envelope) if text == "prose" else text(envelope)
 
 
@@ -98,7 +98,7 @@ def prose(envelope: Envelope) -> str:
         Verify the ship ID exists.
     """
     if envelope.success:
-        lines = [envelope.to_json("v1").decode()]
+        lines = [envelope.to_json("v1")]
         listed = [members(each).get("message") for each in elements(envelope.meta.get("warning_details"))]
         lines += [f"Warning: {each}" for each in [*elements(envelope.meta.get("warnings")), *listed]]
         return "\n".join(lines)

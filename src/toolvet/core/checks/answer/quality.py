@@ -1,13 +1,14 @@
-"""What `check_answer` returns: verdicts and signals, how they are scored, and their JSON form."""
+"""What `check_answer` returns: verdicts and signals, and how they are scored."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from toolvet.core.causes import Retry, State
 from toolvet.core.checks.answer.certainty import good_share, signal_certainty
+from toolvet.core.schema.document import JsonForm
 
 
 class SignalType(StrEnum):
@@ -44,6 +45,10 @@ Source = Literal["phrase", "shape", "model", "calls", "custom", "semantics"]
 """
 
 
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+"""A number from 0 to 1."""
+
+
 class Action(StrEnum):
     """What to do with an answer.
 
@@ -57,7 +62,7 @@ class Action(StrEnum):
     ROUTE = "route"
 
 
-class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
+class FailureSignal(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """One reason to doubt an answer.
 
     `evidence` are the words of the answer, `position` is where they begin (in characters of the original text; None
@@ -66,6 +71,8 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
     `model` names the learned model that says so, by the first twelve digits of the SHA-256 of its file.
     `weight` is a cost. How likely the signal is right is its `certainty`.
     """
+
+    _adds = ("certainty",)
 
     type: SignalType
     evidence: str
@@ -83,13 +90,8 @@ class FailureSignal(msgspec.Struct, frozen=True, kw_only=True):
         """How likely (0 to 1) the answer has the fault that the signal says; None where that was never measured."""
         return signal_certainty(self.type.value, self.label, self.source, self.weight)
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form; what is unknown is left out."""
-        found = {name: getattr(self, name) for name in (*self.__struct_fields__, "certainty")}
-        return {name: value for name, value in found.items() if value is not None}
 
-
-class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
+class CallFailure(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn that did not do what was asked, and that no later call made good.
 
     `state`, `error_code` and `retry` are those of `check_result`: what went wrong, its code, and what helps. They are
@@ -101,13 +103,8 @@ class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
     error_code: str | None = None
     retry: Retry | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form; what is unknown is left out."""
-        found = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {name: value for name, value in found.items() if value is not None}
 
-
-class PartialCall(msgspec.Struct, frozen=True, kw_only=True):
+class PartialCall(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn whose envelope says that it holds only a part, and that no later call completed.
 
     `content_fidelity` is the envelope's word for it (`partial`, `summary`, `reference_only`), `warning_code` the code
@@ -118,13 +115,8 @@ class PartialCall(msgspec.Struct, frozen=True, kw_only=True):
     content_fidelity: str
     warning_code: str | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form; what is unknown is left out."""
-        found = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {name: value for name, value in found.items() if value is not None}
 
-
-class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerQuality(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """How good an answer is.
 
     `score` is 1 minus what the signals cost, not below 0. `signals` are sorted by weight, then position. `reason` says
@@ -136,11 +128,14 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
     signal. `trace_id` is the id of the answer's turn, where it was given.
     """
 
-    score: float
+    _adds = ("likely_good",)
+    _sparse = ("failed_calls", "partial_calls")
+
+    score: Share
     signals: tuple[FailureSignal, ...]
     should_escalate: bool
     reason: str
-    assessment_confidence: float
+    assessment_confidence: Share
     failed_calls: tuple[CallFailure, ...] = ()
     partial_calls: tuple[PartialCall, ...] = ()
     feedback: str | None = None
@@ -152,40 +147,13 @@ class AnswerQuality(msgspec.Struct, frozen=True, kw_only=True):
         """How likely (0 to 1) the answer is good: the share of good answers among those with about this score."""
         return good_share(self.score)
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form, with the keys in camelCase, but `trace_id`; absent members are left out."""
-        document: dict[str, object] = {
-            "score": self.score,
-            "likelyGood": self.likely_good,
-            "signals": [signal.to_dict() for signal in self.signals],
-            "shouldEscalate": self.should_escalate,
-            "reason": self.reason,
-            **({"failedCalls": [call.to_dict() for call in self.failed_calls]} if self.failed_calls else {}),
-            **({"partialCalls": [call.to_dict() for call in self.partial_calls]} if self.partial_calls else {}),
-            "assessmentConfidence": self.assessment_confidence,
-            "action": self.action.value,
-        }
-        if self.feedback is not None:
-            document["feedback"] = self.feedback
-        if self.trace_id is not None:
-            document["trace_id"] = self.trace_id
-        return document
 
-
-class QualitySummary(msgspec.Struct, frozen=True, kw_only=True):
+class QualitySummary(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """Many answers in three figures: mean score, share escalated (0 to 1), and how many signals of each type."""
 
     average_score: float
     escalation_rate: float
     common_issues: dict[SignalType, int]
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form, with the keys in camelCase."""
-        return {
-            "averageScore": self.average_score,
-            "escalationRate": self.escalation_rate,
-            "commonIssues": {kind.value: count for kind, count in self.common_issues.items()},
-        }
 
 
 def score(signals: Iterable[FailureSignal], weights: Mapping[SignalType, float] | None = None) -> float:

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
 import orjson
 
 from toolvet.core.checks.arguments.received import holds_secret
 from toolvet.core.json_value import is_array, is_object, number, pointer_steps
 from toolvet.core.redact import REDACTED, may_hold_secrets, redact
 from toolvet.core.schema import Repair, Schema, Violation, recover
+from toolvet.core.schema.document import JsonForm
 from toolvet.core.schema.repairs.certainty import StepKind, certainty_of
-from toolvet.core.schema.repairs.confidence import least
+from toolvet.core.schema.repairs.confidence import Confidence, least
 from toolvet.core.schema.repairs.repair import repair_by
 
 _LONGEST: Final = 200
@@ -49,19 +51,30 @@ def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
     return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps, certainty=certainty)
 
 
-def render_repair(found: Repair) -> dict[str, object]:
-    """The JSON form of a repair. Secrets and long texts are masked; then `masked` is true."""
+class ShownRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
+    """A repair as documents show it. Secrets and long texts are masked; then `masked` is true."""
+
+    _sparse = ("masked",)
+
+    arguments: object
+    patch: tuple[Mapping[str, object], ...]
+    confidence: Confidence
+    certainty: float
+    steps: tuple[str, ...]
+    masked: bool = False
+
+
+def shown_repair(found: Repair) -> ShownRepair:
+    """The repair, without secrets and long texts."""
     arguments = mask_arguments(found.arguments)
-    rendered: dict[str, object] = {
-        "arguments": arguments,
-        "patch": [_mask_operation(operation) for operation in found.patch],
-        "confidence": found.confidence,
-        "certainty": found.certainty,
-        "steps": list(found.steps),
-    }
-    if arguments is not found.arguments:
-        rendered["masked"] = True
-    return rendered
+    return ShownRepair(
+        arguments=arguments,
+        patch=tuple(_mask_operation(operation) for operation in found.patch),
+        confidence=found.confidence,
+        certainty=found.certainty,
+        steps=found.steps,
+        masked=arguments is not found.arguments,
+    )
 
 
 def mask_arguments(arguments: object) -> object:

@@ -11,6 +11,7 @@ from toolvet.core.checks.arguments.facts import Facts, describe_value_constraint
 from toolvet.core.checks.arguments.wording_table import Wording, as_json, cut, wording
 from toolvet.core.json_value import Path, is_array, is_object, members, pointer_steps, replaced, unique
 from toolvet.core.schema import Schema
+from toolvet.core.schema.document import JsonForm
 from toolvet.core.schema.example import Sketch, build_sketch
 from toolvet.core.schema.generator import Generator
 from toolvet.core.schema.judge import Judge
@@ -28,7 +29,7 @@ _LONGEST_EXAMPLE: Final = 300
 _LONGEST_DESCRIPTION: Final = 400
 
 
-class PropertyHelp(msgspec.Struct, frozen=True):
+class PropertyHelp(JsonForm, msgspec.Struct, frozen=True):
     """One property of a tool's arguments: types (`string | null`), description, constraints, and valid values."""
 
     type: str
@@ -36,37 +37,21 @@ class PropertyHelp(msgspec.Struct, frozen=True):
     constraints: tuple[str, ...]
     examples: tuple[object, ...]
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return {
-            "type": self.type,
-            "description": self.description,
-            "constraints": list(self.constraints),
-            "examples": list(self.examples),
-        }
 
-
-class SchemaHelp(msgspec.Struct, frozen=True):
+class SchemaHelp(JsonForm, msgspec.Struct, frozen=True):
     """The arguments of a tool: its description, its properties, the required ones, and valid examples.
 
     `properties` holds nested properties under their paths (`user.email`, `items.*.id`). `omitted` counts the properties
     that were left out of an enormous schema.
     """
 
+    _hides = ("omitted",)
+
     description: str
     properties: Mapping[str, PropertyHelp]
     required: tuple[str, ...]
     examples: tuple[object, ...]
     omitted: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return {
-            "description": self.description,
-            "properties": {name: each.to_dict() for name, each in self.properties.items()},
-            "required": list(self.required),
-            "examples": list(self.examples),
-        }
 
 
 def guide_of(ready: Schema) -> "Guide":

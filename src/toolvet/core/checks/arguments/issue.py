@@ -9,9 +9,10 @@ from toolvet.core.checks.arguments.guide import KeywordText
 from toolvet.core.checks.arguments.placeholders import NAME
 from toolvet.core.checks.arguments.received import MISSING, holds_secret, show_name, show_value
 from toolvet.core.json_value import pointer, pointer_steps
+from toolvet.core.schema.document import JsonForm
 
 
-class Issue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that is wrong with a call.
 
     field: the place for a reader, such as `items.0.id`, or `root`.
@@ -28,6 +29,9 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     examples: a valid value, if one is known.
     """
 
+    _hides = ("received_text",)
+    _sparse = ("did_you_mean", "examples")
+
     field: str
     pointer: str
     keyword: str
@@ -39,24 +43,6 @@ class Issue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fix: str
     did_you_mean: tuple[object, ...] = ()
     examples: tuple[object, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        issue: dict[str, object] = {
-            "field": self.field,
-            "pointer": self.pointer,
-            "keyword": self.keyword,
-            "kind": self.kind,
-            "problem": self.problem,
-            "received": self.received,
-            "expected": self.expected,
-            "fix": self.fix,
-        }
-        if self.did_you_mean:
-            issue["did_you_mean"] = list(self.did_you_mean)
-        if self.examples:
-            issue["examples"] = list(self.examples)
-        return issue
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.core.checks.arguments.correction import render_repair
+from toolvet.core.checks.arguments.correction import ShownRepair, shown_repair
 from toolvet.core.checks.arguments.guide import Guide, SchemaHelp, guide_of
 from toolvet.core.checks.arguments.issue import Issue
 from toolvet.core.checks.arguments.markdown import render_markdown
@@ -14,6 +14,7 @@ from toolvet.core.checks.arguments.received import show_name
 from toolvet.core.checks.arguments.wording_table import Wording, text, worded, wording
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import Repair, Schema, Violation
+from toolvet.core.schema.document import JsonForm
 from toolvet.core.schema.weight import MOST_STEPS
 from toolvet.core.tools import view_of
 
@@ -24,11 +25,28 @@ _NO_HELP: Final = SchemaHelp("", {}, (), ())
 _MOST_FIELDS: Final = 30
 
 
-class ArgumentReport(msgspec.Struct, eq=False):
+class ReportedFault(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a call, as documents show it. `valid_example` is absent where none was found.
+
+    The report has the other members under the same names; `repair` is masked here.
+    """
+
+    type: Literal["validation"] = "validation"
+    summary: str
+    issues: tuple[Issue, ...]
+    schema: SchemaHelp
+    suggestions: tuple[str, ...]
+    valid_example: object = None
+    repair: ShownRepair | None = None
+
+
+class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
     """What is wrong with a call, and what would be valid. `check_arguments` makes it; everything is read-only.
 
     All but `valid` and `issues` is computed when it is first read, so a valid call costs very little. `repair` reads
-    the arguments at that time, so they must not be changed before. `trace_id` is the id of the turn, if given.
+    the arguments at that time, so they must not be changed before. `trace_id` is the id of the turn, if given. The JSON
+    form, `to_dict()`, is `{"valid": true}` or `{"valid": false, "error": {…}}`, without secrets, with `unchecked` where
+    something could not be checked, and with `trace_id`.
 
     Example:
         >>> from toolvet import check_arguments
@@ -37,6 +55,8 @@ class ArgumentReport(msgspec.Struct, eq=False):
         >>> report.valid, report.issues[0].did_you_mean, report.repair.arguments
         (False, ('Lisbon',), {'port': 'Lisbon'})
     """
+
+    _adds = ("valid", "error", "unchecked")
 
     # A Struct, because one is made for every call: a class with slots takes three times as long to make.
     _tool: object
@@ -139,27 +159,19 @@ class ArgumentReport(msgspec.Struct, eq=False):
         """The same report, which offers no correction."""
         return msgspec.structs.replace(self, _correct=None, _repair=None, _violations=())
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form: `{"valid": true}`, or `{"valid": false, "error": {…}}`, without secrets.
-
-        The error has `type`, `summary`, `issues`, `schema`, `suggestions`, and where there are any `validExample` and
-        `repair`. `trace_id` is there where it was given.
-        """
-        trace = {} if self.trace_id is None else {"trace_id": self.trace_id}
+    @property
+    def error(self) -> "ReportedFault | None":
+        """What is wrong, all of it, as the JSON form has it: without secrets. None for a valid call."""
         if self.valid:
-            return {"valid": True, **({"unchecked": self.unchecked} if self.unchecked else {}), **trace}
-        error: dict[str, object] = {
-            "type": "validation",
-            "summary": self.summary,
-            "issues": [issue.to_dict() for issue in self._issues],
-            "schema": self.schema.to_dict(),
-            "suggestions": list(self.suggestions),
-        }
-        if (example := self.own_example) is not None:
-            error["validExample"] = example
-        if self.repair is not None:
-            error["repair"] = render_repair(self.repair)
-        return {"valid": False, "error": error, **trace}
+            return None
+        return ReportedFault(
+            summary=self.summary,
+            issues=self._issues,
+            schema=self.schema,
+            suggestions=self.suggestions,
+            valid_example=self.own_example,
+            repair=None if self.repair is None else shown_repair(self.repair),
+        )
 
     def to_text(self, max_chars: int | None = None) -> str:
         """The report for a model, as Markdown: summary, issues, corrected call, schema, suggestions, example.

@@ -54,8 +54,8 @@ _TOOLS = """
 
 ## Results
 
-A result of MCP is read as it is. Anything else is taken for one of these shapes, and `metadata.taken_for` (`takenFor`
-in JSON) says for which. "Says that it failed" is what counts as the error flag of MCP; where a shape has none, an error
+A result of MCP is read as it is. Anything else is taken for one of these shapes, and `metadata.taken_for` says for
+which. "Says that it failed" is what counts as the error flag of MCP; where a shape has none, an error
 in the words is not blamed for missing it.
 
 | shape | what it looks like | says that it failed |

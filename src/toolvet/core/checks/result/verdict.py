@@ -1,12 +1,13 @@
-"""What `check_result` answers with: the nouns, and their JSON form."""
+"""What `check_result` answers with."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
 from toolvet.core.causes import ErrorKind, Retry, State
+from toolvet.core.schema.document import JsonForm
 
 
 class Classification(StrEnum):
@@ -35,7 +36,7 @@ class LeakKind(StrEnum):
     CRASH_TEXT = "crash_text"
 
 
-class Leak(msgspec.Struct, frozen=True, gc=False):
+class Leak(JsonForm, msgspec.Struct, frozen=True, gc=False):
     """The words `text`, at the characters from `start` up to `end` of the response's texts joined by newlines."""
 
     kind: LeakKind
@@ -43,43 +44,28 @@ class Leak(msgspec.Struct, frozen=True, gc=False):
     start: int
     end: int
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return {"kind": self.kind.value, "text": self.text, "start": self.start, "end": self.end}
 
-
-class Factor(msgspec.Struct, frozen=True, gc=False):
+class Factor(JsonForm, msgspec.Struct, frozen=True, gc=False):
     """One row of the table behind the decision between business error and failure.
 
     `weight` is what it counts when `present` (all together 9); `evidence` quotes the words that were seen.
     """
 
     name: str
-    weight: int
+    weight: Annotated[int, msgspec.Meta(ge=0, le=9)]
     present: bool
     evidence: str = ""
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return {"name": self.name, "weight": self.weight, "present": self.present, "evidence": self.evidence}
 
-
-class OutputSchemaValidation(msgspec.Struct, frozen=True):
+class OutputSchemaValidation(JsonForm, msgspec.Struct, frozen=True):
     """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it does not."""
 
     has_output_schema: bool
     is_valid: bool
     error: str | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        found: dict[str, object] = {"hasOutputSchema": self.has_output_schema, "isValid": self.is_valid}
-        if self.error is not None:
-            found["error"] = self.error
-        return found
 
-
-class ResultMetadata(msgspec.Struct, frozen=True):
+class ResultMetadata(JsonForm, msgspec.Struct, frozen=True):
     """What a response consists of. `content_types` are unique, in the order in which they were first seen.
 
     `other_counts` has the number of blocks of each type that has no count of its own; it and `audio_count` are absent
@@ -90,6 +76,8 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     shape of a result that is not MCP's (docs/shapes.md); None, and absent in JSON, for a result of MCP.
     """
 
+    _sparse = ("audio_count", "other_counts", "warnings", "dropped_content_ids")
+
     content_types: tuple[str, ...] = ()
     text_block_count: int = 0
     image_count: int = 0
@@ -98,43 +86,15 @@ class ResultMetadata(msgspec.Struct, frozen=True):
     has_meta: bool = False
     output_schema_validation: OutputSchemaValidation | None = None
     warnings: tuple[str, ...] = ()
-    pagination: Mapping[str, object] | None = None
+    pagination: Mapping[str, Any] | None = None
     content_fidelity: str | None = None
     dropped_content_ids: tuple[str, ...] = ()
     taken_for: str | None = None
     audio_count: int = 0
     other_counts: Mapping[str, int] = {}
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        found: dict[str, object] = {
-            "contentTypes": list(self.content_types),
-            "textBlockCount": self.text_block_count,
-            "imageCount": self.image_count,
-            "resourceCount": self.resource_count,
-            "hasStructuredContent": self.has_structured_content,
-            "hasMeta": self.has_meta,
-        }
-        if self.audio_count:
-            found["audioCount"] = self.audio_count
-        if self.other_counts:
-            found["otherCounts"] = dict(self.other_counts)
-        if self.output_schema_validation is not None:
-            found["outputSchemaValidation"] = self.output_schema_validation.to_dict()
-        if self.warnings:
-            found["warnings"] = list(self.warnings)
-        if self.pagination is not None:
-            found["pagination"] = dict(self.pagination)
-        if self.content_fidelity is not None:
-            found["contentFidelity"] = self.content_fidelity
-        if self.dropped_content_ids:
-            found["droppedContentIds"] = list(self.dropped_content_ids)
-        if self.taken_for is not None:
-            found["takenFor"] = self.taken_for
-        return found
 
-
-class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
+class ResultVerdict(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """What one response says about its tool.
 
     `is_valid` says whether it shows a working tool, `is_error` whether it is flagged as an error, `confidence` (0-100)
@@ -148,10 +108,12 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
     JSON members of `framework`, `certainty`, `error_code` and `trace_id` are absent where they are None.
     """
 
+    _nulls = ("error_kind", "state", "retry")
+
     is_valid: bool
     is_error: bool
     classification: Classification
-    confidence: float
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=100)]
     issues: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     error_kind: ErrorKind | None = None
@@ -162,36 +124,14 @@ class ResultVerdict(msgspec.Struct, frozen=True, kw_only=True):
     error_without_flag: bool = False
     leaks: tuple[Leak, ...] = ()
     framework: str | None = None
-    certainty: float | None = None
+    certainty: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     error_code: str | None = None
     trace_id: str | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        found: dict[str, object] = {
-            "isValid": self.is_valid,
-            "isError": self.is_error,
-            "classification": self.classification.value,
-            "confidence": self.confidence,
-            "issues": list(self.issues),
-            "evidence": list(self.evidence),
-            "error_kind": None if self.error_kind is None else self.error_kind.value,
-            "state": None if self.state is None else self.state.value,
-            "retry": None if self.retry is None else self.retry.value,
-            "factors": [factor.to_dict() for factor in self.factors],
-            "responseMetadata": self.metadata.to_dict(),
-            "error_without_flag": self.error_without_flag,
-            "leaks": [leak.to_dict() for leak in self.leaks],
-        }
-        if self.framework is not None:
-            found["framework"] = self.framework
-        if self.certainty is not None:
-            found["certainty"] = self.certainty
-        if self.error_code is not None:
-            found["error_code"] = self.error_code
-        if self.trace_id is not None:
-            found["trace_id"] = self.trace_id
-        return found
+    @property
+    def reports_error(self) -> bool:
+        """Whether the response reports an error, flagged as one or not."""
+        return self.is_error or self.error_without_flag
 
 
 class HasConfidence(Protocol):

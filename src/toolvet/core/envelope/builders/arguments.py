@@ -15,12 +15,13 @@ from toolvet.core.envelope.contract.table import META
 from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, VERSION, ContentFidelity, WarningCode
 from toolvet.core.envelope.json_copy import copy_as_json, is_blank
 from toolvet.core.envelope.request import checked_id, current_request_id
+from toolvet.core.schema.document import JsonForm
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 _SEVERITIES: Final = {code.value: code.severity.value for code in WarningCode}
 
 
-class WarningDetail(msgspec.Struct, frozen=True):
+class WarningDetail(JsonForm, msgspec.Struct, frozen=True):
     """A warning with its code, for `success_response(warning_details=[…])`.
 
     `code` is one of WarningCode or a code of the server's own. `severity` defaults to the usual severity of a
@@ -39,7 +40,7 @@ class WarningDetail(msgspec.Struct, frozen=True):
     context: Mapping[str, object] | None = None
 
 
-class FieldError(msgspec.Struct, frozen=True):
+class FieldError(JsonForm, msgspec.Struct, frozen=True):
     """What is wrong with one field of the input, for `error_response(errors=[…])` and `validation_error`.
 
     `pointer` is a JSON Pointer into the arguments, `field` the same place in the caller's own notation, `reason` a code
@@ -47,18 +48,13 @@ class FieldError(msgspec.Struct, frozen=True):
 
     Example:
         >>> FieldError("must be a date", pointer="/departure").to_dict()
-        {'pointer': '/departure', 'message': 'must be a date'}
+        {'message': 'must be a date', 'pointer': '/departure'}
     """
 
     message: str
     field: str | None = None
     pointer: str | None = None
     reason: str | None = None
-
-    def to_dict(self) -> dict[str, str]:
-        """The JSON form, without the parts that are None."""
-        parts = {"field": self.field, "pointer": self.pointer, "message": self.message, "reason": self.reason}
-        return {name: part for name, part in parts.items() if part is not None}
 
 
 def start_meta(meta: Mapping[str, object] | None, request_id: str | None) -> dict[str, Any]:
@@ -135,10 +131,7 @@ def copy_warnings(value: object) -> list[dict[str, Any]]:
     details: list[dict[str, Any]] = []
     for index, item in enumerate(_checked_iterable(value, "warning_details")):
         place = f"warning_details/{index}"
-        parts: object = item
-        if isinstance(item, WarningDetail):
-            parts = {name: part for name, part in msgspec.structs.asdict(item).items() if part is not None}
-        detail = copy_object(parts, place)
+        detail = copy_object(item.to_dict() if isinstance(item, WarningDetail) else item, place)
         code = detail.get("code")
         if "severity" not in detail and isinstance(code, str) and code in _SEVERITIES:
             detail["severity"] = _SEVERITIES[code]

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from toolvet.core.bounds import is_endless
 from toolvet.core.envelope.check.advice import find_advice
 from toolvet.core.envelope.contract.shapes import ABSENT, ContractViolation, describe_value
@@ -11,6 +13,7 @@ from toolvet.core.envelope.json_copy import copy_as_json, copy_bounded
 from toolvet.core.envelope.response import Envelope
 from toolvet.core.json_value import is_object
 from toolvet.core.redact import redact_text
+from toolvet.core.schema.document import JsonForm
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
 
@@ -46,6 +49,19 @@ def check_envelope(obj: object) -> tuple[Finding, ...]:
     if not isinstance(obj, Envelope) and not found:
         found += _check_encodable(envelope, copy_bounded)
     return tuple(found)
+
+
+class EnvelopeVerdict(JsonForm, msgspec.Struct, frozen=True):
+    """The verdict on an envelope, as documents show it."""
+
+    _adds = ("valid",)
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether the envelope keeps the contract: no finding is an error."""
+        return all(finding.severity is not Severity.ERROR for finding in self.findings)
 
 
 def _check_encodable(envelope: object, copy: Callable[[object, str], object]) -> list[Finding]:

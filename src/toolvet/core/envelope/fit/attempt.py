@@ -7,7 +7,7 @@ import msgspec
 
 from toolvet.core.envelope.archive.archive import PREFIX, Archive
 from toolvet.core.envelope.builders.responses import success_response
-from toolvet.core.envelope.contract.vocabulary import ContentFidelity, ResponseContract, WarningCode
+from toolvet.core.envelope.contract.vocabulary import ContentFidelity, WarningCode
 from toolvet.core.envelope.fit.items import PayloadItems
 from toolvet.core.envelope.fit.long_texts import cut_texts, find_long_texts
 from toolvet.core.envelope.fit.measure import Measure
@@ -235,7 +235,7 @@ def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: i
 
 def _encode(response: Envelope) -> bytes:
     # Always the envelope, which is longer than the bare payload of v1.
-    return response.to_json(ResponseContract.V2)
+    return encode_json(msgspec.structs.asdict(response))
 
 
 def _describe(attempt: FitAttempt, draft: _Draft) -> str:

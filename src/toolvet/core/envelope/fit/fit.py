@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
+import msgspec
+
 from toolvet.core.envelope.archive.archive import Archive
 from toolvet.core.envelope.builders.arguments import copy_text
 from toolvet.core.envelope.builders.responses import success_response
-from toolvet.core.envelope.contract.vocabulary import ContentFidelity, ResponseContract
+from toolvet.core.envelope.contract.vocabulary import ContentFidelity
 from toolvet.core.envelope.fit.attempt import FitAttempt, FitTask, fit_by
 from toolvet.core.envelope.fit.items import PayloadItems, find_items, named_lists, outer_lists
 from toolvet.core.envelope.fit.long_texts import cut_texts, longest_length
@@ -71,7 +73,7 @@ def fit_response(
     limit = check_budget(budget)
     measure = Measure(counter)
     response = data if isinstance(data, Envelope) else success_response(data)
-    size = measure(response.to_json(ResponseContract.V2))
+    size = measure(encode_json(msgspec.structs.asdict(response)))
     if size <= limit:
         return response
     task = FitTask(

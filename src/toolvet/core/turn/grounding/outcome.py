@@ -109,7 +109,7 @@ def outcome_of(call: ToolCall) -> CallOutcome:
         )
     flagged = {**response, "isError": True} if call.failed and is_object(response) else response
     verdict = check_result({"name": call.name}, call.arguments, flagged)
-    if call.failed or verdict.is_error or verdict.error_without_flag:
+    if call.failed or verdict.reports_error:
         return CallOutcome(
             call,
             CallStatus.FAILED,

@@ -6,12 +6,10 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict, SignalType, check_arguments, check_result
-from toolvet.core.envelope import check_envelope, validation_error
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, validation_error
 from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
 from toolvet.errors import ToolvetError
-from toolvet.findings import Finding, findings_document
 from toolvet.server.dashboard.api.endpoint import ApiBody
-from toolvet.server.dashboard.api.snake import snake, snake_conversation
 from toolvet.server.failures import ApiError
 
 Characters = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
@@ -126,7 +124,9 @@ def judge_result(body: ResultBody) -> ResultVerdict:
     )
 
 
-def verdict_of(body: CheckBody) -> AnswerQuality | ArgumentReport | ResultVerdict | ConversationVerdict | list[Finding]:
+def verdict_of(
+    body: CheckBody,
+) -> AnswerQuality | ArgumentReport | ResultVerdict | EnvelopeVerdict | ConversationVerdict:
     """Return what the library says of a body. Raises ApiError with 422 for what the caller did wrong."""
     try:
         if isinstance(body, AnswerBody):
@@ -137,23 +137,14 @@ def verdict_of(body: CheckBody) -> AnswerQuality | ArgumentReport | ResultVerdic
             return judge_result(body)
         if isinstance(body, ConversationBody):
             return check_conversation(body.messages, tools=body.tools)
-        return list(check_envelope(getattr(body, "response", None)))
+        return EnvelopeVerdict(check_envelope(getattr(body, "response", None)))
     except (ToolvetError, TypeError) as error:
         raise ApiError(422, validation_error(f"{error}", field=field_of(f"{error}", body))) from error
 
 
-def shown(verdict: AnswerQuality | ArgumentReport | ResultVerdict | ConversationVerdict | list[Finding]) -> object:
-    """Return a verdict as the API shows it."""
-    if isinstance(verdict, list):
-        return findings_document(verdict)
-    if isinstance(verdict, ConversationVerdict):
-        return snake_conversation(verdict.to_dict())
-    return snake(verdict.to_dict())
-
-
 def judge(body: CheckBody) -> object:
     """Return the verdict on a body as the API shows it. Raises ApiError."""
-    return shown(verdict_of(body))
+    return verdict_of(body).to_dict()
 
 
 def field_of(message: str, body: ApiBody) -> str | None:

@@ -1,25 +1,18 @@
 """Verdicts that a caller made himself, in the spelling of the API, and their way into the store."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from toolvet.core.causes import ErrorKind, Retry, State
-from toolvet.core.checks import (
-    Action,
-    AnswerQuality,
-    CallFailure,
-    Classification,
-    FailureSignal,
-    PartialCall,
-    ResultVerdict,
-)
-from toolvet.core.envelope import missing_required_error
-from toolvet.core.json_value import members
+from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict
+from toolvet.core.envelope import check_envelope, missing_required_error
+from toolvet.core.json_value import elements, members
 from toolvet.core.redact import SecretMask, redact, redact_text
+from toolvet.core.schema import given_type
 from toolvet.core.tools import view_of
 from toolvet.findings import Finding
-from toolvet.server.dashboard.api.bodies import AnswerBody, ArgumentsBody, EnvelopeBody, ResultBody, verdict_of
+from toolvet.server.dashboard.api.bodies import AnswerBody, ArgumentsBody, ResultBody, verdict_of
 from toolvet.server.dashboard.api.endpoint import ApiBody
 from toolvet.server.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, TraceId
 from toolvet.server.failures import ApiError
@@ -27,7 +20,6 @@ from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
 
 _MOST_SENT: Final = 64 * 1024
-_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class StoreBody(ApiBody, frozen=True, kw_only=True, tag_field="kind"):
@@ -47,58 +39,12 @@ class StoreBody(ApiBody, frozen=True, kw_only=True, tag_field="kind"):
     duration: Seconds | None = None
 
 
-class GivenAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on an answer that was made before: `AnswerQuality` as the API shows it."""
-
-    score: _Share
-    signals: tuple[FailureSignal, ...]
-    should_escalate: bool
-    reason: str
-    assessment_confidence: _Share
-    failed_calls: tuple[CallFailure, ...] = ()
-    partial_calls: tuple[PartialCall, ...] = ()
-    feedback: str | None = None
-    action: Action = Action.USE
-
-
-class GivenIssue(msgspec.Struct, frozen=True, kw_only=True):
-    """One issue of a report on arguments."""
-
-    keyword: str
-    field: str = ""
-    problem: str = ""
-
-
-class GivenReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with arguments."""
-
-    summary: str = ""
-    issues: list[GivenIssue] = []
-
-
-class GivenArguments(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on arguments that was made before: `ArgumentReport` as the API shows it."""
-
-    valid: bool
-    error: GivenReport = GivenReport()
-
-
-class GivenResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on a result that was made before: `ResultVerdict` as the API shows it."""
-
-    is_valid: bool
-    is_error: bool
-    classification: Classification
-    confidence: Annotated[float, msgspec.Meta(ge=0, le=100)]
-    issues: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
-    error_kind: ErrorKind | None = None
-    state: State | None = None
-    retry: Retry | None = None
-    error_without_flag: bool = False
-    framework: str | None = None
-    certainty: _Share | None = None
-    error_code: str | None = None
+if TYPE_CHECKING:
+    GivenArguments: TypeAlias = Any
+else:
+    # A report cannot be made from its JSON form: it knows the schema. Of the form only `valid` is needed, and the
+    # keyword of each issue.
+    GivenArguments = given_type(ArgumentReport)
 
 
 class GivenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +60,7 @@ class StoreAnswer(StoreBody, frozen=True, kw_only=True, tag="answer"):
     calls: list[dict[str, Any]] | None = None
     question: str | None = None
     finish_reason: str | None = None
-    verdict: GivenAnswer | None = None
+    verdict: AnswerQuality | None = None
 
 
 class StoreArguments(StoreBody, frozen=True, kw_only=True, tag="arguments"):
@@ -131,7 +77,7 @@ class StoreResult(StoreBody, frozen=True, kw_only=True, tag="result"):
     tool: dict[str, Any] | Name = ""
     arguments: Any = None
     result: Any = None
-    verdict: GivenResult | None = None
+    verdict: ResultVerdict | None = None
 
 
 class StoreCall(StoreBody, frozen=True, kw_only=True, tag="call"):
@@ -140,7 +86,7 @@ class StoreCall(StoreBody, frozen=True, kw_only=True, tag="call"):
     tool: dict[str, Any] | Name
     arguments: Any = None
     result: Any = None
-    verdict: GivenResult | None = None
+    verdict: ResultVerdict | None = None
 
 
 class StoreEnvelope(StoreBody, frozen=True, kw_only=True, tag="envelope"):
@@ -175,7 +121,8 @@ def _record(body: StoreBody, verdict: AnyVerdict, **context: Any) -> VerdictReco
 
 def _answer(body: StoreAnswer) -> AnswerQuality:
     if body.verdict is not None:
-        return AnswerQuality(**_members(body.verdict))
+        # The turn is the body's, whose id was checked.
+        return msgspec.structs.replace(body.verdict, trace_id=None)
     found = verdict_of(
         AnswerBody(text=body.text, calls=body.calls, question=body.question, finish_reason=body.finish_reason)
     )
@@ -183,16 +130,8 @@ def _answer(body: StoreAnswer) -> AnswerQuality:
     return found
 
 
-def _members(given: msgspec.Struct) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in given.__struct_fields__}
-
-
-def _envelope(body: StoreEnvelope) -> list[Finding]:
-    if body.verdict is not None:
-        return body.verdict.findings
-    found = verdict_of(EnvelopeBody(response=body.response))
-    assert isinstance(found, list)  # noqa: S101 - as above
-    return found
+def _envelope(body: StoreEnvelope) -> Sequence[Finding]:
+    return check_envelope(body.response) if body.verdict is None else body.verdict.findings
 
 
 def _arguments(body: StoreArguments) -> VerdictRecord:
@@ -203,22 +142,23 @@ def _arguments(body: StoreArguments) -> VerdictRecord:
             raise ApiError(422, missing_required_error("tool", message=needed))
         report = verdict_of(ArgumentsBody(tool=body.tool, arguments=body.arguments))
         return _record(body, report, tool=name)  # type: ignore[arg-type]
-    # The report itself cannot be made from its JSON form: it knows the schema. A record of an envelope has the columns.
+    # A record of an envelope has the columns. The document has the members that the caller gave.
+    error = members(members(msgspec.to_builtins(given)).get("error"))
     return msgspec.structs.replace(
         _record(body, [], tool=name),
         kind="arguments",
         outcome="valid" if given.valid else "invalid",
         failed=not given.valid,
         score=float(given.valid),
-        reason=clean_text(redact_text(given.error.summary)) or None,
-        signals=tuple(SignalRecord(issue.keyword, "error") for issue in given.error.issues),
+        reason=clean_text(redact_text(str(error.get("summary") or ""))) or None,
+        signals=tuple(SignalRecord(str(members(issue)["keyword"]), "error") for issue in elements(error.get("issues"))),
         document=encode_document(redact(msgspec.to_builtins(given))),
     )
 
 
 def _result(body: StoreResult | StoreCall) -> VerdictRecord:
     if body.verdict is not None:
-        found = ResultVerdict(**_members(body.verdict))
+        found = msgspec.structs.replace(body.verdict, trace_id=None)
     else:
         tool = body.tool if isinstance(body.tool, dict) else {"name": body.tool}
         judged = verdict_of(ResultBody(tool=tool, arguments=body.arguments, result=body.result))

@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from toolvet.server.dashboard.api.snake import FOREIGN, snake
 from toolvet.store import (
     AssessmentRecord,
     EventRecord,
@@ -15,9 +14,6 @@ from toolvet.store import (
     VerdictRecord,
 )
 from toolvet.store.overview import GroupFigures
-
-# In a call's detail, these are what was sent and what came back.
-_SENT = FOREIGN | {"result", "response", "question", "calls"}
 
 
 class StoredSignal(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +64,6 @@ _SAME = (
 
 def show_verdict(record: VerdictRecord) -> StoredVerdict:
     """Return a verdict of the store for the API."""
-    detail = snake(record.detail, _SENT)
     return StoredVerdict(
         **{name: getattr(record, name) for name in _SAME},
         trace_id=record.trace,
@@ -76,7 +71,7 @@ def show_verdict(record: VerdictRecord) -> StoredVerdict:
         signals=[
             StoredSignal(type=signal.type, level=signal.level, certainty=signal.certainty) for signal in record.signals
         ],
-        detail=detail if isinstance(detail, dict) else {},  # pyright: ignore[reportUnknownArgumentType]
+        detail=dict(record.detail),
     )
 
 

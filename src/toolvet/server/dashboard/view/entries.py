@@ -211,7 +211,7 @@ def _facts(verdict: Mapping[str, object], detail: Mapping[str, object]) -> Seque
     )
     failed = [
         f"{members(call).get('tool')} ({members(call).get('state') or 'failed'})"
-        for call in elements(detail.get("failedCalls"))
+        for call in elements(detail.get("failed_calls"))
     ]
     facts = [(name, f"{value}") for name, value in wanted if isinstance(value, str) and value]
     return [*facts, ("failed calls of the turn", ", ".join(failed))] if failed else facts

@@ -48,11 +48,7 @@ def check_calls(
         report = check(tool.definition, arguments)
         code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:
-            verdict: dict[str, object] = {**identity, "valid": report.valid}
-            if not report.valid:
-                verdict |= report.to_dict()
-            if report.unchecked is not None:
-                verdict["unchecked"] = report.unchecked
+            verdict = {**identity, **report.to_dict()}
             sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
         elif report.valid:
             note = f" ({report.unchecked})" if report.unchecked else ""

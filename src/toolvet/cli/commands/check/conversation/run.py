@@ -119,7 +119,7 @@ def _outcome(verdict: CallVerdict) -> str:
     result = verdict.result
     if result is None:
         said.append("no result")
-    elif verdict.failed and (result.is_error or result.error_without_flag or verdict.call.failed):
+    elif verdict.failed and (result.reports_error or verdict.call.failed):
         said.append(f"failed ({result.state})" if result.state is not None else "failed")
     return "; ".join(said) or "fine"
 

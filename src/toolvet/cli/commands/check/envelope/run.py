@@ -10,8 +10,8 @@ from rich.text import Text
 
 from toolvet.cli.commands.check.records import read_records
 from toolvet.cli.table import SEVERITY_STYLE, new_table
-from toolvet.core.envelope import check_envelope, find_sightings
-from toolvet.findings import Finding, Severity, findings_document
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_sightings
+from toolvet.findings import Finding, Severity
 
 
 def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
@@ -27,7 +27,7 @@ def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
             )
             if as_json:
                 identity = {"id": members["id"]} if "id" in members and envelope is not members else {}
-                line = {**identity, **({"place": place} if place else {}), **findings_document(findings)}
+                line = {**identity, **({"place": place} if place else {}), **EnvelopeVerdict(findings).to_dict()}
                 sys.stdout.buffer.write(orjson.dumps(line) + b"\n")
             else:
                 _add_rows(table, str(number), place, findings)

@@ -11,14 +11,7 @@ import msgspec
 
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.errors import ToolvetError
-from toolvet.server.dashboard.api.bodies import (
-    AnswerBody,
-    AnswerOptionsBody,
-    answer_options,
-    field_of,
-    shown,
-    verdict_of,
-)
+from toolvet.server.dashboard.api.bodies import AnswerBody, AnswerOptionsBody, answer_options, field_of, judge
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import TraceId
 from toolvet.server.dashboard.api.replies import AnswerReply
@@ -67,7 +60,7 @@ def _found(asked: ApiRequest[Any], stream: OpenStream | None) -> OpenStream:
 def _feed(asked: ApiRequest[TextBody]) -> object:
     stream = _found(asked, asked.site.kept(OpenStreams).get(asked.path["id"], asked.person.name))
     try:
-        return shown(stream.feed(asked.body.text))
+        return stream.feed(asked.body.text).to_dict()
     except TextTooLong:
         raise refusal(413, "the answer is too long; finish it") from None
 
@@ -75,7 +68,7 @@ def _feed(asked: ApiRequest[TextBody]) -> object:
 def _finish(asked: ApiRequest[FinishBody]) -> object:
     stream = _found(asked, asked.site.kept(OpenStreams).close(asked.path["id"], asked.person.name))
     given = {name: getattr(asked.body, name) for name in asked.body.__struct_fields__}
-    return shown(verdict_of(AnswerBody(text=stream.text, **given, **stream.options)))
+    return judge(AnswerBody(text=stream.text, **given, **stream.options))
 
 
 def _close(asked: ApiRequest[Nothing]) -> None:
