@@ -116,10 +116,9 @@ def deep_imports(file: Path) -> Iterator[str]:
     """The modules of other wings that a file imports from deeper than a direct child of the wing."""
     own = file.relative_to(PACKAGE).parts[0]
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-        for name in names:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for name in [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]:
             parts = name.split(".")
             if parts[0] == "toolvet" and len(parts) > 3 and parts[1] != own:
                 yield f"{file.relative_to(ROOT)}:{node.lineno}: {name}"
