@@ -2,7 +2,8 @@
 
 import pytest
 
-from toolvet.core.turn.grounding.arithmetic import (
+from toolvet.core.turn.grounding.figures import (
+    Figures,
     Shown,
     Sorted,
     Steps,
@@ -11,12 +12,12 @@ from toolvet.core.turn.grounding.arithmetic import (
     _of_product,
     _of_three,
     _of_two,
+    _pair,
     calculation,
     times_in,
 )
-from toolvet.core.turn.grounding.figures import Figures, _pair
 from toolvet.core.turn.grounding.mentions import mentions_in
-from toolvet.core.turn.grounding.slips import slip_of
+from toolvet.core.turn.grounding.values import slip_of
 
 COUNTS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "both": 2,

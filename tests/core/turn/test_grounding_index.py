@@ -6,9 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from toolvet import check_answer
-from toolvet.core.turn.grounding import ToolCall, ground, index, mentions
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.index import SentAndBrought, _KeptIndexes, index_of
+from toolvet.core.turn.grounding import ToolCall, evidence as index, ground, mentions
+from toolvet.core.turn.grounding.evidence import Evidence, SentAndBrought, _KeptIndexes, index_of
 from toolvet.core.turn.grounding.outcome import outcome_of
 
 ROWS = [{"id": f"INV-{2000 + row}", "total": round(19.9 + row * 7.35, 2)} for row in range(28)]

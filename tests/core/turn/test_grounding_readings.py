@@ -5,7 +5,24 @@ import re
 import pytest
 
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.arithmetic import (
+from toolvet.core.turn.grounding.dates import (
+    Date,
+    Span,
+    _working_days,
+    cjk_dates,
+    epoch_dates,
+    follows_from,
+    is_month_end,
+    lies_between,
+    spans_in,
+    times_in,
+    worded_date,
+    zoned_neighbours,
+)
+from toolvet.core.turn.grounding.evidence import Evidence
+from toolvet.core.turn.grounding.extent import _PartWalk
+from toolvet.core.turn.grounding.figures import (
+    Figures,
     Shown,
     Sorted,
     Steps,
@@ -14,13 +31,8 @@ from toolvet.core.turn.grounding.arithmetic import (
     _of_three,
     times_in as counts_in,
 )
-from toolvet.core.turn.grounding.dates import Date, cjk_dates, epoch_dates, times_in, worded_date, zoned_neighbours
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.extent import _PartWalk
-from toolvet.core.turn.grounding.figures import Figures
 from toolvet.core.turn.grounding.mentions import mentions_in
 from toolvet.core.turn.grounding.outcome import names, outcome_of
-from toolvet.core.turn.grounding.spans import Span, _working_days, follows_from, is_month_end, lies_between, spans_in
 
 PRICES = Figures([10, 20, 30, 40], {"price": [10, 20, 30, 40]}, counts={4}, lists={4}, strings="")
 

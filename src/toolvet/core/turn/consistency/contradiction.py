@@ -11,7 +11,7 @@ from toolvet.core.messages import Turn
 from toolvet.core.turn.consistency.embedder import OFF, Embedder, EmbedderFailed, State, Vector, embed, similarity
 from toolvet.core.turn.consistency.polarity import one_negated, yes_and_no
 from toolvet.core.turn.consistency.sentences import Sentence, sentences
-from toolvet.core.turn.grounding.numbers import numerals_in
+from toolvet.core.turn.grounding.tokens import numerals_in
 
 SAME_QUESTION = 0.8
 """The similarity from which on two questions ask the same, for WordLlama's vectors of 256 numbers."""

@@ -29,12 +29,10 @@ from toolvet.core.messages import ToolCall, earlier_calls, read_calls
 from toolvet.core.turn.grounding.claims import said
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.extent import cut_calls, overstated
-from toolvet.core.turn.grounding.failures import FailedCalls, reports_failure
-from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.grounding.failures import FailedCalls, reports_failure, tool_faults
+from toolvet.core.turn.grounding.outcome import TurnVocabulary, outcome_of
 from toolvet.core.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
-from toolvet.core.turn.grounding.tool_faults import tool_faults
 from toolvet.core.turn.grounding.values import unsupported
-from toolvet.core.turn.grounding.vocabulary import TurnVocabulary
 
 __all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
 

@@ -20,6 +20,7 @@ import msgspec
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD, Clause
+from toolvet.core.turn.grounding.outcome import NO_VOCABULARY, TurnVocabulary, past_forms
 from toolvet.core.turn.grounding.phrases import (
     ADMITS,
     ANYTHING,
@@ -30,8 +31,7 @@ from toolvet.core.turn.grounding.phrases import (
     Voice,
     phrases,
 )
-from toolvet.core.turn.grounding.prose import spoken
-from toolvet.core.turn.grounding.vocabulary import NO_VOCABULARY, TurnVocabulary, past_forms
+from toolvet.core.turn.grounding.tokens import spoken
 
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000

@@ -11,9 +11,8 @@ from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.grounding.claims import MadeClaim, Said, ids_in
 from toolvet.core.turn.grounding.clause import LEADING
-from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, verb_of, written
+from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
 from toolvet.core.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
-from toolvet.core.turn.grounding.vocabulary import past_forms
 
 AFTER_FAILURE = "claimed_success_after_failure"
 WITHOUT_CALL = "claimed_without_call"
