@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from benchmarks.peers import GCG_LIST, GCG_SHORT_LIST, listed, tfidf
 
 from toolvet import AnswerQuality, SignalType, check_answer, check_result
-from toolvet.core.checks.answer.model.judgement import shipped
+from toolvet.core.checks.answer.model.classifier import shipped
 from toolvet.core.turn.verdict import verdict
 
 # Their texts are shown by id only: completions under their providers' terms, and a share-alike licence.

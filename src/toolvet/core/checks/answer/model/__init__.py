@@ -4,8 +4,7 @@ The model knows nothing that a text's beginning and end do not show, and nothing
 (`weights.bin`, described by `CARD.md`), and `training` makes them anew from labelled texts.
 """
 
-from toolvet.core.checks.answer.model.judgement import ModelJudgement, judge
-from toolvet.core.checks.answer.model.weights import Model
+from toolvet.core.checks.answer.model.classifier import Model, ModelJudgement, judge
 
 
 def read_model(content: bytes, file: str) -> Model:
