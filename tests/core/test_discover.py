@@ -27,7 +27,7 @@ from toolvet.assess.rules.catalog.definitions import read_change_source
 from toolvet.core.checks.answer.shape import finish_kind
 from toolvet.core.schema.naming import choices, entries, formats
 from toolvet.core.schema.repairs.notation import notations
-from toolvet.core.turn.consistency.polarity import polarities
+from toolvet.core.turn.consistency import polarities
 
 schema = {"type": "object", "required": ["day"], "properties": {"day": {"type": "string", "format": "date"}}}
 tool = {"name": "book", "inputSchema": schema}

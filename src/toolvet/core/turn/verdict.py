@@ -3,10 +3,10 @@
 The sentences are in `wording.toml`, which is beside the checks of answers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -78,19 +78,6 @@ def verdict(
         assessment_confidence=certainty_of([signal.certainty for signal in ordered]),
         feedback=feedback(ordered),
         action=action_of(ordered) if escalate else Action.USE,
-    )
-
-
-def add_signals(
-    quality: AnswerQuality, signals: Iterable[FailureSignal | None], *, mode: Literal["normal", "strict"] = "normal"
-) -> AnswerQuality:
-    """Return `quality` weighed again with `signals` beside its own; None among them counts as no signal."""
-    more = [signal for signal in signals if signal is not None]
-    if not more:
-        return quality
-    weighed = verdict([*quality.signals, *more], threshold=checked_threshold(None, strict=mode == "strict"))
-    return msgspec.structs.replace(
-        weighed, failed_calls=quality.failed_calls, partial_calls=quality.partial_calls, trace_id=quality.trace_id
     )
 
 

@@ -18,8 +18,15 @@ from toolvet.core.checks.capability.announcement import (
     misannounced,
 )
 from toolvet.core.checks.capability.cache import Cache, json_key
-from toolvet.core.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
-from toolvet.core.checks.capability.reply_parser import parse_replies, parse_reply
+from toolvet.core.checks.capability.reply import (
+    SEVERITIES,
+    Correction,
+    Message,
+    MessageSeverity,
+    ValidationReply,
+    parse_replies,
+    parse_reply,
+)
 from toolvet.core.checks.capability.request import (
     ValidationCall,
     ValidationRequest,
