@@ -158,7 +158,8 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
         return None
     if yes_and_no(before[0].text, now[0].text):
         return "yes_no", before[0], now[0]
-    vectors = embed(embedder, [_bare(sentence.text) for sentence in (*before, *now)])
+    # A sentence without its numbers and names: what it is about.
+    vectors = embed(embedder, [_NAME.sub("X", _NUMERAL.sub("0", sentence.text)) for sentence in (*before, *now)])
     asked = {word.lower().removesuffix("s") for word in _WORD.findall(earlier.question + " " + later.question)}
     said_before, said_now = (
         _numbers_and_names(earlier.answer or "", asked),
@@ -167,9 +168,12 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
     # Two short answers are about one thing; of long ones only sentences that differ in nothing but the value are.
     brief = len(before) <= _BRIEF and len(now) <= _BRIEF
     for says, vector in zip(now, vectors[len(before) :], strict=True):
-        near = _nearest(vector, vectors[: len(before)])
+        alike = [similarity(vector, other) for other in vectors[: len(before)]]
+        near = alike.index(max(alike))
         said = before[near]
-        same_frame = _same_frame(said.text, says.text)
+        one, two = (set(_WORD.findall(_NAME.sub(" ", text).lower())) for text in (said.text, says.text))
+        shared = one & two
+        same_frame = len(shared) >= 2 and len(shared) >= _FRAME * max(len(one), len(two))
         if not (brief or same_frame) or similarity(vector, vectors[near]) < SAME_SENTENCE:
             continue
         if _apart(_numbers(said.text), _numbers(says.text), said_before[0], said_now[0]):
@@ -192,10 +196,6 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
 Vector = Sequence[float]
 
 
-def _nearest(vector: Vector, others: list[list[float]]) -> int:
-    return max(range(len(others)), key=lambda place: similarity(vector, others[place]))
-
-
 def _numbers_and_names(answer: str, asked: set[str]) -> tuple[frozenset[object], frozenset[object]]:
     """The numbers and the names of a whole answer."""
     return frozenset(_numbers(answer[:6000])), frozenset(_names(answer[:6000]) - asked)
@@ -206,12 +206,6 @@ def _apart(said: set[str], says: set[str], all_said: frozenset[object], all_says
     return bool(said - all_says and says - all_said)
 
 
-def _same_frame(said: str, says: str) -> bool:
-    one, two = (set(_WORD.findall(_NAME.sub(" ", text).lower())) for text in (said, says))
-    shared = one & two
-    return len(shared) >= 2 and len(shared) >= _FRAME * max(len(one), len(two))
-
-
 def _numbers(text: str) -> set[str]:
     return {f"{value:g}" for value in numerals_in(text)}
 
@@ -219,11 +213,6 @@ def _numbers(text: str) -> set[str]:
 def _names(text: str) -> set[str]:
     """Words with a capital inside a sentence, in lower case and without a plural's or a genitive's s."""
     return {name.lower().removesuffix("s") for name in _NAME.findall(text)}
-
-
-def _bare(text: str) -> str:
-    """A sentence without its numbers and names: what it is about."""
-    return _NAME.sub("X", _NUMERAL.sub("0", text))
 
 
 _WORD_OR_CONTRACTION = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")

@@ -66,7 +66,8 @@ class LastLines:
         self._lines = [line.rstrip() for line in self._tail.split("\n")]
         self._line = self._lines[-1]
         self._bare = self._tail.rstrip(known.closers + " ")
-        self._word = _last_word(self._bare)
+        match = _LAST_WORD.search(self._bare[-60:])
+        self._word = match.group() if match is not None else ""
 
     def are_whole(self) -> bool:
         """Whether the text may end here: with a mark behind a quote, without one as its neighbours do, or with code."""
@@ -296,11 +297,6 @@ def _is_heading(line: str) -> bool:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _last_word(text: str) -> str:
-    match = _LAST_WORD.search(text[-60:])
-    return match.group() if match is not None else ""
 
 
 # "Name: Ada", "- **Born:** 1815": a label, and what it is filled with.

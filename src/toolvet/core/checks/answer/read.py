@@ -250,7 +250,15 @@ def find(
                 continue
             aftermath = conditions.aftermath(hit, about)
             if aftermath is not None:
-                signal = _signal(text, hit, about, aftermath, offset)
+                signal = FailureSignal(
+                    type=about.type,
+                    evidence=text[hit.start : hit.end],
+                    weight=aftermath.cost,
+                    position=hit.start + offset,
+                    context=around(text, hit.start, hit.end),
+                    label=aftermath.label,
+                    language=None if about.language == ANY_LANGUAGE else about.language,
+                )
                 found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
     return found
 
@@ -384,18 +392,6 @@ def sentence_around(text: str, start: int, end: int) -> str:
         first = match.end()
     after = _SENTENCE_END.search(text, end, end + _SENTENCE)
     return text[first : after.end() if after is not None else end + _SENTENCE]
-
-
-def _signal(text: str, hit: Hit, about: KnownPhrase, aftermath: _Aftermath, offset: int) -> FailureSignal:
-    return FailureSignal(
-        type=about.type,
-        evidence=text[hit.start : hit.end],
-        weight=aftermath.cost,
-        position=hit.start + offset,
-        context=around(text, hit.start, hit.end),
-        label=aftermath.label,
-        language=None if about.language == ANY_LANGUAGE else about.language,
-    )
 
 
 class OwnRules:

@@ -1,7 +1,7 @@
 """The reply of a validator to one call: valid or not, and messages with their severity and place."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, Literal, cast
 
 import msgspec
@@ -268,29 +268,22 @@ def _add_messages(body: Mapping[str, object], messages: list[Message]) -> str:
         return f"The validator sent 'messages' that is no list: {_quote(items)}"
     detailed: list[Message] = []
     for item in items:
-        severity = _severity(members(item).get("severity"))
+        name = members(item).get("severity")
+        severity = SEVERITIES[SEVERITIES.index(name)] if name in SEVERITIES else None
         message = _message(item, severity) if severity is not None else None
         if message is None:
             return f"The validator sent 'messages' with something that is no message: {_quote(item)}"
         detailed.append(message)
-    messages[:] = _merge(messages, detailed)
-    return ""
-
-
-def _merge(listed: Sequence[Message], detailed: Sequence[Message]) -> list[Message]:
-    """The detailed messages in their order, then the listed ones that are not among them."""
+    # The detailed messages in their order, then the listed ones that are not among them.
     known = {(each.severity, each.message) for each in detailed}
-    return [*detailed, *(each for each in listed if (each.severity, each.message) not in known)]
+    messages[:] = [*detailed, *(each for each in messages if (each.severity, each.message) not in known)]
+    return ""
 
 
 def _message(item: object, severity: MessageSeverity) -> Message | None:
     found = members(item)
     text, path = found.get("message"), found.get("path", found.get("field"))
     return Message(text, severity, path if isinstance(path, str) else "") if isinstance(text, str) else None
-
-
-def _severity(name: object) -> MessageSeverity | None:
-    return SEVERITIES[SEVERITIES.index(name)] if name in SEVERITIES else None
 
 
 def _correction(item: object) -> Correction | None:

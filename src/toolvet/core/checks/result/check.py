@@ -312,7 +312,18 @@ def _success(
     if validation is None and envelope is None and response.meta is None and is_only_text(response):
         return _ONE_TEXT_WORKS
     issues = response.malformed
-    evidence = _contents(response)
+    found = ["Tool responded successfully with content"]
+    counted = (
+        (response.text_block_count, "text block"),
+        (response.image_count, "image"),
+        (response.audio_count, "audio clip"),
+        (response.resource_count, "resource"),
+        *((count, f"{name[:40]} block") for name, count in response.other_counts.items()),
+    )
+    found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
+    if response.structured is not None:
+        found.append("Response includes structured content")
+    evidence = tuple(found)
     whole = not issues
     if validation is not None and not validation.is_valid:
         issues = (validation.error or "Output schema validation failed", *issues)
@@ -344,21 +355,6 @@ def _needs_no_mirror(structured: object) -> bool:
     """Whether a framework wrapped an empty list or null: it writes a block for each item, so there is none."""
     inner = unwrap(structured)
     return inner is not structured and (inner is None or list_of(inner) == [])
-
-
-def _contents(response: ToolResponse) -> tuple[str, ...]:
-    found = ["Tool responded successfully with content"]
-    counted = (
-        (response.text_block_count, "text block"),
-        (response.image_count, "image"),
-        (response.audio_count, "audio clip"),
-        (response.resource_count, "resource"),
-        *((count, f"{name[:40]} block") for name, count in response.other_counts.items()),
-    )
-    found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
-    if response.structured is not None:
-        found.append("Response includes structured content")
-    return tuple(found)
 
 
 def _metadata(
@@ -558,7 +554,8 @@ def _leak(text: str, hit: Hit, known: ResultPhrases, sent_paths: Sequence[str]) 
     if phrase.strength is Strength.PATH:
         start = hit.start + (_BEFORE_PATH.match(text[hit.start : hit.start + 1]) is not None)
         path = text[start : hit.end] if (match := _PATH.match(text, start)) is None else match.group().rstrip(".:")
-        if any(_within(path, value) for value in sent_paths):
+        # The caller named this path, one above it or one below it.
+        if any(value in path or value.startswith(path) for value in sent_paths):
             return None
         return Leak(LeakKind.ABSOLUTE_PATH, path, start, start + len(path))
     if phrase.strength is Strength.TRACE:
@@ -572,11 +569,6 @@ def _leak(text: str, hit: Hit, known: ResultPhrases, sent_paths: Sequence[str]) 
         start += len(words) - len(words.lstrip())
         return Leak(LeakKind.CRASH_TEXT, words.strip(), start, start + len(words.strip()))
     return None
-
-
-def _within(path: str, sent: str) -> bool:
-    """The same place, one above or one below what the caller named."""
-    return sent in path or sent.startswith(path)
 
 
 _LONGEST_REFUSAL: Final = 20_000

@@ -90,7 +90,15 @@ class _Told(msgspec.Struct, frozen=True, gc=False):
 def decide(evidence: FirstHits, known: ResultPhrases, own: OwnWords | None = None) -> Decision:
     """Judge the error; `own` are the rules of the caller."""
     told = _told(evidence)
-    factors = _factors(evidence, told)
+    code, words, structured = told.code, told.words, evidence.call.structured
+    factors = (
+        Factor("mcp_error_code", 2, present=True, evidence=code) if code else _NO_CODE,
+        Factor("business_pattern", 2, present=True, evidence=words) if words else _NO_PATTERN,
+        Factor("http_status", 1, present=True, evidence=told.status_words) if told.status_words else _NO_STATUS,
+        Factor("structured_error", 1, present=True, evidence=structured) if structured else _NO_STRUCTURE,
+        Factor("test_data", 1, present=True, evidence=told.tested) if told.tested else _NO_TEST_DATA,
+        Factor("validation_expected_tool", 2, present=True, evidence=told.named) if told.named else _NO_NAME,
+    )
     if own is not None:
         factors = own.table(factors, evidence)
     failure = _failure(evidence, known, told)
@@ -206,16 +214,6 @@ def _decision(state: State, reason: str, factors: tuple[Factor, ...], ground: Gr
     return Decision(kind, state, reason, factors, certainty_of(ground, kind))
 
 
-def _decisive(evidence: FirstHits) -> Hit | None:
-    return (
-        evidence.refusal
-        or evidence.callers
-        or evidence.own_strong
-        or evidence.own
-        or evidence.first.get(Strength.ALONE)
-    )
-
-
 def _told(evidence: FirstHits) -> _Told:
     first, call = evidence.first, evidence.call
     code = "" if _CODE not in first else evidence.text[first[_CODE].end - 6 : first[_CODE].end]
@@ -223,7 +221,13 @@ def _told(evidence: FirstHits) -> _Told:
     http = state_of_http(status) if status else None
     # Some 4xx do not refuse the call: a proxy, a timeout, a wrong server, a dependency, a client that hung up.
     refused = http is not None and status < _SERVER_FAULT and http.is_business
-    decisive = _decisive(evidence)
+    decisive = (
+        evidence.refusal
+        or evidence.callers
+        or evidence.own_strong
+        or evidence.own
+        or evidence.first.get(Strength.ALONE)
+    )
     pattern = decisive or first.get(_VAGUE)
     words = "" if pattern is None else evidence.words(pattern)
     sentence = "" if pattern is not None or code or http is not None else evidence.sentence()
@@ -234,18 +238,6 @@ def _told(evidence: FirstHits) -> _Told:
     status_words = "" if http is None else evidence.words(first[_HTTP])
     code_state = state_of_json_rpc(int(code)) if code else None
     return _Told(code, code_state, http, refused, words, status_words, sentence, tested, named, decisive)
-
-
-def _factors(evidence: FirstHits, told: _Told) -> tuple[Factor, ...]:
-    code, words, structured = told.code, told.words, evidence.call.structured
-    return (
-        Factor("mcp_error_code", 2, present=True, evidence=code) if code else _NO_CODE,
-        Factor("business_pattern", 2, present=True, evidence=words) if words else _NO_PATTERN,
-        Factor("http_status", 1, present=True, evidence=told.status_words) if told.status_words else _NO_STATUS,
-        Factor("structured_error", 1, present=True, evidence=structured) if structured else _NO_STRUCTURE,
-        Factor("test_data", 1, present=True, evidence=told.tested) if told.tested else _NO_TEST_DATA,
-        Factor("validation_expected_tool", 2, present=True, evidence=told.named) if told.named else _NO_NAME,
-    )
 
 
 class _FailureSign(msgspec.Struct, frozen=True, gc=False):

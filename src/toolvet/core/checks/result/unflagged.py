@@ -157,7 +157,10 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
     if len(text) > _LONGEST_REPORT:
         return False
     if frames:
-        return not _opens_with_success(hits, known) and not _is_log(text)
+        # `Status Code: 200` with any page behind it, or `Errors: 0`.
+        return not any(
+            hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits
+        ) and not ("\n" in text and len(_LOG_LINE.findall(text, 0, _LONGEST_REPORT)) > 1)
     strengths = {known.by_id[hit.id].strength for hit in hits}
     # A page that was fetched speaks for itself.
     is_page = text.lstrip(' "\n\r\t').startswith("<")
@@ -191,15 +194,6 @@ def _is_diagnostic(text: str, hits: Sequence[Hit], known: ResultPhrases) -> bool
 def _is_quoted(text: str, end: int) -> bool:
     """Words in quotation marks are talked about, not said."""
     return text[end : end + 1] in _CLOSING_QUOTES and end < len(text)
-
-
-def _opens_with_success(hits: Sequence[Hit], known: ResultPhrases) -> bool:
-    """`Status Code: 200` with any page behind it, or `Errors: 0`."""
-    return any(hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits)
-
-
-def _is_log(text: str) -> bool:
-    return "\n" in text and len(_LOG_LINE.findall(text, 0, _LONGEST_REPORT)) > 1
 
 
 def strings_of(value: object) -> str:
@@ -388,7 +382,11 @@ def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
     if _is_error_number(code):
         return True
     # A status in lower case is a word about the thing; in upper case it is the name of an error (google.rpc.Status).
-    if isinstance(code, str) and (code.isupper() or "status" not in body) and _names_error(code, known):
+    if (
+        isinstance(code, str)
+        and (code.isupper() or "status" not in body)
+        and any(word in code.lower() for word in known.code_words)
+    ):
         return True
     if any(key in body for key in ("__type", "documentation_url", "error_type", "errortype")):
         return True
@@ -397,10 +395,6 @@ def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
         return True
     # FastAPI and Django answer with nothing but the detail.
     return len(body) == 1 and "detail" in body
-
-
-def _names_error(code: str, known: _BodyTable) -> bool:
-    return any(word in code.lower() for word in known.code_words)
 
 
 def _is_error_number(code: object) -> bool:

@@ -286,11 +286,9 @@ class _ClaimReading:
             ids=ids_in(f"{clause.before} {clause.matched} {clause.rest()}"),
             passive=passive,
             text_work=text_work,
-            emphatic=family != ANYTHING and self._is_emphatic(named),
+            emphatic=family != ANYTHING
+            and (self._grammar.emphatic.search(self._clause.matched) is not None and not self._is_text(named)),
         )
-
-    def _is_emphatic(self, named: str) -> bool:
-        return self._grammar.emphatic.search(self._clause.matched) is not None and not self._is_text(named)
 
     def _known_verb(self, frame: Voice) -> tuple[str, str, bool]:
         # "I've found" is found again and again.

@@ -299,7 +299,7 @@ class _PartWalk:
 
     def _read_members(self, body: Mapping[str, object]) -> None:
         table = part_table()
-        plain = {_plain(name): value for name, value in body.items()}
+        plain = {str(name).lower().replace("_", "").replace("-", ""): value for name, value in body.items()}
         if not any(is_array(value) or is_object(value) for value in body.values()):
             # A record of its own: `truncated` and `total` are facts about it. Paging blocks say so by their names.
             plain = {name: value for name, value in plain.items() if name in table.next or name in table.totals} | (
@@ -314,10 +314,6 @@ class _PartWalk:
                 name in table.totals or (name in table.doubtful_totals and not table.paging.isdisjoint(plain))
             ):
                 self.total = listed if self.total is None else max(self.total, listed)
-
-
-def _plain(name: object) -> str:
-    return str(name).lower().replace("_", "").replace("-", "")
 
 
 @cache

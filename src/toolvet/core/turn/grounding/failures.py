@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from toolvet.core.causes import Honesty, State, cause_of, found_nothing
+from toolvet.core.causes import State, cause_of, found_nothing
 from toolvet.core.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.announcing import announces
@@ -52,11 +52,6 @@ _EMPTY = re.compile(
 )
 
 
-def _honesty(state: str) -> Honesty:
-    """What may honestly be said of calls that ended in this state, or (EMPTY) of a success that found nothing."""
-    return found_nothing() if state == EMPTY else cause_of(State(state)).honesty
-
-
 class FailedCalls:
     """The calls of a turn that did not do what was asked, unless a later call did; and what an answer says of them."""
 
@@ -90,7 +85,8 @@ class FailedCalls:
         states = self._states() if signals else frozenset[str]()
         if not states or _FAILURE in states:
             return list(signals)
-        rows = [_honesty(state) for state in states]
+        # What may honestly be said of calls that ended in this state, or (EMPTY) of a success that found nothing.
+        rows = [found_nothing() if state == EMPTY else cause_of(State(state)).honesty for state in states]
         takes_back = frozenset[str].intersection(*(row.takes_back for row in rows))
         if not takes_back or not any(_names(signal, takes_back) for signal in signals):
             return list(signals)
@@ -231,7 +227,12 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
     failed = {outcome.call.name: outcome for outcome in outcomes if outcome.failed and outcome.call.name not in worked}
     if failed:
         lower = text.lower()
-        failed = {name: outcome for name, outcome in failed.items() if _may_be_called(name, lower)}
+        # A word that calls the tool has to be in the text.
+        failed = {
+            name: outcome
+            for name, outcome in failed.items()
+            if any(not head.isascii() or head in lower for head in _heads(name))
+        }
     found = next(_faults_in(text, failed), None) if failed else None
     return [] if found is None else [found]
 
@@ -256,7 +257,17 @@ def _faults_in(text: str, failed: dict[str, CallOutcome]) -> Iterator[FailureSig
             words = [word[0].lower() for word in named]
             name = next((name for name in failed if _is_called(words, name)), None)
             if name is not None:
-                yield _fault_signal(text, begin + named[0].start(), match.end(), failed[name])
+                start = begin + named[0].start()
+                yield FailureSignal(
+                    type=SignalType.TOOL_FAILURE,
+                    evidence=text[start : match.end()],
+                    weight=_WEIGHT,
+                    position=start,
+                    context=text[max(0, start - _AROUND) : match.end() + _AROUND],
+                    label=UNAVAILABLE,
+                    source="calls",
+                    against=failed[name].quoted(),
+                )
 
 
 def _is_question(prose: str, end: int) -> bool:
@@ -270,11 +281,6 @@ def _is_called(words: Sequence[str], name: str) -> bool:
         return False
     others = {each for word in words[:-1] for each in words_of(word)}
     return words[-1] in _heads(name) and others <= set(words_of_tool(name))
-
-
-def _may_be_called(name: str, lower: str) -> bool:
-    """Whether a word that calls this tool is anywhere in a text in lower case."""
-    return any(not head.isascii() or head in lower for head in _heads(name))
 
 
 @lru_cache(maxsize=4096)
@@ -295,16 +301,3 @@ def _agents(verb: str) -> frozenset[str]:
         stems.add(f"{verb}{verb[-1]}")
     found = {f"{stem}{end}" for stem in stems for end in ("er", "or")}
     return frozenset(found | ({verb} & _NOUNS_TOO))
-
-
-def _fault_signal(text: str, start: int, end: int, outcome: CallOutcome) -> FailureSignal:
-    return FailureSignal(
-        type=SignalType.TOOL_FAILURE,
-        evidence=text[start:end],
-        weight=_WEIGHT,
-        position=start,
-        context=text[max(0, start - _AROUND) : end + _AROUND],
-        label=UNAVAILABLE,
-        source="calls",
-        against=outcome.quoted(),
-    )

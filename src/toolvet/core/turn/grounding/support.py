@@ -100,9 +100,14 @@ class ClaimSupport:
         other = any(each is Ability.OTHER and not outcome.failed for outcome, each in abilities)
         if other and self._is_reported(claim, None):
             return None
-        weight = _own_weight(claim)
+        weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
         if other:
-            weight = _WEIGHT_HINT if claim.passive or _goes_aside(claim) else _WEIGHT_OTHER
+            # A change of another kind may do this by itself.
+            weight = (
+                _WEIGHT_HINT
+                if claim.passive or (not families().family[claim.family].aside.isdisjoint(claim.things))
+                else _WEIGHT_OTHER
+            )
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
     def _against_text_work(
@@ -253,15 +258,6 @@ def _failed(meant: Sequence[CallOutcome], abilities: Sequence[tuple[CallOutcome,
     if failed:
         return failed[-1]
     return abilities[-1][0] if all(outcome.failed for outcome, _ in abilities) else None
-
-
-def _goes_aside(claim: MadeClaim) -> bool:
-    """Whether a change of another kind does this by itself."""
-    return not families().family[claim.family].aside.isdisjoint(claim.things)
-
-
-def _own_weight(claim: MadeClaim) -> float:
-    return _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
 
 
 def _signal(text: str, hit: Hit, verdict: _ClaimVerdict) -> FailureSignal:

@@ -262,7 +262,9 @@ def ends(text: str) -> tuple[Excerpt, Excerpt]:
 def features(text: str) -> list[int]:
     """The indices (0 to SLOTS - 1) of the n-grams of `text`, with repetitions; empty where there is no word."""
     head, tail = ends(text)
-    first = _first_words(head.text)
+    # The first words as numbers. In a script without spaces a fraction of the window holds them all.
+    few = _words(head.text[: 2 * _HEAD])
+    first = _numbers((few if len(few) >= _HEAD else _words(head.text))[:_HEAD])
     if not first:
         return []
     last = _numbers(_words(tail.text[-_TAIL_WINDOW:])[-_TAIL:])
@@ -278,12 +280,6 @@ def features(text: str) -> list[int]:
     # How long an answer is, in powers of two: refusals are short.
     found.append(crc32(b"length %d" % min(len(text), 8191).bit_length()) & _MASK)
     return found
-
-
-def _first_words(text: str) -> list[int]:
-    """The first words as numbers. In a script without spaces a fraction of the window holds them all."""
-    few = _words(text[: 2 * _HEAD])
-    return _numbers((few if len(few) >= _HEAD else _words(text))[:_HEAD])
 
 
 def _words(text: str) -> list[str]:
