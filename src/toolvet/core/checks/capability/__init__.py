@@ -17,13 +17,14 @@ from toolvet.core.checks.capability.announcement import (
     has_capability,
     misannounced,
 )
-from toolvet.core.checks.capability.cache import Cache, json_key
 from toolvet.core.checks.capability.reply import (
     SEVERITIES,
+    Cache,
     Correction,
     Message,
     MessageSeverity,
     ValidationReply,
+    json_key,
     parse_replies,
     parse_reply,
 )

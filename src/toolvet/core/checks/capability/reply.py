@@ -1,12 +1,16 @@
-"""The reply of a validator to one call: valid or not, and messages with their severity and place."""
+"""The reply of a validator to one call: its messages and corrections, how to read it, and a cache of replies.
 
+A reply comes as JSON, as a mapping, or as an object of the official SDK or of FastMCP.
+"""
+
+import json
 import re
-from collections.abc import Mapping
-from typing import Final, Literal, cast
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from typing import Final, Generic, Literal, TypeVar, cast
 
 import msgspec
 
-from toolvet.core.checks.capability.foreign_json import as_json, items_as_json
 from toolvet.core.json_value import elements, is_array, is_object, members
 
 MessageSeverity = Literal["error", "warn", "info"]
@@ -306,3 +310,93 @@ def _json(value: object) -> str:
         return msgspec.json.encode(value).decode()
     except Exception:  # noqa: BLE001 - a foreign value may hold anything.
         return type(value).__name__
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+MOST_ENTRIES: Final = 1024
+
+
+class Cache(Generic[K, V]):
+    """Values by key; the least recently used are dropped first.
+
+    `ttl` is in the seconds of `clock`; None keeps a value until `clear`.
+
+    A value that was asked for before a `clear` may arrive after it, and must not be kept then. So take `generation`
+    before asking, and give it to `keep`.
+    """
+
+    def __init__(self, ttl: float | None, clock: Callable[[], float]) -> None:
+        self._ttl = ttl
+        self._clock = clock
+        self._entries: OrderedDict[K, tuple[float, V]] = OrderedDict()
+        self._generation = 0
+
+    @property
+    def generation(self) -> int:
+        """A number that grows with every `clear`."""
+        return self._generation
+
+    def get(self, key: K) -> V | None:
+        """The value under `key`, or None for no value or one that is too old."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        kept_at, value = entry
+        if self._ttl is not None and self._clock() - kept_at >= self._ttl:
+            del self._entries[key]
+            return None
+        self._entries.move_to_end(key)
+        return value
+
+    def keep(self, key: K, value: V, generation: int) -> None:
+        """Keep `value`, unless the cache was cleared since `generation`."""
+        if generation != self._generation:
+            return
+        self._entries[key] = (self._clock(), value)
+        self._entries.move_to_end(key)
+        if len(self._entries) > MOST_ENTRIES:
+            self._entries.popitem(last=False)
+
+    def clear(self, matches: Callable[[K], bool] | None = None) -> int:
+        """Drop the values whose keys match, or all, also values on their way. Returns how many were dropped."""
+        self._generation += 1
+        dropped = [key for key in self._entries if matches is None or matches(key)]
+        for key in dropped:
+            del self._entries[key]
+        return len(dropped)
+
+
+def json_key(*parts: object) -> str | None:
+    """A key for these JSON values; None where one of them has no JSON form."""
+    try:
+        return json.dumps(parts, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+# The members of a tool result in their usual order, each with the name of the attribute in Python.
+_ATTRIBUTES: Final = (
+    ("content", "content"),
+    ("structuredContent", "structured_content"),
+    ("isError", "is_error"),
+)
+
+
+def as_json(value: object) -> object:
+    """`value` as JSON. Raises what a foreign object raises when its attributes are read."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[object, object]", value))
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(by_alias=True, exclude_none=True, mode="json")
+    if hasattr(value, "content") and not isinstance(value, str):
+        found = {wire: getattr(value, wire, getattr(value, name, None)) for wire, name in _ATTRIBUTES}
+        return {key: member for key, member in found.items() if member is not None}
+    return value
+
+
+def items_as_json(value: object) -> list[object]:
+    """The items of a list or tuple as JSON; empty for any other value."""
+    return [as_json(item) for item in cast("list[object]", value)] if isinstance(value, list | tuple) else []

@@ -161,7 +161,12 @@ def _unclear(
         return _decision(state or State.INVALID_INPUT, f"business logic: {told.words}", factors, ground)
     threshold = None if own is None else own.threshold(expects_validation=bool(evidence.call.name_word))
     if threshold is not None:
-        return _weighed(factors, threshold)
+        # The caller's threshold is a share of the weight of all factors.
+        present, total = share_of(factors)
+        points = f"{present} of {total} points, and the threshold is {threshold:g}"
+        if total and present / total >= threshold:
+            return _decision(State.INVALID_INPUT, f"business logic: {points}", factors, Ground.VAGUE)
+        return Decision(ErrorKind.TOOL_FAILURE, State.UNKNOWN, f"Too little shows a refusal: {points}", factors, _EVEN)
     prior = prior_of(evidence)
     factors = (*factors, Factor("prior", 0, present=True, evidence=prior.evidence))
     if prior.business > _EVEN:
@@ -170,15 +175,6 @@ def _unclear(
     return Decision(
         ErrorKind.TOOL_FAILURE, State.UNKNOWN, "Nothing shows that the input was at fault", factors, 1 - prior.business
     )
-
-
-def _weighed(factors: tuple[Factor, ...], threshold: float) -> Decision:
-    """Decide by the caller's threshold: the share of the weight of all factors that is present."""
-    present, total = share_of(factors)
-    said = f"{present} of {total} points, and the threshold is {threshold:g}"
-    if total and present / total >= threshold:
-        return _decision(State.INVALID_INPUT, f"business logic: {said}", factors, Ground.VAGUE)
-    return Decision(ErrorKind.TOOL_FAILURE, State.UNKNOWN, f"Too little shows a refusal: {said}", factors, _EVEN)
 
 
 class Ground(StrEnum):

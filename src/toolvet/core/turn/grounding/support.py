@@ -96,7 +96,10 @@ class ClaimSupport:
                 return None
             return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
         if claim.text_work:
-            return self._against_text_work(claim, abilities)
+            # What speaks against work that may have been done to a text of the answer: all the calls only read.
+            if not claim.emphatic or any(can is not Ability.READS for _, can in abilities):
+                return None
+            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
         other = any(each is Ability.OTHER and not outcome.failed for outcome, each in abilities)
         if other and self._is_reported(claim, None):
             return None
@@ -105,18 +108,10 @@ class ClaimSupport:
             # A change of another kind may do this by itself.
             weight = (
                 _WEIGHT_HINT
-                if claim.passive or (not families().family[claim.family].aside.isdisjoint(claim.things))
+                if claim.passive or not families().family[claim.family].aside.isdisjoint(claim.things)
                 else _WEIGHT_OTHER
             )
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
-
-    def _against_text_work(
-        self, claim: MadeClaim, abilities: Sequence[tuple[CallOutcome, Ability]]
-    ) -> _ClaimVerdict | None:
-        """What speaks against work that may have been done to a text of the answer: all the calls only read."""
-        if not claim.emphatic or any(each is not Ability.READS for _, each in abilities):
-            return None
-        return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
         """What speaks against the state of a thing: the calls that named it failed, and no other result has it.
