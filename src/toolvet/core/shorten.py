@@ -87,7 +87,7 @@ def shorten_lines(text: str, most: int) -> tuple[str, LineForm]:
     lines = text.split("\n")
     header = header_of(lines)
     longest = max(most // 4, 40)
-    kept = _KeptLines(lines, most, longest)
+    kept = _LineSelection(lines, most, longest)
     kept.take_all(range(header))
     kept.share = 0.45
     kept.take_all(range(header, len(lines)))
@@ -122,7 +122,7 @@ def _problems(lines: list[str]) -> list[int]:
     return [place for pair in zip(found[:half], reversed(found), strict=False) for place in pair]
 
 
-class _KeptLines:
+class _LineSelection:
     """The lines that stay, and the room that they take."""
 
     def __init__(self, lines: list[str], most: int, longest: int) -> None:

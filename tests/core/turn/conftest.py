@@ -7,4 +7,4 @@ from toolvet.core.turn.grounding import evidence
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "_KEPT", evidence._KeptIndexes(evidence._MOST_KEPT))
+    monkeypatch.setattr(evidence, "_KEPT", evidence._IndexCache(evidence._MOST_KEPT))

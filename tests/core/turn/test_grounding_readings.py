@@ -22,8 +22,8 @@ from toolvet.core.turn.grounding.dates import (
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.extent import _PartWalk
 from toolvet.core.turn.grounding.figures import (
+    AnswerNumbers,
     Figures,
-    Shown,
     Sorted,
     Steps,
     _of_known,
@@ -136,8 +136,8 @@ def test_figures_are_found_by_their_value_and_by_what_they_round_to() -> None:
     assert known.like(2) == [12.345]
     assert known.like(1) == known.like(3) == []
     assert (known.nearest(13), known.nearest(10**10)) == (12.345, 1_000_000_007)
-    assert PRICES.derivation(120, 0, Shown([], frozenset({3})), Steps()) == "3 \u00d7 40"
-    assert PRICES.derivation(55.5, 0, Shown([]), Steps()) is None
+    assert PRICES.derivation(120, 0, AnswerNumbers([], frozenset({3})), Steps()) == "3 \u00d7 40"
+    assert PRICES.derivation(55.5, 0, AnswerNumbers([]), Steps()) is None
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """Checks of envelopes: what breaks the contract, what ignores its advice, and where a tool result holds an envelope.
 
-check_envelope   the findings of an envelope, from the contract and from what it recommends
-find_advice      recommendations that a schema cannot express: findings below an error, for legal envelopes, too
-find_sightings   the envelopes in a tool result: as structured content, as JSON text, or under `_meta`
+    check_envelope   the findings of an envelope, from the contract and from what it recommends
+    find_advice      recommendations that a schema cannot express: findings below an error, for legal envelopes, too
+    find_sightings   the envelopes in a tool result: as structured content, as JSON text, or under `_meta`
+
+Nothing here raises: any value gives findings.
 """
 
 import re

@@ -250,15 +250,7 @@ def find(
                 continue
             aftermath = conditions.aftermath(hit, about)
             if aftermath is not None:
-                signal = FailureSignal(
-                    type=about.type,
-                    evidence=text[hit.start : hit.end],
-                    weight=aftermath.cost,
-                    position=hit.start + offset,
-                    context=around(text, hit.start, hit.end),
-                    label=aftermath.label,
-                    language=None if about.language == ANY_LANGUAGE else about.language,
-                )
+                signal = _signal(text, hit, about, aftermath, offset)
                 found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
     return found
 
@@ -355,7 +347,7 @@ def _masks(text: str, asked: Sequence[int]) -> Masks:
 
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
     """What the learned model is sure enough of; None is the shipped one."""
-    # Loaded only when asked (6 ms): most texts are settled without it.
+    # Loaded only when asked (6 ms): most texts are decided without it.
     from toolvet.core.checks.answer.model import judge  # noqa: PLC0415
 
     return [
@@ -392,6 +384,18 @@ def sentence_around(text: str, start: int, end: int) -> str:
         first = match.end()
     after = _SENTENCE_END.search(text, end, end + _SENTENCE)
     return text[first : after.end() if after is not None else end + _SENTENCE]
+
+
+def _signal(text: str, hit: Hit, about: KnownPhrase, aftermath: _Aftermath, offset: int) -> FailureSignal:
+    return FailureSignal(
+        type=about.type,
+        evidence=text[hit.start : hit.end],
+        weight=aftermath.cost,
+        position=hit.start + offset,
+        context=around(text, hit.start, hit.end),
+        label=aftermath.label,
+        language=None if about.language == ANY_LANGUAGE else about.language,
+    )
 
 
 class OwnRules:

@@ -16,7 +16,7 @@ from toolvet.core.checks.result.own_words import OwnWords, own_words
 from toolvet.core.checks.result.phrases import ResultPhrases, Strength, phrases
 from toolvet.core.checks.result.response import (
     Content,
-    SeenEnvelope,
+    ResultEnvelope,
     ToolResponse,
     envelope_in,
     is_only_text,
@@ -47,7 +47,7 @@ _LONG_NUMBER = 10**30
 _SHORTEST_ECHO = 2
 _LONGEST_QUOTED = 60
 _MOST_OF_A_FAILURE = 50.0
-_NO_ENVELOPE = SeenEnvelope(success=True)
+_NO_ENVELOPE = ResultEnvelope(success=True)
 _ONE_TEXT = ResultMetadata(content_types=("text",), text_block_count=1)
 _ONE_TEXT_AND_META = ResultMetadata(content_types=("text",), text_block_count=1, has_meta=True)
 # The verdict on most results of all.
@@ -163,7 +163,7 @@ class _Seen(msgspec.Struct, frozen=True, gc=False):
     view: ToolView
     arguments: object
     response: ToolResponse
-    envelope: SeenEnvelope | None
+    envelope: ResultEnvelope | None
     handle: ToolHandle | None
 
 
@@ -276,7 +276,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     if not response.has_flag:
-        # A text or a message that has no flag: that the flag is missing is nobody's fault.
+        # A text or a message that has no flag: that the flag is missing is not a fault.
         return replace(verdict, error_without_flag=True)
     worse = verdict.classification is Classification.ERROR
     return replace(
@@ -307,7 +307,7 @@ def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
 
 
 def _success(
-    response: ToolResponse, envelope: SeenEnvelope | None, validation: OutputSchemaValidation | None
+    response: ToolResponse, envelope: ResultEnvelope | None, validation: OutputSchemaValidation | None
 ) -> ResultVerdict:
     if validation is None and envelope is None and response.meta is None and is_only_text(response):
         return _ONE_TEXT_WORKS
@@ -358,7 +358,7 @@ def _needs_no_mirror(structured: object) -> bool:
 
 
 def _metadata(
-    response: ToolResponse, envelope: SeenEnvelope | None = None, validation: OutputSchemaValidation | None = None
+    response: ToolResponse, envelope: ResultEnvelope | None = None, validation: OutputSchemaValidation | None = None
 ) -> ResultMetadata:
     if envelope is None:
         if validation is None and is_only_text(response):

@@ -29,7 +29,7 @@ from toolvet.core.causes import (
 from toolvet.core.checks.result.evidence import FirstHits
 from toolvet.core.checks.result.own_words import OwnWords, share_of
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength
-from toolvet.core.checks.result.response import SeenEnvelope
+from toolvet.core.checks.result.response import ResultEnvelope
 from toolvet.core.checks.result.verdict import Factor
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.matching import Hit
@@ -67,7 +67,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     code: str = ""
 
 
-class _Told(msgspec.Struct, frozen=True, gc=False):
+class _Clues(msgspec.Struct, frozen=True, gc=False):
     """The parts of the evidence that the decision compares."""
 
     code: str
@@ -89,25 +89,25 @@ class _Told(msgspec.Struct, frozen=True, gc=False):
 
 def decide(evidence: FirstHits, known: ResultPhrases, own: OwnWords | None = None) -> Decision:
     """Judge the error; `own` are the rules of the caller."""
-    told = _told(evidence)
-    code, words, structured = told.code, told.words, evidence.call.structured
-    factors = (
+    clues = _clues(evidence)
+    code, words, structured = clues.code, clues.words, evidence.call.structured
+    factors: tuple[Factor, ...] = (
         Factor("mcp_error_code", 2, present=True, evidence=code) if code else _NO_CODE,
         Factor("business_pattern", 2, present=True, evidence=words) if words else _NO_PATTERN,
-        Factor("http_status", 1, present=True, evidence=told.status_words) if told.status_words else _NO_STATUS,
+        Factor("http_status", 1, present=True, evidence=clues.status_words) if clues.status_words else _NO_STATUS,
         Factor("structured_error", 1, present=True, evidence=structured) if structured else _NO_STRUCTURE,
-        Factor("test_data", 1, present=True, evidence=told.tested) if told.tested else _NO_TEST_DATA,
-        Factor("validation_expected_tool", 2, present=True, evidence=told.named) if told.named else _NO_NAME,
+        Factor("test_data", 1, present=True, evidence=clues.tested) if clues.tested else _NO_TEST_DATA,
+        Factor("validation_expected_tool", 2, present=True, evidence=clues.named) if clues.named else _NO_NAME,
     )
     if own is not None:
         factors = own.table(factors, evidence)
-    failure = _failure(evidence, known, told)
+    failure = _failure(evidence, known, clues)
     if failure is not None:
         return _decision(failure.state, f"The words of a failure: {failure.words}", factors, failure.ground)
-    return _refusal(evidence, known, told, factors) or _unclear(evidence, known, told, factors, own)
+    return _refusal(evidence, known, clues, factors) or _unclear(evidence, known, clues, factors, own)
 
 
-def decide_by_envelope(envelope: SeenEnvelope, state: State, decision: Decision) -> Decision:
+def decide_by_envelope(envelope: ResultEnvelope, state: State, decision: Decision) -> Decision:
     """Take the state that the envelope of a failure says; `decision` is what the words alone would say."""
     error = shown(envelope.error)
     said = Factor("envelope", 0, present=True, evidence=envelope.named[:_LONGEST_NAME])
@@ -125,20 +125,20 @@ def shown(sentence: str) -> str:
     return f"{line[: space if space >= 0 else _LONGEST_SHOWN]} \u2026"
 
 
-def _refusal(evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tuple[Factor, ...]) -> Decision | None:
+def _refusal(evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: tuple[Factor, ...]) -> Decision | None:
     """What says by itself that the call was refused."""
-    decisive = told.decisive
-    if decisive is not None or told.is_coded_refusal:
+    decisive = clues.decisive
+    if decisive is not None or clues.is_coded_refusal:
         # The caller's own patterns are no phrases of ours, and have no state.
         phrase = None if decisive is None else known.by_id.get(decisive.id)
-        state = (phrase.state if phrase is not None else None) or (told.http if told.refused else None)
-        state = state or (told.code_state if decisive is None else None)
+        state = (phrase.state if phrase is not None else None) or (clues.http if clues.refused else None)
+        state = state or (clues.code_state if decisive is None else None)
         ground = Ground.REFUSAL if decisive is evidence.refusal else Ground.PHRASE
         ground = Ground.CALLER_TEXT if decisive is not None and decisive is evidence.callers else ground
-        reason = f"business logic: {told.words or told.code}"
+        reason = f"business logic: {clues.words or clues.code}"
         return _decision(state or State.INVALID_INPUT, reason, factors, ground)
-    if told.refused and told.http is not None:
-        return _decision(told.http, f"business logic: {told.status_words}", factors, Ground.STATUS)
+    if clues.refused and clues.http is not None:
+        return _decision(clues.http, f"business logic: {clues.status_words}", factors, Ground.STATUS)
     if evidence.is_callers_crash:
         reason = "business logic: the code that the caller sent"
         return _decision(State.INVALID_INPUT, reason, factors, Ground.CALLER_TEXT)
@@ -146,7 +146,7 @@ def _refusal(evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tu
 
 
 def _unclear(
-    evidence: FirstHits, known: ResultPhrases, told: _Told, factors: tuple[Factor, ...], own: OwnWords | None
+    evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: tuple[Factor, ...], own: OwnWords | None
 ) -> Decision:
     """What is decided where no phrase decides: by the name of the error, by a vague sign, at last by the prior."""
     named = error_code(evidence.text)
@@ -154,11 +154,11 @@ def _unclear(
         said = "business logic" if named.state.is_business else "The words of a failure"
         return _decision(named.state, f"{said}: {named.name}", factors, Ground.NAME)
     vague = evidence.first.get(_VAGUE)
-    seconded = evidence.call.structured or told.tested or told.named or told.code or told.http is not None
-    if (vague is not None or told.sentence) and seconded:
-        state = State.RULE if told.sentence or vague is None else known.of(vague).state
-        ground = Ground.SENTENCE if told.sentence else Ground.VAGUE
-        return _decision(state or State.INVALID_INPUT, f"business logic: {told.words}", factors, ground)
+    seconded = evidence.call.structured or clues.tested or clues.named or clues.code or clues.http is not None
+    if (vague is not None or clues.sentence) and seconded:
+        state = State.RULE if clues.sentence or vague is None else known.of(vague).state
+        ground = Ground.SENTENCE if clues.sentence else Ground.VAGUE
+        return _decision(state or State.INVALID_INPUT, f"business logic: {clues.words}", factors, ground)
     threshold = None if own is None else own.threshold(expects_validation=bool(evidence.call.name_word))
     if threshold is not None:
         # The caller's threshold is a share of the weight of all factors.
@@ -210,7 +210,7 @@ def _decision(state: State, reason: str, factors: tuple[Factor, ...], ground: Gr
     return Decision(kind, state, reason, factors, certainty_of(ground, kind))
 
 
-def _told(evidence: FirstHits) -> _Told:
+def _clues(evidence: FirstHits) -> _Clues:
     first, call = evidence.first, evidence.call
     code = "" if _CODE not in first else evidence.text[first[_CODE].end - 6 : first[_CODE].end]
     status = evidence.status
@@ -233,7 +233,7 @@ def _told(evidence: FirstHits) -> _Told:
     named = call.name_word if words or code or refused else ""
     status_words = "" if http is None else evidence.words(first[_HTTP])
     code_state = state_of_json_rpc(int(code)) if code else None
-    return _Told(code, code_state, http, refused, words, status_words, sentence, tested, named, decisive)
+    return _Clues(code, code_state, http, refused, words, status_words, sentence, tested, named, decisive)
 
 
 class _FailureSign(msgspec.Struct, frozen=True, gc=False):
@@ -244,14 +244,14 @@ class _FailureSign(msgspec.Struct, frozen=True, gc=False):
     ground: Ground
 
 
-def _failure(evidence: FirstHits, known: ResultPhrases, told: _Told) -> _FailureSign | None:
+def _failure(evidence: FirstHits, known: ResultPhrases, clues: _Clues) -> _FailureSign | None:
     """What proves that the tool failed, unless the server or the caller's patterns say explicitly that it refused."""
     if evidence.overriding is not None:
         words = evidence.words(evidence.overriding)
         return _FailureSign(known.of(evidence.overriding).state or State.UNKNOWN, words, Ground.VETO)
     if evidence.own_failure is not None and evidence.own_strong is None:
         return _FailureSign(State.UNKNOWN, evidence.words(evidence.own_failure), Ground.VETO)
-    if evidence.refusal is not None or evidence.own_strong is not None or told.is_coded_refusal:
+    if evidence.refusal is not None or evidence.own_strong is not None or clues.is_coded_refusal:
         return None
     explained = evidence.callers is not None or (evidence.veto_state in _EXPLAINED and evidence.is_callers_crash)
     # A wait for an element that never came ends with a timeout.
@@ -259,19 +259,19 @@ def _failure(evidence: FirstHits, known: ResultPhrases, told: _Told) -> _Failure
     if evidence.veto is not None and not (explained and evidence.veto_state in explains):
         # An overloaded service that says when to come back is rate limiting, and works.
         state = evidence.veto_state
-        if state is State.INTERNAL and told.http is not None and not told.http.is_business:
+        if state is State.INTERNAL and clues.http is not None and not clues.http.is_business:
             # The status says more than "server error": 501 is not 500.
-            state = told.http
+            state = clues.http
         if not (state is State.UNAVAILABLE and evidence.rate is not None):
             return _FailureSign(state, evidence.words(evidence.veto), Ground.VETO)
     if explained:
         return None
-    if told.code_state is State.UNSUPPORTED:
-        return _FailureSign(State.UNSUPPORTED, told.code, Ground.STATUS)
-    if told.http is not None and not told.refused and evidence.rate is None:
-        return _FailureSign(told.http, told.status_words, Ground.STATUS)
+    if clues.code_state is State.UNSUPPORTED:
+        return _FailureSign(State.UNSUPPORTED, clues.code, Ground.STATUS)
+    if clues.http is not None and not clues.refused and evidence.rate is None:
+        return _FailureSign(clues.http, clues.status_words, Ground.STATUS)
     doubt = evidence.first.get(Strength.DOUBT)
-    if doubt is not None and evidence.own is None and Strength.ALONE not in evidence.first and not told.refused:
+    if doubt is not None and evidence.own is None and Strength.ALONE not in evidence.first and not clues.refused:
         named = error_code(evidence.text)
         if named is None and CallerText.PROGRAM not in evidence.runs:
             return _FailureSign(known.of(doubt).state or State.UNKNOWN, evidence.words(doubt), Ground.DOUBT)

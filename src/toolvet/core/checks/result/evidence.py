@@ -149,7 +149,7 @@ class FirstHits:
             self._alone_state = state
 
     def _is_in_code(self, hit: Hit) -> bool:
-        """Whether the words are in a line of code that would print them: nobody has said them yet."""
+        """Whether the words are in a line of code that would print them: then they are not an error yet."""
         return _PRINTS.match(self.text, self.text.rfind("\n", 0, hit.end - 1) + 1, hit.end) is not None
 
     def _status(self, hit: Hit) -> int:

@@ -318,7 +318,7 @@ _CODES: Final = ("error_code", "errorCode")
 _TYPES: Final = ("error_type", "errorType")
 
 
-class SeenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
+class ResultEnvelope(msgspec.Struct, frozen=True, kw_only=True):
     """The envelope of a result, as far as it is what the contract says. `error` is "" for a success.
 
     `state` is what its `error_type` and `error_code` say; None where they say nothing. `code` is its
@@ -337,7 +337,7 @@ class SeenEnvelope(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str | None = None
 
 
-def envelope_in(response: ToolResponse) -> SeenEnvelope | None:
+def envelope_in(response: ToolResponse) -> ResultEnvelope | None:
     """The envelope of a result; None without one. As text and as structured content it counts once."""
     texts = response.texts
     if response.structured is None and response.meta is None and len(texts) == 1 and texts[0][:1] not in _OPENINGS:
@@ -381,7 +381,7 @@ def _decoded(text: str) -> object:
         return None
 
 
-def _read_envelope(body: dict[object, object]) -> SeenEnvelope | None:
+def _read_envelope(body: dict[object, object]) -> ResultEnvelope | None:
     success = body.get("success")
     if type(success) is not bool:
         return None
@@ -391,7 +391,7 @@ def _read_envelope(body: dict[object, object]) -> SeenEnvelope | None:
     error = _text(body.get("error")) or _text(body.get("message"))
     if not _claims(meta) and (success or not error or not (code or kind)):
         return None
-    return SeenEnvelope(
+    return ResultEnvelope(
         success=success,
         error="" if success else error,
         state=None if success else state_of_failure(code, kind),

@@ -80,7 +80,7 @@ def with_calls(
     that another call follows the text, so that it need not say what failed.
     """
     outcomes = [outcome_of(call) for call in read_calls(calls)]
-    # What earlier turns brought bears out what this one says; that it failed was their matter.
+    # Results of earlier turns support what this one says; their failures do not count against it.
     before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
     every = [*before, *outcomes] if before else outcomes
     words = said(text, words=TurnVocabulary(every), moot=moot_families(every))

@@ -126,8 +126,8 @@ def month_of(word: str, text: str, start: int, end: int) -> int | None:
     languages = reading.lower if word[0].islower() else reading.languages
     if not languages or len(name) >= _LONG_NAME:
         return reading.number if languages else None
-    heard = _languages_near(text, start, end)
-    return reading.number if (languages & heard if heard else "en" in languages or not name.isascii()) else None
+    near = _languages_near(text, start, end)
+    return reading.number if (languages & near if near else "en" in languages or not name.isascii()) else None
 
 
 def _languages_near(text: str, start: int, end: int) -> set[str]:

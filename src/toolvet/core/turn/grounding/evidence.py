@@ -21,7 +21,7 @@ _MOST_LOOKS = 50
 _MARKS = frozenset(".,:")
 
 
-class SentAndBrought(NamedTuple):
+class CallTexts(NamedTuple):
     """One call: the texts of its result, its arguments, and these as they are written."""
 
     texts: tuple[str, ...]
@@ -32,7 +32,7 @@ class SentAndBrought(NamedTuple):
 class EvidenceIndex:
     """What the calls of a turn and its question say, in the forms in which an answer is compared with it."""
 
-    def __init__(self, calls: Sequence[SentAndBrought], question: str) -> None:
+    def __init__(self, calls: Sequence[CallTexts], question: str) -> None:
         self._calls = calls
         self._question = question
 
@@ -105,7 +105,7 @@ class Evidence:
     def __init__(self, outcomes: Sequence[CallOutcome], question: str | Sequence[object] | None) -> None:
         self.outcomes = outcomes
         self.steps = Steps()
-        self._told = [outcome for outcome in outcomes if not outcome.is_own_report]
+        self._from_tools = [outcome for outcome in outcomes if not outcome.is_own_report]
         self._question = words_of_others(question)
         self.asked = bool(self._question)
 
@@ -118,7 +118,7 @@ class Evidence:
     def _index(self) -> EvidenceIndex:
         return index_of(
             [
-                SentAndBrought(texts, outcome.call.arguments, _written(outcome.call.arguments))
+                CallTexts(texts, outcome.call.arguments, _written(outcome.call.arguments))
                 for texts, outcome in zip(self._results, self.outcomes, strict=True)
             ],
             self._question,
@@ -175,7 +175,7 @@ class Evidence:
 
         Where toolvet refused every call, that there is nothing is known.
         """
-        if self.outcomes and not self._told:
+        if self.outcomes and not self._from_tools:
             return False
         if not any(self._results) or sum(len(text) for texts in self._results for text in texts) > MOST_READ:
             return True
@@ -269,9 +269,9 @@ _MOST_PLAIN = 1_000
 _EXACT = 2**53
 
 
-def index_of(calls: Sequence[SentAndBrought], question: str) -> EvidenceIndex:
+def index_of(calls: Sequence[CallTexts], question: str) -> EvidenceIndex:
     """The index of these calls and this question: that of an earlier check, where all their texts are the same."""
-    fixed: list[SentAndBrought] = []
+    fixed: list[CallTexts] = []
     for call in calls:
         arguments = _fixed(call.arguments, call.written)
         if arguments is _CHANGES or not all(type(text) is str for text in call.texts):
@@ -287,7 +287,7 @@ _CHANGES: Final = object()
 
 
 def _fixed(arguments: object, written: str) -> object:
-    """Arguments that nobody can change, as their JSON says them; `_CHANGES` for those that JSON does not say."""
+    """Arguments that cannot change any more, as their JSON says them; `_CHANGES` for those that JSON does not say."""
     if arguments is None or type(arguments) is str:
         return arguments
     pending: list[object] = [arguments]
@@ -320,7 +320,7 @@ def _decoded(written: str) -> object:
         return _CHANGES
 
 
-class _KeptIndexes:
+class _IndexCache:
     """The indexes of the last turns: so many that their texts are no longer than `most` together."""
 
     def __init__(self, most: int) -> None:
@@ -345,7 +345,7 @@ class _KeptIndexes:
         return index
 
 
-_KEPT: Final = _KeptIndexes(_MOST_KEPT)
+_KEPT: Final = _IndexCache(_MOST_KEPT)
 
 
 class _MemberName(NamedTuple):

@@ -59,7 +59,7 @@ class FailedCalls:
         self._text = text
         self._outcomes = outcomes
         self._open = [
-            outcome for place, outcome in enumerate(outcomes) if outcome.failed and not _settled(place, outcomes)
+            outcome for place, outcome in enumerate(outcomes) if outcome.failed and not _done_later(place, outcomes)
         ]
 
     @property
@@ -161,7 +161,7 @@ def _names(signal: FailureSignal, kinds: frozenset[str]) -> bool:
     return signal.type.value in kinds or signal.label in kinds
 
 
-def _settled(place: int, outcomes: Sequence[CallOutcome]) -> bool:
+def _done_later(place: int, outcomes: Sequence[CallOutcome]) -> bool:
     """Whether a later call did it: its like, or one with the same arguments; for one that only reads, any."""
     failed = outcomes[place]
     kind = _kind(failed.call.name)

@@ -17,7 +17,7 @@ _RUN_NAMES = {2: "sum of two", 3: "sum of three", 4: "sum of four"}
 _SEARCHED_ENOUGH = "more numbers than are searched"
 
 
-class Shown(NamedTuple):
+class AnswerNumbers(NamedTuple):
     """The numbers that an answer names, those of the kind looked for first, and how often it may have something."""
 
     numbers: Sequence[float]
@@ -142,7 +142,7 @@ class Figures:
             return None
         return f"{_of(best)} is {round(best[0], 2):.15g}"
 
-    def derivation(self, value: float, place: float, shown: Shown, steps: Steps) -> str | None:
+    def derivation(self, value: float, place: float, shown: AnswerNumbers, steps: Steps) -> str | None:
         """How `value` follows from numbers that belong together, in words; None where it does not.
 
         A calculation usually shows what it starts from. The search is bounded: beyond that a number is given the

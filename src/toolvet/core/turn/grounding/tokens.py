@@ -220,7 +220,7 @@ _PIECE = re.compile(r"(?:[0-9][0-9.,]*([A-Za-z\u00b5]{0,4}|%)|([A-Za-z]{1,4}))\Z
 _BETWEEN = re.compile(r"[-/+\u2013\u00d7:]|(?<=[0-9])x(?=[0-9])")
 _CODE = re.compile(r"(?=[A-Z]*[0-9])(?=[0-9]*[A-Z])[A-Z0-9]{5,10}\Z")
 _HEX = re.compile(r"(?=[a-f-]*[0-9])(?=[0-9-]*[a-f])[0-9a-f]{6,}(?:-[0-9a-f]{4,}){0,4}\Z")
-# 3.11.4, v2.0.1, report_20261122.csv: versions and files are named by whoever makes them.
+# 3.11.4, v2.0.1, report_20261122.csv: a version or a file has the name that its maker gives it.
 _MADE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]|\.[A-Za-z]{2,4}\Z")
 _COLOUR = re.compile(r"#(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?\Z")
 _RUN = re.compile(r"[0-9]+|[A-Za-z]+|[^A-Za-z0-9]")

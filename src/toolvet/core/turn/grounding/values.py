@@ -23,7 +23,7 @@ from toolvet.core.turn.grounding.dates import (
     spans_in,
 )
 from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.figures import Figures, Shown, times_in
+from toolvet.core.turn.grounding.figures import AnswerNumbers, Figures, times_in
 from toolvet.core.turn.grounding.mentions import Kind, Mention, MentionReader, mentions_in, only_shows
 from toolvet.core.turn.grounding.outcome import names
 from toolvet.core.turn.grounding.tokens import (
@@ -294,7 +294,7 @@ def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence)
         # Amounts belong together before all numbers do: the lines of a bill and their total.
         beside = [each for each in mentions if each.numbers[0].value != own]
         beside.sort(key=lambda each: each.money != mention.money)
-        shown = Shown([each.numbers[0].value for each in beside], times)
+        shown = AnswerNumbers([each.numbers[0].value for each in beside], times)
         if not any(_number_stands(reading, mention, evidence, shown) for reading in mention.numbers) and not (
             (after_ending(text, mention.start) and evidence.ends(mention.token))
             or only_shows(text, mention)
@@ -304,7 +304,7 @@ def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence)
     return found
 
 
-def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence, shown: Shown) -> bool:
+def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence, shown: AnswerNumbers) -> bool:
     figures = evidence.figures
     value = reading.value
     if (figures.equals(value) if reading.whole else figures.has(value, reading.place)) or (

@@ -85,7 +85,7 @@ class Model:
 
     @property
     def planes(self) -> tuple[bytes, ...]:
-        """The weights of each label; taken apart anew each time, because only training asks for them."""
+        """The weights of each label; taken apart again each time, because only training asks for them."""
         return tuple(bytes(self._packed.cast("B")[_first_byte(place) :: 8]) for place in range(len(self.heads)))
 
     def probabilities(self, features: Sequence[int]) -> tuple[float, ...]:
@@ -184,7 +184,7 @@ def _judgement(text: str, place: int, probability: float, model: Model) -> Model
 
 
 class Excerpt(msgspec.Struct, frozen=True):
-    """A stretch of the text and where it begins in the original."""
+    """A part of the text and where it begins in the original."""
 
     text: str
     start: int
@@ -193,8 +193,8 @@ class Excerpt(msgspec.Struct, frozen=True):
 def _evidence(text: str, place: int, model: Model) -> Excerpt:
     """The sentence whose n-grams add most to the label."""
     best, most = Excerpt("", 0), -math.inf
-    for stretch in ends(text):
-        for match in _SENTENCE.finditer(stretch.text):
+    for excerpt in ends(text):
+        for match in _SENTENCE.finditer(excerpt.text):
             sentence = match.group()
             found = features(sentence)
             if not found:
@@ -202,7 +202,7 @@ def _evidence(text: str, place: int, model: Model) -> Excerpt:
             total = model.sums(found)[place] / math.sqrt(len(found))
             if total > most:
                 skipped = len(sentence) - len(sentence.lstrip())
-                best, most = Excerpt(sentence.strip()[:_SHOWN], stretch.start + match.start() + skipped), total
+                best, most = Excerpt(sentence.strip()[:_SHOWN], excerpt.start + match.start() + skipped), total
     return best
 
 
