@@ -20,7 +20,7 @@ from benchmarks.ratchet import grounding
 from benchmarks.tasks import TASKS, Task, source_of, text_of_row
 
 from toolvet import AnswerQuality, check_answer, check_result
-from toolvet.core.checks.answer.model.judgement import shipped
+from toolvet.core.checks.answer.model.classifier import shipped
 from toolvet.core.turn.verdict import verdict
 
 # Their texts are shown by id only: completions under their providers' terms, and a share-alike licence.

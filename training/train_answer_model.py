@@ -13,9 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolvet.core.checks.answer.model.judgement import judge
+from toolvet.core.checks.answer.model.classifier import LABELS, Label, Model, judge
 from toolvet.core.checks.answer.model.training import LabelledText, Trained, TrainingSettings, train
-from toolvet.core.checks.answer.model.weights import LABELS, Label, Model
 from toolvet.core.checks.answer.phrases import read_phrases
 from toolvet.core.checks.answer.read import counting, find
 from toolvet.core.prose import masks

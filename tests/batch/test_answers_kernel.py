@@ -18,7 +18,7 @@ from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
 from toolvet.core.checks.answer import AnswerQuality
 from toolvet.core.checks.answer.phrases import phrases
-from toolvet.core.checks.answer.raw_error import raw_error_table
+from toolvet.core.checks.answer.shape import raw_error_table
 from toolvet.core.turn.verdict import CLEAN
 
 CHECK = AnswerCheck()

@@ -18,7 +18,7 @@ from toolvet.batch.kernels import read_tools
 from toolvet.core.checks.arguments import ArgumentCheck
 from toolvet.core.checks.result import ResultCheck
 from toolvet.core.envelope import check_envelope
-from toolvet.core.envelope.check.check import EnvelopeVerdict
+from toolvet.core.envelope.check import EnvelopeVerdict
 from toolvet.core.turn import ConversationCheck
 
 ERROR = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}

@@ -24,10 +24,10 @@ from toolvet.assess.rules import tool_definition
 from toolvet.core.tool_rules.destructive import read_destructive_source
 from toolvet.assess.rules.message import read_message_source
 from toolvet.assess.rules.catalog.definitions import read_change_source
-from toolvet.core.checks.answer.finish import finish_kind
+from toolvet.core.checks.answer.shape import finish_kind
 from toolvet.core.schema.naming import choices, entries, formats
 from toolvet.core.schema.repairs.notation import notations
-from toolvet.core.turn.consistency.polarity import polarities
+from toolvet.core.turn.consistency import polarities
 
 schema = {"type": "object", "required": ["day"], "properties": {"day": {"type": "string", "format": "date"}}}
 tool = {"name": "book", "inputSchema": schema}

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.core.checks.answer.model import judge
-from toolvet.core.checks.answer.model.features import SLOTS, features
-from toolvet.core.checks.answer.model.judgement import shipped
-from toolvet.core.checks.answer.model.weights import LABELS, Model
+from toolvet.core.checks.answer.model.classifier import LABELS, SLOTS, Model, features, shipped
 from toolvet.errors import ConfigError, UsageError
 
 WEIGHTS = Path(__file__).parents[3] / "src/toolvet/core/checks/answer/model/weights.bin"

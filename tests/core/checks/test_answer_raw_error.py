@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolvet.core.checks.answer.raw_error import RAW_ERROR, raw_error, raw_error_table
+from toolvet.core.checks.answer.shape import RAW_ERROR, raw_error, raw_error_table
 
 TABLE = raw_error_table()
 HITS = [text for each in TABLE.error for text in each.hits] + TABLE.json.hits

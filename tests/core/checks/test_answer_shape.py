@@ -4,10 +4,8 @@
 
 import pytest
 
-from toolvet.core.checks.answer.ending import break_off
 from toolvet.core.checks.answer.ending_marks import ending_table
-from toolvet.core.checks.answer.finish import finish_kind, finish_reasons
-from toolvet.core.checks.answer.shape import shape_signals
+from toolvet.core.checks.answer.shape import break_off, finish_kind, finish_reasons, shape_signals
 
 PARAGRAPH = (
     "The canton introduced the scheme in 2019. It was meant to reach small farms first. Three years later the "

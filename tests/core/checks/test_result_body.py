@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolvet import check_result
-from toolvet.core.checks.result.body import could_report, is_error_page, reports_error, unwrap
+from toolvet.core.checks.result.unflagged import could_report, is_error_page, reports_error, unwrap
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.

@@ -7,21 +7,16 @@ import pytest
 from pydantic import BaseModel, Field
 
 from toolvet import State, check_result
-from toolvet.core.checks.result.body import reports_error
 from toolvet.core.checks.result.check import _structure
-from toolvet.core.checks.result.codes import _NO_NAME, state_of_name
-from toolvet.core.checks.result.envelopes import envelope_in
-from toolvet.core.checks.result.evidence import CallFacts, FirstHits
+from toolvet.core.checks.result.decision import _NO_ERROR_NAME, prior_of, state_of_name
+from toolvet.core.checks.result.evidence import CallFacts, FirstHits, is_callers_crash, plain_sentence
 from toolvet.core.checks.result.outage import outage_of
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.phrases import phrases
-from toolvet.core.checks.result.prior import prior_of
-from toolvet.core.checks.result.program import is_callers_crash
-from toolvet.core.checks.result.response import read_response
+from toolvet.core.checks.result.response import envelope_in, read_response
 from toolvet.core.checks.result.result_check import ResultSettings, ToolResultSettings, _options
-from toolvet.core.checks.result.sentence import plain_sentence
 from toolvet.core.checks.result.shapes import as_mcp, is_plainly_mcp, read_foreign
-from toolvet.core.checks.result.silent import _ended_badly, _text_reports
+from toolvet.core.checks.result.unflagged import _ended_badly, _text_reports, reports_error
 from toolvet.core.checks.result.verdict import OutputSchemaValidation
 from toolvet.core.tools import view_of
 
@@ -55,7 +50,7 @@ def test_json_in_an_error_is_looked_for_so_far(before: int, found: str) -> None:
     assert _structure("{" + "x" * before + '"error": 1}', read_response({"content": []}, "mcp")) == found
 
 
-@pytest.mark.parametrize("name", sorted(_NO_NAME))
+@pytest.mark.parametrize("name", sorted(_NO_ERROR_NAME))
 def test_a_word_for_any_error_is_no_name_of_one(name: str) -> None:
     assert state_of_name(name) is state_of_name(name.title()) is None
 

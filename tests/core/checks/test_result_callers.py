@@ -10,11 +10,9 @@ import pytest
 
 from toolvet import ResultVerdict, check_result
 from toolvet.core.causes import ErrorKind, State
-from toolvet.core.checks.result.certainty import Ground, certainty_of, prior_counts
-from toolvet.core.checks.result.codes import error_code, state_of_name
+from toolvet.core.checks.result.decision import Ground, certainty_of, error_code, prior_counts, state_of_name
+from toolvet.core.checks.result.evidence import caller_texts, is_callers_crash
 from toolvet.core.checks.result.phrases import CallerText
-from toolvet.core.checks.result.program import is_callers_crash
-from toolvet.core.checks.result.tool import caller_texts
 from toolvet.core.tools import view_of
 
 ERRORS = Path(__file__).parents[3] / "conformance" / "errors" / "errors.jsonl"

@@ -9,18 +9,13 @@ import pytest
 
 from toolvet.core.causes import State
 from toolvet.core.checks.result import Classification, LeakKind, as_mcp, check_result
-from toolvet.core.checks.result.certainty import Ground, certainty_of
-from toolvet.core.checks.result.codes import error_code, state_of_name
-from toolvet.core.checks.result.decision import shown
-from toolvet.core.checks.result.output_schema import output_schema_validation
+from toolvet.core.checks.result.check import output_schema_validation
+from toolvet.core.checks.result.decision import Ground, certainty_of, error_code, shown, state_of_name
+from toolvet.core.checks.result.evidence import caller_texts, is_callers_crash, is_foreign
 from toolvet.core.checks.result.own_words import FACTOR_NAMES, BadRule
 from toolvet.core.checks.result.phrases import CallerText
-from toolvet.core.checks.result.plain import readable
-from toolvet.core.checks.result.program import is_callers_crash
-from toolvet.core.checks.result.response import read_response
+from toolvet.core.checks.result.response import read_response, readable
 from toolvet.core.checks.result.result_check import RegexEntry, ResultCheck, ResultSettings
-from toolvet.core.checks.result.sentence import is_foreign
-from toolvet.core.checks.result.tool import caller_texts
 from toolvet.core.matching import UnsafePattern
 from toolvet.core.tools import view_of
 

@@ -10,14 +10,13 @@ import pytest
 from toolvet import ResultCheck, check_result
 from toolvet.core.checks.result import response
 from toolvet.core.checks.result.check import NO_MIRROR, _sent, _structure
-from toolvet.core.checks.result.envelopes import envelope_in
+from toolvet.core.checks.result.decision import _quotes_an_argument
 from toolvet.core.checks.result.evidence import CallFacts, FirstHits
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.phrases import phrases
-from toolvet.core.checks.result.prior import _quotes_an_argument
-from toolvet.core.checks.result.response import read_response
+from toolvet.core.checks.result.response import envelope_in, read_response
 from toolvet.core.checks.result.result_check import ResultSettings, ToolResultSettings, _thresholds
-from toolvet.core.checks.result.silent import strings_of
+from toolvet.core.checks.result.unflagged import strings_of
 from toolvet.core.checks.result.verdict import Classification
 from toolvet.core.matching import Hit
 from toolvet.core.tools import view_of

@@ -4,8 +4,8 @@
 import pytest
 
 from toolvet.core.causes import State, state_of_http
+from toolvet.core.checks.result.evidence import tool_traits
 from toolvet.core.checks.result.phrases import ResultPhrase, Strength, phrases, read_sources, tool_names
-from toolvet.core.checks.result.tool import tool_traits
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_re import ReEngine

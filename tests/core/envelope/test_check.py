@@ -13,7 +13,7 @@ from tests.examples import examples
 
 from toolvet import Severity, check_envelope, error_response, success_response
 from toolvet.core import envelope
-from toolvet.core.envelope.check.misspelling import intended_name
+from toolvet.core.envelope.check import intended_name
 from toolvet.core.envelope.contract.table import SCHEMA_FILE, envelope_schema, output_schema
 
 OK: Mapping[str, Any] = {"success": True, "data": {}, "error": None, "meta": {"version": "response-v2"}}

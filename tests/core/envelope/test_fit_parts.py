@@ -10,11 +10,8 @@ from hypothesis import given, strategies as st
 from tests.core.envelope.test_fit import context, ships, text
 
 from toolvet import ContentArchive, Envelope, EnvelopeError, error_response, fit_response
-from toolvet.core.envelope.fit.attempt import _costs_of_ids
-from toolvet.core.envelope.fit.items import find_items, outer_lists
-from toolvet.core.envelope.fit.long_texts import cut_texts, find_long_texts, longest_length
-from toolvet.core.envelope.fit.measure import Measure
-from toolvet.core.envelope.fit.states import FitStates, largest_fitting
+from toolvet.core.envelope.fit.attempt import FitStates, Measure, _costs_of_ids, largest_fitting
+from toolvet.core.envelope.fit.items import cut_texts, find_items, find_long_texts, longest_length, outer_lists
 from toolvet.core.envelope.json_copy import encode_json
 
 LOG = {"id": "log", "rank": 3, "lines": ["the wind was fair " * n for n in range(1, 9)], "note": "ok"}

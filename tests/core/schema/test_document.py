@@ -12,7 +12,7 @@ from toolvet.core.causes import State
 from toolvet.core.checks.answer import AnswerQuality, FailureSignal, SignalType
 from toolvet.core.checks.result import Classification, ResultVerdict
 from toolvet.core.envelope import check_envelope
-from toolvet.core.envelope.check.check import EnvelopeVerdict
+from toolvet.core.envelope.check import EnvelopeVerdict
 from toolvet.core.schema.document import (
     JsonForm,
     document_members,

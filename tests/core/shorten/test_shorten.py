@@ -6,7 +6,8 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.core.shorten import json_value, shorten_text, shorten_value
+from toolvet.core import shorten
+from toolvet.core.shorten import shorten_text, shorten_value
 
 ITEMS = [{"id": number, "name": f"Item {number}", "note": "n" * (number % 40)} for number in range(3_000)]
 JSON = json.dumps({"items": ITEMS, "total": len(ITEMS)}, indent=2)
@@ -93,14 +94,14 @@ def test_no_text_is_longer_than_asked_for(text: str, most: int) -> None:
 
 def test_trials_end_as_soon_as_they_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = 0
-    take = json_value._Cutter._take
+    take = shorten._Cutter._take
 
-    def counted(cutter: json_value._Cutter, size: int) -> None:
+    def counted(cutter: shorten._Cutter, size: int) -> None:
         nonlocal taken
         taken += 1
         take(cutter, size)
 
-    monkeypatch.setattr(json_value._Cutter, "_take", counted)
+    monkeypatch.setattr(shorten._Cutter, "_take", counted)
     nested = [{"a": {"b": [{"c": "x" * 50} for _ in range(60)]}} for _ in range(2_000)]
     assert len(shorten_text(json.dumps(nested), 3_000).text) <= 3_000
     # The value has 250,000 parts.

@@ -2,9 +2,9 @@
 
 import pytest
 
-from toolvet.core.turn.grounding import index
+from toolvet.core.turn.grounding import evidence
 
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "_KEPT", index._KeptIndexes(index._MOST_KEPT))
+    monkeypatch.setattr(evidence, "_KEPT", evidence._IndexCache(evidence._MOST_KEPT))

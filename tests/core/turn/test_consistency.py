@@ -3,8 +3,15 @@ from collections.abc import Sequence
 import pytest
 
 from toolvet import SignalType, check_answer
-from toolvet.core.turn.consistency import Turn, add_signals, contradictions, off_topic
-from toolvet.core.turn.consistency.polarity import one_negated, polarities, yes_and_no
+from toolvet.core.messages import Turn
+from toolvet.core.turn.consistency import (
+    add_signals,
+    contradictions,
+    off_topic,
+    one_negated,
+    polarities,
+    yes_and_no,
+)
 
 pytest.importorskip("wordllama", reason='needs the embedding model: pip install "toolvet[semantics]"')
 

@@ -7,20 +7,14 @@ import pytest
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.arithmetic import Sorted, Steps, _of_multiple, _of_run
-from toolvet.core.turn.grounding.dates import civil, days_since_epoch, numeric_date
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.failures import FailedCalls, _is_empty
-from toolvet.core.turn.grounding.figures import Figures, _pair, _subset
-from toolvet.core.turn.grounding.index import _EvidenceWalk
+from toolvet.core.turn.grounding.dates import civil, days_since_epoch, has_its_weekday, numeric_date
+from toolvet.core.turn.grounding.evidence import Evidence, _EvidenceWalk
+from toolvet.core.turn.grounding.failures import FailedCalls, _agents, _is_empty
+from toolvet.core.turn.grounding.figures import Figures, Sorted, Steps, _of_multiple, _of_run, _pair, _subset
 from toolvet.core.turn.grounding.mentions import Kind, mentions_in
-from toolvet.core.turn.grounding.numbers import readings
 from toolvet.core.turn.grounding.outcome import outcome_of
-from toolvet.core.turn.grounding.shapes import form_of, is_composed, parts_of
-from toolvet.core.turn.grounding.slips import slip_of
-from toolvet.core.turn.grounding.spans import has_its_weekday
-from toolvet.core.turn.grounding.tool_faults import _agents
-from toolvet.core.turn.grounding.values import _SUPPORTS
+from toolvet.core.turn.grounding.tokens import form_of, is_composed, parts_of, readings
+from toolvet.core.turn.grounding.values import _SUPPORTS, slip_of
 
 ORDER = ToolCall("get_order", {"order_id": "A-77812"}, json.dumps({"order_id": "A-77812", "total": 96.4}))
 LOCKED = ToolCall("send_email", {"to": "bob"}, "Error: the database is locked")

@@ -6,11 +6,19 @@ import pytest
 
 from toolvet.core.turn.grounding import ToolCall
 from toolvet.core.turn.grounding.claims import said
-from toolvet.core.turn.grounding.outcome import Ability, ability, outcome_of, texts_in, verb_of, words_of_tool
-from toolvet.core.turn.grounding.own_report import is_own_report
-from toolvet.core.turn.grounding.prose import spoken
-from toolvet.core.turn.grounding.tool_faults import tool_faults
-from toolvet.core.turn.grounding.vocabulary import TurnVocabulary, past_forms
+from toolvet.core.turn.grounding.failures import tool_faults
+from toolvet.core.turn.grounding.outcome import (
+    Ability,
+    TurnVocabulary,
+    ability,
+    is_own_report,
+    outcome_of,
+    past_forms,
+    texts_in,
+    verb_of,
+    words_of_tool,
+)
+from toolvet.core.turn.grounding.tokens import spoken
 
 LOCKED = "Error: the database is locked"
 Claim = tuple[str, str, str]

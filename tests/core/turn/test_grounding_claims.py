@@ -7,8 +7,7 @@ import pytest
 from toolvet.core.turn.check import check_answer
 from toolvet.core.turn.grounding import ToolCall, ground
 from toolvet.core.turn.grounding.claims import said
-from toolvet.core.turn.grounding.outcome import Ability, ability, outcome_of, verb_of
-from toolvet.core.turn.grounding.vocabulary import TurnVocabulary, past_forms
+from toolvet.core.turn.grounding.outcome import Ability, TurnVocabulary, ability, outcome_of, past_forms, verb_of
 
 ORDER = ToolCall("get_order", {"order_id": "W-1200"}, json.dumps({"order_id": "W-1200", "status": "delivered"}))
 LOCKED = "Error: the database is locked"

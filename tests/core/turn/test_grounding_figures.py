@@ -2,8 +2,9 @@
 
 import pytest
 
-from toolvet.core.turn.grounding.arithmetic import (
-    Shown,
+from toolvet.core.turn.grounding.figures import (
+    AnswerNumbers,
+    Figures,
     Sorted,
     Steps,
     _of_known,
@@ -11,12 +12,12 @@ from toolvet.core.turn.grounding.arithmetic import (
     _of_product,
     _of_three,
     _of_two,
+    _pair,
     calculation,
     times_in,
 )
-from toolvet.core.turn.grounding.figures import Figures, _pair
 from toolvet.core.turn.grounding.mentions import mentions_in
-from toolvet.core.turn.grounding.slips import slip_of
+from toolvet.core.turn.grounding.values import slip_of
 
 COUNTS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "both": 2,
@@ -256,21 +257,21 @@ def test_what_a_number_is_rounded_or_cut_to() -> None:
 def test_how_a_number_follows_from_those_of_the_results(
     known: Figures, value: float, times: tuple[int, ...], found: str | None
 ) -> None:
-    assert known.derivation(value, 0, Shown([], frozenset(times)), Steps()) == found
+    assert known.derivation(value, 0, AnswerNumbers([], frozenset(times)), Steps()) == found
 
 
 def test_what_is_not_searched_to_its_end_is_given_the_benefit_of_the_doubt() -> None:
     known = figures({"a": [7, 100, 9]})
     enough = "more numbers than are searched"
-    assert known.derivation(3.25, 0, Shown([]), Steps()) is None
-    assert known.derivation(3.25, 0, Shown([]), left(0)) == enough
-    assert known.derivation(3.25, 0, Shown([]), left(2)) == enough
+    assert known.derivation(3.25, 0, AnswerNumbers([]), Steps()) is None
+    assert known.derivation(3.25, 0, AnswerNumbers([]), left(0)) == enough
+    assert known.derivation(3.25, 0, AnswerNumbers([]), left(2)) == enough
     assert known.share(3.25, 0.01, [], left(2)) == enough
     assert known.share(3.25, 0.01, [], Steps()) is None
     # Pairs are looked for in a column of four hundred rows, and not in a longer one.
     rows = [n * n + 0.25 * (n % 2) for n in range(401)]
-    assert figures({"a": rows[:400]}).derivation(98.75, 0, Shown([]), Steps()) == "100 \u2212 1.25 of a"
-    assert figures({"a": rows}).derivation(98.75, 0, Shown([]), Steps()) is None
+    assert figures({"a": rows[:400]}).derivation(98.75, 0, AnswerNumbers([]), Steps()) == "100 \u2212 1.25 of a"
+    assert figures({"a": rows}).derivation(98.75, 0, AnswerNumbers([]), Steps()) is None
 
 
 @pytest.mark.parametrize(

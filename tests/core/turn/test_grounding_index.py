@@ -6,9 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from toolvet import check_answer
-from toolvet.core.turn.grounding import ToolCall, ground, index, mentions
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.index import SentAndBrought, _KeptIndexes, index_of
+from toolvet.core.turn.grounding import ToolCall, evidence as index, ground, mentions
+from toolvet.core.turn.grounding.evidence import CallTexts, Evidence, _IndexCache, index_of
 from toolvet.core.turn.grounding.outcome import outcome_of
 
 ROWS = [{"id": f"INV-{2000 + row}", "total": round(19.9 + row * 7.35, 2)} for row in range(28)]
@@ -27,7 +26,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             super().text(text)
 
     monkeypatch.setattr(index, "_EvidenceWalk", Walk)
-    monkeypatch.setattr(index, "_KEPT", _KeptIndexes(100_000))
+    monkeypatch.setattr(index, "_KEPT", _IndexCache(100_000))
     return found
 
 
@@ -89,12 +88,12 @@ def test_arguments_that_json_does_not_say_are_not_kept(arguments: object) -> Non
 def test_a_text_and_a_value_that_is_written_as_it_are_two_things() -> None:
     given: list[tuple[object, str]] = [(None, ""), ("", ""), ("null", "null"), ('{"a":1}', '{"a":1}')]
     given += [({"a": 1}, '{"a":1}'), ({"a": 1.0}, '{"a":1.0}'), ({"a": True}, '{"a":true}')]
-    indexes = [index_of([SentAndBrought(("7",), arguments, written)], "") for arguments, written in given]
+    indexes = [index_of([CallTexts(("7",), arguments, written)], "") for arguments, written in given]
     assert len(set(map(id, indexes))) == len(given)
 
 
 def test_so_much_is_kept_and_no_more() -> None:
-    kept = _KeptIndexes(10)
+    kept = _IndexCache(10)
     made = [index.EvidenceIndex([], "") for _ in range(4)]
     assert kept.get("a", 4, lambda: made[0]) is made[0]
     assert kept.get("b", 4, lambda: made[1]) is made[1]
@@ -127,7 +126,7 @@ def test_values_that_stand_as_they_are_written_are_read_only_where_another_may_f
 
 
 def test_a_question_that_is_too_long_to_be_kept_is_read_each_time() -> None:
-    calls = [SentAndBrought(("7" * 60_000,), None, "")]
+    calls = [CallTexts(("7" * 60_000,), None, "")]
     assert index_of(calls, "") is index_of(calls, "")
     assert index_of(calls, "?" * 40_000) is index_of(calls, "?" * 40_000)
     assert index_of(calls, "?" * 40_001) is not index_of(calls, "?" * 40_001)
@@ -173,7 +172,7 @@ def test_the_numbers_of_long_texts_belong_to_no_list() -> None:
 
 def test_arguments_that_every_reader_of_json_gives_back_are_kept() -> None:
     def kept(arguments: object) -> bool:
-        calls = [SentAndBrought(("7",), arguments, json.dumps(arguments))]
+        calls = [CallTexts(("7",), arguments, json.dumps(arguments))]
         return index_of(calls, "") is index_of(calls, "")
 
     values = (2**53 - 1, 2**53, -(2**53) + 1, -(2**53), 1.5, float("inf"), True, None, "a", [1, {"a": []}])

@@ -8,14 +8,14 @@ import pytest
 
 from toolvet import check_answer
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.arithmetic import _of_two
+from toolvet.core.turn.grounding.dates import Span, _moved, nearest_days
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.failures import _echoed
+from toolvet.core.turn.grounding.figures import _of_two
 from toolvet.core.turn.grounding.mentions import Kind, _counts, before_is_name, mentions_in
 from toolvet.core.turn.grounding.outcome import outcome_of
-from toolvet.core.turn.grounding.prose import ascii_digits, spoken, without_code
-from toolvet.core.turn.grounding.slips import _differ_in_one
-from toolvet.core.turn.grounding.spans import Span, _moved, nearest_days
+from toolvet.core.turn.grounding.tokens import ascii_digits, spoken, without_code
+from toolvet.core.turn.grounding.values import _differ_in_one
 
 
 def evidence(result: object, question: str | None = None) -> Evidence:

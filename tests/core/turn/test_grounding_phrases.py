@@ -3,9 +3,8 @@ import re
 import pytest
 
 from toolvet.core.turn.grounding.dates import dates_in, months
-from toolvet.core.turn.grounding.frames import frames, names_before, quotes_before
-from toolvet.core.turn.grounding.numbers import known_words, readings, surroundings
 from toolvet.core.turn.grounding.phrases import families, phrases
+from toolvet.core.turn.grounding.tokens import frames, known_words, names_before, quotes_before, readings, surroundings
 
 
 def test_every_claim_belongs_to_a_family_and_every_family_is_claimed() -> None:

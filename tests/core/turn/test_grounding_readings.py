@@ -5,8 +5,25 @@ import re
 import pytest
 
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.arithmetic import (
-    Shown,
+from toolvet.core.turn.grounding.dates import (
+    Date,
+    Span,
+    _working_days,
+    cjk_dates,
+    epoch_dates,
+    follows_from,
+    is_month_end,
+    lies_between,
+    spans_in,
+    times_in,
+    worded_date,
+    zoned_neighbours,
+)
+from toolvet.core.turn.grounding.evidence import Evidence
+from toolvet.core.turn.grounding.extent import _PartWalk
+from toolvet.core.turn.grounding.figures import (
+    AnswerNumbers,
+    Figures,
     Sorted,
     Steps,
     _of_known,
@@ -14,13 +31,8 @@ from toolvet.core.turn.grounding.arithmetic import (
     _of_three,
     times_in as counts_in,
 )
-from toolvet.core.turn.grounding.dates import Date, cjk_dates, epoch_dates, times_in, worded_date, zoned_neighbours
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.extent import _PartWalk
-from toolvet.core.turn.grounding.figures import Figures
 from toolvet.core.turn.grounding.mentions import mentions_in
 from toolvet.core.turn.grounding.outcome import names, outcome_of
-from toolvet.core.turn.grounding.spans import Span, _working_days, follows_from, is_month_end, lies_between, spans_in
 
 PRICES = Figures([10, 20, 30, 40], {"price": [10, 20, 30, 40]}, counts={4}, lists={4}, strings="")
 
@@ -124,8 +136,8 @@ def test_figures_are_found_by_their_value_and_by_what_they_round_to() -> None:
     assert known.like(2) == [12.345]
     assert known.like(1) == known.like(3) == []
     assert (known.nearest(13), known.nearest(10**10)) == (12.345, 1_000_000_007)
-    assert PRICES.derivation(120, 0, Shown([], frozenset({3})), Steps()) == "3 \u00d7 40"
-    assert PRICES.derivation(55.5, 0, Shown([]), Steps()) is None
+    assert PRICES.derivation(120, 0, AnswerNumbers([], frozenset({3})), Steps()) == "3 \u00d7 40"
+    assert PRICES.derivation(55.5, 0, AnswerNumbers([]), Steps()) is None
 
 
 @pytest.mark.parametrize(

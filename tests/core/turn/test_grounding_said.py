@@ -12,8 +12,8 @@ from toolvet.core.messages import UNKNOWN
 from toolvet.core.turn.grounding import ToolCall, ground
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.mentions import Kind, mentions_in
-from toolvet.core.turn.grounding.numbers import numerals_in, readings
 from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.grounding.tokens import numerals_in, readings
 from toolvet.core.turn.grounding.values import _looseness
 
 AMOUNT = {"amount": 41.25}

@@ -17,8 +17,7 @@ from toolvet.core.turn.grounding import ToolCall, with_calls
 from toolvet.core.turn.grounding.claims import said
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.mentions import mentions_in
-from toolvet.core.turn.grounding.outcome import outcome_of
-from toolvet.core.turn.grounding.vocabulary import TurnVocabulary
+from toolvet.core.turn.grounding.outcome import TurnVocabulary, outcome_of
 
 KEPT = Path(__file__).parent / "whole_answers.json"
 ROWS: list[dict[str, object]] = json.loads(KEPT.read_text(encoding="utf-8"))

@@ -3,10 +3,9 @@
 import pytest
 
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.dates import Date
+from toolvet.core.turn.grounding.dates import Date, ends_a_period, lies_between
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.failures import FailedCalls
-from toolvet.core.turn.grounding.frames import after_reference
 from toolvet.core.turn.grounding.mentions import (
     Kind,
     Mention,
@@ -20,8 +19,8 @@ from toolvet.core.turn.grounding.mentions import (
 )
 from toolvet.core.turn.grounding.outcome import Ability, ability, outcome_of
 from toolvet.core.turn.grounding.phrases import SEARCH, STATE, Claim
-from toolvet.core.turn.grounding.spans import ends_a_period, lies_between
 from toolvet.core.turn.grounding.support import moot_families
+from toolvet.core.turn.grounding.tokens import after_reference
 from toolvet.core.turn.grounding.values import _url_stands
 
 REFUSED = {"content": [{"type": "text", "text": "Error: no"}], "isError": True}

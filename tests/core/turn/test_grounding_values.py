@@ -10,9 +10,8 @@ from tests.examples import examples
 
 from toolvet import check_answer
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.frames import MentionFrame, frames
-from toolvet.core.turn.grounding.shapes import form_of, is_code, is_identifier, is_placeholder
-from toolvet.core.turn.grounding.spans import deadline_words, period_words, span_words
+from toolvet.core.turn.grounding.dates import deadline_words, period_words, span_words
+from toolvet.core.turn.grounding.tokens import MentionFrame, form_of, frames, is_code, is_identifier, is_placeholder
 
 ESCALATES = 0.3
 

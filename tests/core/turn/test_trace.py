@@ -3,7 +3,7 @@
 from typing import Any
 
 from toolvet import AnswerStream, check_answer, check_arguments, check_result
-from toolvet.core.turn.verdict import add_signals
+from toolvet.core.turn.consistency import add_signals
 
 TOOL = {"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}}
 ERROR = {"isError": True, "content": [{"type": "text", "text": "Port not found"}]}

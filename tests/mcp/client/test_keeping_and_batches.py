@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.mcp.client.recording import PATH, VALID, Recorded, announced, text
 
-from toolvet.core.checks.capability.cache import MOST_ENTRIES
+from toolvet.core.checks.capability.reply import MOST_ENTRIES
 from toolvet.mcp.client import NativeValidationError, Validation, Validator
 
 GOOD = {"path": "a.txt"}

@@ -7,7 +7,7 @@ from tests.proxy.session.test_state_by_state import call_of
 from toolvet.core.causes import State
 from toolvet.core.checks.arguments import check_arguments
 from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.core.envelope.archive.memory import ContentArchive
+from toolvet.core.envelope.archive import ContentArchive
 from toolvet.proxy.session import Catalogue, Policies, Policy, ProxySettings, Session
 from toolvet.proxy.session.breaker import Breaker
 from toolvet.proxy.session.judge import end_call

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from toolvet.core.checks.arguments import ArgumentReport, check_arguments
-from toolvet.core.envelope.archive.memory import ContentArchive
+from toolvet.core.envelope.archive import ContentArchive
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.schema.repairs import Repair
 from toolvet.mcp.wire import Request, parse

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from toolvet.cli import run
 from toolvet.core.checks.answer.model import read_model
-from toolvet.core.checks.answer.model.judgement import judge, shipped
-from toolvet.core.checks.answer.model.weights import LABELS, Label
+from toolvet.core.checks.answer.model.classifier import LABELS, Label, judge, shipped
 from toolvet.core.settings import load_settings
 from toolvet.core.turn import check_answer
 from toolvet.errors import ConfigError, UsageError

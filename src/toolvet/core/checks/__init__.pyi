@@ -8,7 +8,11 @@ from toolvet.core.checks.answer import (
 )
 from toolvet.core.checks.answer.ending_marks import ending_marks as ending_marks
 from toolvet.core.checks.answer.model import read_model as read_model
-from toolvet.core.checks.answer.model.judgement import (
+from toolvet.core.checks.answer.model.classifier import (
+    LABELS as LABELS,
+    Label as Label,
+    LabelHead as LabelHead,
+    Model as Model,
     judge as judge,
     shipped as shipped,
 )
@@ -18,18 +22,12 @@ from toolvet.core.checks.answer.model.training import (
     TrainingSettings as TrainingSettings,
     train as train,
 )
-from toolvet.core.checks.answer.model.weights import (
-    LABELS as LABELS,
-    Label as Label,
-    LabelHead as LabelHead,
-    Model as Model,
-)
 from toolvet.core.checks.answer.phrases import (
     phrases as phrases,
     read_phrases as read_phrases,
 )
-from toolvet.core.checks.answer.raw_error import raw_error_table as raw_error_table
 from toolvet.core.checks.answer.read import ScreenedText as ScreenedText
+from toolvet.core.checks.answer.shape import raw_error_table as raw_error_table
 from toolvet.core.checks.arguments import (
     ArgumentCheck as ArgumentCheck,
     ArgumentReport as ArgumentReport,

@@ -5,8 +5,9 @@ from toolvet.core.causes import (
     ErrorType as ErrorType,
     RetryAdvice as RetryAdvice,
 )
-from toolvet.core.envelope.archive.archive import (
+from toolvet.core.envelope.archive import (
     Archive as Archive,
+    ContentArchive as ContentArchive,
     Eviction as Eviction,
     check_hash as check_hash,
     check_limits as check_limits,
@@ -15,8 +16,6 @@ from toolvet.core.envelope.archive.archive import (
     hash_of as hash_of,
     size_error as size_error,
 )
-from toolvet.core.envelope.archive.memory import ContentArchive as ContentArchive
-from toolvet.core.envelope.archive.retrieval import retrieve_content as retrieve_content
 from toolvet.core.envelope.builders.arguments import (
     FieldError as FieldError,
     WarningDetail as WarningDetail,
@@ -39,12 +38,10 @@ from toolvet.core.envelope.builders.responses import (
     error_response as error_response,
     success_response as success_response,
 )
-from toolvet.core.envelope.check.check import (
+from toolvet.core.envelope.check import (
     EnvelopeVerdict as EnvelopeVerdict,
-    check_envelope as check_envelope,
-)
-from toolvet.core.envelope.check.sightings import (
     Sighting as Sighting,
+    check_envelope as check_envelope,
     find_sightings as find_sightings,
 )
 from toolvet.core.envelope.contract.table import (
@@ -76,3 +73,4 @@ from toolvet.core.envelope.response import (
     Envelope as Envelope,
     ResponseError as ResponseError,
 )
+from toolvet.core.envelope.retrieval import retrieve_content as retrieve_content

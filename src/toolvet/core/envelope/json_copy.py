@@ -100,21 +100,17 @@ def _copy_slowly(value: object, place: str, depth: int) -> object:
             items = cast("list[object] | tuple[object, ...]", value)
             return [_copy_slowly(item, f"{place}/{index}", depth + 1) for index, item in enumerate(items)]
         case Mapping():
-            return _copy_members(cast("Mapping[object, object]", value), place, depth)
+            copy: dict[str, object] = {}
+            for key, member in cast("Mapping[object, object]", value).items():
+                if not isinstance(key, str):
+                    raise EnvelopeError(place, f"has a key of type {type(key).__name__}: JSON knows only strings")
+                name = _copy_text(key, place)
+                copy[name] = _copy_slowly(member, place + pointer((name,)), depth + 1)
+            return copy
         case _:
             kind = type(value).__name__
             advice = "give its value" if isinstance(value, Enum) else _ALTERNATIVES.get(kind, "give plain JSON values")
             raise EnvelopeError(place, f"is a {kind}, which JSON cannot hold: {advice}")
-
-
-def _copy_members(value: Mapping[object, object], place: str, depth: int) -> dict[str, object]:
-    copy: dict[str, object] = {}
-    for key, member in value.items():
-        if not isinstance(key, str):
-            raise EnvelopeError(place, f"has a key of type {type(key).__name__}: JSON knows only strings")
-        name = _copy_text(key, place)
-        copy[name] = _copy_slowly(member, place + pointer((name,)), depth + 1)
-    return copy
 
 
 def _copy_text(text: str, place: str) -> str:

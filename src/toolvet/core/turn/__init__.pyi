@@ -1,6 +1,5 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.core.turn.advice import regeneration_advice as regeneration_advice
 from toolvet.core.turn.check import (
     AnswerCheck as AnswerCheck,
     AnswerOptions as AnswerOptions,
@@ -28,5 +27,5 @@ from toolvet.core.turn.stream import (
     VettedStream as VettedStream,
     vet_stream as vet_stream,
 )
-from toolvet.core.turn.verdict import CLEAN as CLEAN
+from toolvet.core.turn.verdict import CLEAN as CLEAN, regeneration_advice as regeneration_advice
 from toolvet.core.turn.warming import prepare as prepare

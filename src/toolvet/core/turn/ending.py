@@ -60,5 +60,5 @@ def judged_ending(messages: Sequence[object], check: AnswerCheck, *, trace: str 
 
 
 def claim_signal(found: AnswerQuality) -> FailureSignal | None:
-    """Return the first signal of a claim that the calls do not bear out, however much it weighs."""
+    """Return the first signal of a claim that the calls do not support, however much it weighs."""
     return next((each for each in found.signals if each.source == "calls" and each.label in _LABELS), None)

@@ -17,7 +17,6 @@ r"""Reads an answer: what its text alone says about how good it is. With the tur
 
 from toolvet.core.checks.answer.certainty import assessment_confidence
 from toolvet.core.checks.answer.custom import BadOption, CustomPatterns, custom_patterns
-from toolvet.core.checks.answer.own_rules import OwnRules, own_rules
 from toolvet.core.checks.answer.quality import (
     Action,
     AnswerQuality,
@@ -28,7 +27,7 @@ from toolvet.core.checks.answer.quality import (
     SignalType,
     score,
 )
-from toolvet.core.checks.answer.read import read_answer
+from toolvet.core.checks.answer.read import OwnRules, own_rules, read_answer
 
 __all__ = [
     "Action",

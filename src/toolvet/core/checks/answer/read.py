@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from toolvet.core.checks.answer.custom import NO_CUSTOM, CustomPatterns
-from toolvet.core.checks.answer.finish import finish_kind
+import msgspec
+
+from toolvet.core.checks.answer.custom import NO_CUSTOM, BadOption, CustomPatterns, custom_patterns
 from toolvet.core.checks.answer.phrases import (
     ANY_LANGUAGE,
     EDGE,
@@ -18,13 +19,14 @@ from toolvet.core.checks.answer.phrases import (
     phrases,
 )
 from toolvet.core.checks.answer.quality import FailureSignal, SignalType
-from toolvet.core.checks.answer.shape import shape_signals
+from toolvet.core.checks.answer.shape import finish_kind, shape_signals
 from toolvet.core.matching import Hit
 from toolvet.core.matching.pattern import PlacedBefore
 from toolvet.core.prose import Masks
 
 if TYPE_CHECKING:
     from toolvet.core.checks.answer.model import Model
+
 
 _AROUND = 40  # Characters of context on either side of the evidence.
 _SENTENCE_END = re.compile(r"[.!?\u0964\u061f\u06d4]\s|[\u3002\uff01\uff1f]|\n")
@@ -37,7 +39,6 @@ _MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
 _MOST_HITS = 2 * _MOST
 # Signals that leave nothing to ask the learned model.
 _DECIDING = 0.3
-
 
 ConditionAnswers = dict[tuple[int, str], int]
 """Where a pattern, by its identity, is found in some words; -1 for nowhere."""
@@ -346,7 +347,7 @@ def _masks(text: str, asked: Sequence[int]) -> Masks:
 
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
     """What the learned model is sure enough of; None is the shipped one."""
-    # Loaded only when asked (6 ms): most texts are settled without it.
+    # Loaded only when asked (6 ms): most texts are decided without it.
     from toolvet.core.checks.answer.model import judge  # noqa: PLC0415
 
     return [
@@ -395,3 +396,73 @@ def _signal(text: str, hit: Hit, about: KnownPhrase, aftermath: _Aftermath, offs
         label=aftermath.label,
         language=None if about.language == ANY_LANGUAGE else about.language,
     )
+
+
+class OwnRules:
+    """The caller's exceptions and weights.
+
+    `exceptions` void a signal of their type where one is found in its sentence. `weights` are what the types cost at
+    most; each signal of a type is scaled by its new weight over its default.
+    """
+
+    def __init__(self, exceptions: CustomPatterns, weights: Mapping[SignalType, float]) -> None:
+        self._exceptions = exceptions
+        self.weights = weights
+        self.changes_nothing = exceptions.patterns is None and not weights
+
+    def apply(self, text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
+        """Return the signals that count, each with what it costs."""
+        if self.changes_nothing:
+            return list(signals)
+        return [
+            self._weighed(each) for each in signals if self.weights.get(each.type) != 0 and self._counts(text, each)
+        ]
+
+    def _counts(self, text: str, signal: FailureSignal) -> bool:
+        if self._exceptions.patterns is None:
+            return True
+        start = signal.position or 0
+        sentence = sentence_around(text, start, start + len(signal.evidence))
+        return all(found.type is not signal.type for found in self._exceptions.signals(sentence))
+
+    def _weighed(self, signal: FailureSignal) -> FailureSignal:
+        weight = self.weights.get(signal.type)
+        if weight is None:
+            return signal
+        return msgspec.structs.replace(signal, weight=round(min(1.0, signal.weight * weight / signal.type.weight), 4))
+
+
+NO_OWN_RULES: Final = OwnRules(custom_patterns(None), {})
+
+
+def own_rules(
+    exceptions: Mapping[str, Iterable[str | re.Pattern[str]]] | None, weights: Mapping[str, float] | None
+) -> OwnRules:
+    """Compile the caller's exceptions and weights.
+
+    Args:
+        exceptions: For each signal type patterns (as in `custom_patterns`): a signal of that type does not count where
+            one of them is found in its sentence.
+        weights: For each signal type what it costs, 0 to 1; 0 leaves the type out.
+
+    Raises:
+        BadOption: There is no such type, or a weight is not a number from 0 to 1.
+        UnsafePattern: A pattern is not a regular expression, or cannot be matched in linear time.
+    """
+    if not exceptions and not weights:
+        return NO_OWN_RULES
+    compiled = custom_patterns(exceptions, option="exceptions")
+    return OwnRules(compiled, _weights(weights or {}))
+
+
+def _weights(given: object) -> Mapping[SignalType, float]:
+    if not isinstance(given, Mapping):
+        raise BadOption(f"weights must map signal types to numbers, and is of type {type(given).__name__}")
+    found: dict[SignalType, float] = {}
+    for name, weight in cast("Mapping[object, object]", given).items():
+        if name not in list(SignalType):
+            raise BadOption(f"weights: there is no signal type {name!r}; there are {', '.join(SignalType)}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
+            raise BadOption(f"weights[{str(name)!r}] must be a number from 0 to 1, not {weight!r}")
+        found[SignalType(str(name))] = float(weight)
+    return found

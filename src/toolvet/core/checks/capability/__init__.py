@@ -17,9 +17,17 @@ from toolvet.core.checks.capability.announcement import (
     has_capability,
     misannounced,
 )
-from toolvet.core.checks.capability.cache import Cache, json_key
-from toolvet.core.checks.capability.reply import SEVERITIES, Correction, Message, MessageSeverity, ValidationReply
-from toolvet.core.checks.capability.reply_parser import parse_replies, parse_reply
+from toolvet.core.checks.capability.reply import (
+    SEVERITIES,
+    Cache,
+    Correction,
+    Message,
+    MessageSeverity,
+    ValidationReply,
+    json_key,
+    parse_replies,
+    parse_reply,
+)
 from toolvet.core.checks.capability.request import (
     ValidationCall,
     ValidationRequest,

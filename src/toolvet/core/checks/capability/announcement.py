@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from toolvet.core.checks.capability.foreign_json import as_json
+from toolvet.core.checks.capability.reply import as_json
 from toolvet.core.json_value import count, is_array, is_object, members, names, number
 from toolvet.core.meta import META_PREFIX
 

@@ -14,7 +14,7 @@ A response of any shape is read once into plain parts and then judged. The first
     a malformed block, structured content without its text  partially_working, 70
     everything else                                         fully_working, 100
 
-The envelope of a failure (`envelopes.py`) decides before all words: its `error_type` and `error_code` say what went
+The envelope of a failure (`response.py`) decides before all words: its `error_type` and `error_code` say what went
 wrong, and its `error` is the evidence. Only the caller's own strong patterns outweigh it.
 
 An error is a **business error** when the tool worked and refused the call. First match wins:
@@ -43,11 +43,16 @@ another tool are a bug of that tool. A file or a table that the caller did not n
 All phrases are data in `patterns/`, one file per state; adding one touches that file only.
 """
 
-from toolvet.core.checks.result.check import check_result, extract_metadata, is_business_logic_error
-from toolvet.core.checks.result.envelopes import failure_sentence
+from toolvet.core.checks.result.check import (
+    check_result,
+    extract_metadata,
+    is_business_logic_error,
+    is_framework_refusal,
+)
+from toolvet.core.checks.result.evidence import is_foreign
 from toolvet.core.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.core.checks.result.own_words import BadRule
-from toolvet.core.checks.result.refusal import is_framework_refusal
+from toolvet.core.checks.result.response import failure_sentence
 from toolvet.core.checks.result.result_check import (
     FactorEntry,
     RegexEntry,
@@ -55,7 +60,6 @@ from toolvet.core.checks.result.result_check import (
     ResultSettings,
     ToolResultSettings,
 )
-from toolvet.core.checks.result.sentence import is_foreign
 from toolvet.core.checks.result.shapes import as_mcp
 from toolvet.core.checks.result.verdict import (
     Classification,

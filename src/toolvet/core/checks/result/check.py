@@ -1,27 +1,31 @@
 """`check_result` and its sisters: a response in, a verdict out. Total and pure."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 import msgspec
 from msgspec.structs import replace
 
 from toolvet.core.bounds import is_endless
 from toolvet.core.causes import ErrorKind, State, cause_of
-from toolvet.core.checks.result.body import unwrap
 from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope
-from toolvet.core.checks.result.envelopes import SeenEnvelope, envelope_in
-from toolvet.core.checks.result.evidence import CallFacts, FirstHits
-from toolvet.core.checks.result.leaks import leaks_in
-from toolvet.core.checks.result.output_schema import output_schema_validation
+from toolvet.core.checks.result.evidence import CallFacts, FirstHits, tool_traits
 from toolvet.core.checks.result.own_words import OwnWords, own_words
-from toolvet.core.checks.result.phrases import phrases
-from toolvet.core.checks.result.plain import list_of, object_of, readable
-from toolvet.core.checks.result.refusal import framework_of
-from toolvet.core.checks.result.response import Content, ToolResponse, is_only_text, read_response
-from toolvet.core.checks.result.silent import strings_of, unflagged_error
-from toolvet.core.checks.result.tool import tool_traits
+from toolvet.core.checks.result.phrases import ResultPhrases, Strength, phrases
+from toolvet.core.checks.result.response import (
+    Content,
+    ResultEnvelope,
+    ToolResponse,
+    envelope_in,
+    is_only_text,
+    list_of,
+    object_of,
+    read_response,
+    readable,
+)
+from toolvet.core.checks.result.unflagged import strings_of, unflagged_error, unwrap
 from toolvet.core.checks.result.verdict import (
     Classification,
     Leak,
@@ -30,7 +34,12 @@ from toolvet.core.checks.result.verdict import (
     ResultMetadata,
     ResultVerdict,
 )
+from toolvet.core.matching import Hit
 from toolvet.core.tools import ToolHandle, ToolView, view_of
+
+if TYPE_CHECKING:
+    from toolvet.core.schema import Schema, Violation
+
 
 _LONGEST_READ = 20_000
 _MOST_SENT = 100
@@ -38,7 +47,7 @@ _LONG_NUMBER = 10**30
 _SHORTEST_ECHO = 2
 _LONGEST_QUOTED = 60
 _MOST_OF_A_FAILURE = 50.0
-_NO_ENVELOPE = SeenEnvelope(success=True)
+_NO_ENVELOPE = ResultEnvelope(success=True)
 _ONE_TEXT = ResultMetadata(content_types=("text",), text_block_count=1)
 _ONE_TEXT_AND_META = ResultMetadata(content_types=("text",), text_block_count=1, has_meta=True)
 # The verdict on most results of all.
@@ -154,7 +163,7 @@ class _Seen(msgspec.Struct, frozen=True, gc=False):
     view: ToolView
     arguments: object
     response: ToolResponse
-    envelope: SeenEnvelope | None
+    envelope: ResultEnvelope | None
     handle: ToolHandle | None
 
 
@@ -267,7 +276,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     if not response.has_flag:
-        # A text or a message that has no flag: that the flag is missing is nobody's fault.
+        # A text or a message that has no flag: that the flag is missing is not a fault.
         return replace(verdict, error_without_flag=True)
     worse = verdict.classification is Classification.ERROR
     return replace(
@@ -298,12 +307,23 @@ def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
 
 
 def _success(
-    response: ToolResponse, envelope: SeenEnvelope | None, validation: OutputSchemaValidation | None
+    response: ToolResponse, envelope: ResultEnvelope | None, validation: OutputSchemaValidation | None
 ) -> ResultVerdict:
     if validation is None and envelope is None and response.meta is None and is_only_text(response):
         return _ONE_TEXT_WORKS
     issues = response.malformed
-    evidence = _contents(response)
+    found = ["Tool responded successfully with content"]
+    counted = (
+        (response.text_block_count, "text block"),
+        (response.image_count, "image"),
+        (response.audio_count, "audio clip"),
+        (response.resource_count, "resource"),
+        *((count, f"{name[:40]} block") for name, count in response.other_counts.items()),
+    )
+    found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
+    if response.structured is not None:
+        found.append("Response includes structured content")
+    evidence = tuple(found)
     whole = not issues
     if validation is not None and not validation.is_valid:
         issues = (validation.error or "Output schema validation failed", *issues)
@@ -337,23 +357,8 @@ def _needs_no_mirror(structured: object) -> bool:
     return inner is not structured and (inner is None or list_of(inner) == [])
 
 
-def _contents(response: ToolResponse) -> tuple[str, ...]:
-    found = ["Tool responded successfully with content"]
-    counted = (
-        (response.text_block_count, "text block"),
-        (response.image_count, "image"),
-        (response.audio_count, "audio clip"),
-        (response.resource_count, "resource"),
-        *((count, f"{name[:40]} block") for name, count in response.other_counts.items()),
-    )
-    found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
-    if response.structured is not None:
-        found.append("Response includes structured content")
-    return tuple(found)
-
-
 def _metadata(
-    response: ToolResponse, envelope: SeenEnvelope | None = None, validation: OutputSchemaValidation | None = None
+    response: ToolResponse, envelope: ResultEnvelope | None = None, validation: OutputSchemaValidation | None = None
 ) -> ResultMetadata:
     if envelope is None:
         if validation is None and is_only_text(response):
@@ -443,3 +448,160 @@ def _structure(text: str, response: ToolResponse) -> str:
         return ""
     keys = ('"error', '"message"', '"code"', '"detail', '"status"', '"errors"', '"reason"', '"title"', '"type"')
     return next((f"JSON with {key.strip(chr(34))}" for key in keys if key in text), "")
+
+
+NO_JSON = "Tool has output schema but response contains no valid JSON"
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_MOST_TOLD = 3
+_MOST_FENCED = 1_000
+
+
+def output_schema_validation(
+    schema: object, response: ToolResponse, ready: "Schema | None" = None
+) -> OutputSchemaValidation | None:
+    """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block.
+
+    `ready` is the compiled schema, where the caller has it.
+    """
+    if schema is None:
+        return None
+    judge = _compiled(schema) if ready is None else ready
+    if judge.problem is not None:
+        return OutputSchemaValidation(
+            has_output_schema=True, is_valid=False, error=f"outputSchema does not compile: {judge.problem.message}"
+        )
+    if response.structured is not None:
+        return _verdict(judge.violations(response.structured))
+    candidates = _json_values(response.texts)
+    if not candidates:
+        return OutputSchemaValidation(has_output_schema=True, is_valid=False, error=NO_JSON)
+    return _verdict(_fewest(judge, candidates))
+
+
+def _compiled(schema: object) -> "Schema":
+    # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
+    from toolvet.core.schema import compiled  # noqa: PLC0415
+
+    return compiled(schema)
+
+
+def _fewest(judge: "Schema", candidates: Sequence[object]) -> "tuple[Violation, ...]":
+    """The violations of the value that comes closest: an object before a stray number."""
+    judged = [(judge.violations(candidate), not isinstance(candidate, dict)) for candidate in candidates]
+    return min(judged, key=lambda pair: (bool(pair[0]), pair[1], len(pair[0])))[0]
+
+
+def _verdict(violations: "tuple[Violation, ...]") -> OutputSchemaValidation:
+    if not violations:
+        return OutputSchemaValidation(has_output_schema=True, is_valid=True)
+    listed = "; ".join(
+        f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD]
+    )
+    more = len(violations) - _MOST_TOLD
+    return OutputSchemaValidation(
+        has_output_schema=True,
+        is_valid=False,
+        error=f"Output schema validation failed: {listed}{f' and {more} more' if more > 0 else ''}",
+    )
+
+
+def _json_values(texts: Sequence[str]) -> list[object]:
+    found: list[object] = []
+    for text in texts:
+        fenced = (block[1] for block in islice(_FENCED.finditer(text), _MOST_FENCED)) if "```" in text else ()
+        for source in (text, *fenced):
+            if len(found) >= _MOST_FENCED:
+                return found
+            try:
+                found.append(cast("object", msgspec.json.decode(source)))
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                continue
+    return found
+
+
+_MOST_LEAKS = 20
+_MOST_BEFORE = 100
+_PATH = re.compile(r"[^\s\"'`)\]>,;|*?]{1,300}")
+_BEFORE_PATH = re.compile(r"^[\s\"'(=:\[,<`>]")
+_LINE = re.compile(r"[^\n]{0,160}")
+
+
+def leaks_in(text: str, hits: Sequence[Hit], known: ResultPhrases, sent: Iterable[str]) -> tuple[Leak, ...]:
+    """The leaks in an error's text, in order. A path that the caller `sent` is not a leak."""
+    leaky = [hit for hit in hits if hit.id in known.leaky]
+    if not leaky:
+        return ()
+    found: list[Leak] = []
+    sent_paths = tuple(value for value in sent if "/" in value or "\\" in value)
+    seen: set[str] = set()
+    reached = 0
+    for hit in leaky:
+        # Several words of one crash in the same line: reported once.
+        if hit.end <= reached and known.by_id[hit.id].leak:
+            continue
+        leak = _leak(text, hit, known, sent_paths)
+        # A line of a stack trace is reported once, even if it contains words of a crash.
+        if leak is None or leak.text in seen or len(found) >= _MOST_LEAKS:
+            continue
+        seen.add(leak.text)
+        found.append(leak)
+        reached = max(reached, leak.end)
+    return tuple(found)
+
+
+def _leak(text: str, hit: Hit, known: ResultPhrases, sent_paths: Sequence[str]) -> Leak | None:
+    phrase = known.by_id[hit.id]
+    if phrase.strength is Strength.PATH:
+        start = hit.start + (_BEFORE_PATH.match(text[hit.start : hit.start + 1]) is not None)
+        path = text[start : hit.end] if (match := _PATH.match(text, start)) is None else match.group().rstrip(".:")
+        # The caller named this path, one above it or one below it.
+        if any(value in path or value.startswith(path) for value in sent_paths):
+            return None
+        return Leak(LeakKind.ABSOLUTE_PATH, path, start, start + len(path))
+    if phrase.strength is Strength.TRACE:
+        line = _LINE.match(text, hit.start)
+        words = text[hit.start : hit.end] if line is None else line.group().rstrip()
+        return Leak(LeakKind.STACK_TRACE, words, hit.start, hit.start + len(words))
+    if phrase.leak:
+        start = max(text.rfind("\n", 0, hit.end - 1) + 1, hit.end - _MOST_BEFORE)
+        line = _LINE.match(text, start)
+        words = text[start : hit.end] if line is None else line.group()
+        start += len(words) - len(words.lstrip())
+        return Leak(LeakKind.CRASH_TEXT, words.strip(), start, start + len(words.strip()))
+    return None
+
+
+_LONGEST_REFUSAL: Final = 20_000
+
+
+def is_framework_refusal(text: str) -> str | None:
+    """The name of the framework whose validation wrote this refusal of the caller's arguments; else None.
+
+    An author cannot change such words, so they count neither for nor against the author's messages. None for a sentence
+    that the author put inside the framework's frame (a `ValueError` of a pydantic validator), for a crash, and for an
+    output that breaks the tool's own `outputSchema`.
+
+    >>> is_framework_refusal("Input validation error: 'abc' is not of type 'integer'")
+    'MCP Python SDK'
+    >>> is_framework_refusal("limit must be between 1 and 50") is None
+    True
+    """
+    known = phrases()
+    return framework_of(known.evidence(text[:_LONGEST_REFUSAL]), known)
+
+
+def framework_of(hits: Sequence[Hit], known: ResultPhrases) -> str | None:
+    """The framework that wrote the words with these `hits`, as `is_framework_refusal` says."""
+    found = {hit.id for hit in hits}
+    first: str | None = None
+    for identifier, phrase in known.refusing:
+        if identifier not in found:
+            continue
+        if (
+            phrase.decides
+            or phrase.strength is Strength.TRACE
+            or (not phrase.framework and phrase.strength is Strength.REFUSAL)
+        ):
+            return None
+        first = first or phrase.framework or None
+    return first

@@ -124,7 +124,7 @@ class ResultPhrase(Phrase, frozen=True, kw_only=True):
 
     @property
     def speaks_of_refusals(self) -> bool:
-        """Whether it says who refused the arguments, or that nobody did."""
+        """Whether it says which library refused the arguments, or that none did."""
         return self.decides or bool(self.framework) or self.strength in (Strength.TRACE, Strength.REFUSAL)
 
     @property

@@ -1,13 +1,13 @@
 """Any answer of a tool, read into plain parts. Total: what cannot be read becomes an issue, never an exception."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 import msgspec
 
 from toolvet.core.bounds import is_endless
-from toolvet.core.checks.result.plain import list_of, object_of
+from toolvet.core.causes import State, state_of_failure
 from toolvet.core.checks.result.shapes import is_plainly_mcp, read_foreign
 
 _NOTHING: tuple[str, ...] = ()
@@ -81,7 +81,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "resource": ("resource", "uri"),
     "resource_link": ("uri",),
 }
-
 
 _ENDLESS = "Response could not be read (it contains itself, or has no end in JSON)"
 
@@ -291,3 +290,144 @@ def _shown(value: object) -> str:
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)[:40]
     return type(value).__name__
+
+
+def object_of(value: object) -> dict[object, object] | None:
+    """A JSON object, or None."""
+    return cast("dict[object, object]", value) if type(value) is dict else None
+
+
+def list_of(value: object) -> list[object] | None:
+    """A JSON array, or None."""
+    return cast("list[object]", value) if type(value) is list else None
+
+
+def readable(text: str) -> str:
+    r"""JSON escapes would glue `\n` to the word behind it: blank them, keeping every position."""
+    if "\\" not in text:
+        return text
+    return text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ").replace('\\"', ' "')
+
+
+_MOST_BLOCKS: Final = 8
+_MOST_META: Final = 50
+_LONGEST_DECODED: Final = 4_000_000
+_MOST_LISTED: Final = 1_000
+_OPENINGS: Final = ("{", " ", "\n", "\t", "\r")
+_CODES: Final = ("error_code", "errorCode")
+_TYPES: Final = ("error_type", "errorType")
+
+
+class ResultEnvelope(msgspec.Struct, frozen=True, kw_only=True):
+    """The envelope of a result, as far as it is what the contract says. `error` is "" for a success.
+
+    `state` is what its `error_type` and `error_code` say; None where they say nothing. `code` is its
+    `error_code`, `named` that or else its `error_type`.
+    """
+
+    success: bool
+    error: str = ""
+    state: State | None = None
+    named: str = ""
+    code: str = ""
+    warnings: tuple[str, ...] = ()
+    pagination: dict[str, object] | None = None
+    content_fidelity: str | None = None
+    dropped_content_ids: tuple[str, ...] = ()
+    request_id: str | None = None
+
+
+def envelope_in(response: ToolResponse) -> ResultEnvelope | None:
+    """The envelope of a result; None without one. As text and as structured content it counts once."""
+    texts = response.texts
+    if response.structured is None and response.meta is None and len(texts) == 1 and texts[0][:1] not in _OPENINGS:
+        # The commonest result of all, a text in words.
+        return None
+    for members in _candidates(response):
+        seen = _read_envelope(members)
+        if seen is not None:
+            return seen
+    return None
+
+
+def failure_sentence(result: object) -> str:
+    """What the envelope of a failure says went wrong, in its own words; "" without one."""
+    envelope = envelope_in(read_response(result))
+    return "" if envelope is None else envelope.error
+
+
+def _candidates(response: ToolResponse) -> Iterator[dict[object, object]]:
+    structured = object_of(response.structured)
+    if structured is not None:
+        wrapped = object_of(structured.get("result")) if len(structured) == 1 else None
+        yield structured if wrapped is None else wrapped
+    for text in response.texts[:_MOST_BLOCKS]:
+        # Most texts are no objects, and most objects no envelopes: those are not decoded.
+        if text[:1] in _OPENINGS and len(text) <= _LONGEST_DECODED and '"success"' in text and text.lstrip()[:1] == "{":
+            decoded = object_of(_decoded(text))
+            if decoded is not None:
+                yield decoded
+    meta = object_of(response.meta)
+    for value in list(meta.values())[:_MOST_META] if meta else ():
+        under = object_of(value)
+        if under is not None:
+            yield under
+
+
+def _decoded(text: str) -> object:
+    try:
+        return cast("object", msgspec.json.decode(text))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def _read_envelope(body: dict[object, object]) -> ResultEnvelope | None:
+    success = body.get("success")
+    if type(success) is not bool:
+        return None
+    data, meta = object_of(body.get("data")) or {}, object_of(body.get("meta")) or {}
+    # Servers of their own making put the code beside the error.
+    code, kind = _first(_CODES, data, body), _first(_TYPES, data, body)
+    error = _text(body.get("error")) or _text(body.get("message"))
+    if not _claims(meta) and (success or not error or not (code or kind)):
+        return None
+    return ResultEnvelope(
+        success=success,
+        error="" if success else error,
+        state=None if success else state_of_failure(code, kind),
+        named="" if success else code or kind,
+        code="" if success else code,
+        warnings=tuple(_warnings(meta)),
+        pagination=cast("dict[str, object] | None", object_of(meta.get("pagination"))),
+        content_fidelity=_text(meta.get("content_fidelity")) or None,
+        dropped_content_ids=tuple(_strings(meta.get("dropped_content_ids"))),
+        request_id=_text(meta.get("request_id")) or None,
+    )
+
+
+def _claims(meta: dict[object, object]) -> bool:
+    """Whether `meta.version` names a response contract, in any spelling."""
+    return _text(meta.get("version")).casefold().replace("_", "-").startswith("response-v")
+
+
+def _warnings(meta: dict[object, object]) -> Iterator[str]:
+    """The warnings in words, and of those with details the ones that are not said in words already."""
+    said = list(_strings(meta.get("warnings")))
+    yield from said
+    for each in (list_of(meta.get("warning_details")) or [])[:_MOST_LISTED]:
+        detail = object_of(each) or {}
+        message, code = _text(detail.get("message")), _text(detail.get("code"))
+        if message and message not in said:
+            yield f"{code}: {message}" if code else message
+
+
+def _strings(value: object) -> Iterator[str]:
+    return (each for each in (list_of(value) or [])[:_MOST_LISTED] if isinstance(each, str))
+
+
+def _first(names: tuple[str, ...], *places: dict[object, object]) -> str:
+    return next((found for place in places for name in names if (found := _text(place.get(name)))), "")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) and value.strip() else ""

@@ -64,7 +64,7 @@ class ResultShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class ForeignResult(msgspec.Struct, frozen=True):
     """What a result was taken for, and its parts as MCP would name them.
 
-    `has_flag` is whether the shape can say that a call failed: where it cannot, a missing flag is nobody's fault.
+    `has_flag` is whether the shape can say that a call failed: where it cannot, a missing flag is not a fault.
     """
 
     taken_for: str

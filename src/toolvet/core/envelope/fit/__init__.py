@@ -17,7 +17,7 @@ An example, with three files of 600 characters, a response of 1,971 characters, 
                 3. cut long texts         level "summary", to half of the longest text, then to a quarter …
                 4. keep references        level "reference_only": {"id": "c"} for each item
                 5. keep nothing           level "reference_only"; the code and the type of a failure stay
-    states    within an attempt, state n keeps the n most important items: state 2 keeps 2 and 0 (states.py)
+    states    within an attempt, state n keeps the n most important items: state 2 keeps 2 and 0
     search    the largest state that fits: by exact sums where lengths add up, else by trying (attempt.py)
     result    the kept items in their old order; `meta` reports the level, the ids and a CONTENT_TRUNCATED warning
 

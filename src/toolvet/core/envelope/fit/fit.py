@@ -6,14 +6,19 @@ from typing import Any, Final
 
 import msgspec
 
-from toolvet.core.envelope.archive.archive import Archive
+from toolvet.core.envelope.archive import Archive
 from toolvet.core.envelope.builders.arguments import copy_text
 from toolvet.core.envelope.builders.responses import success_response
 from toolvet.core.envelope.contract.vocabulary import ContentFidelity
-from toolvet.core.envelope.fit.attempt import FitAttempt, FitTask, fit_by
-from toolvet.core.envelope.fit.items import PayloadItems, find_items, named_lists, outer_lists
-from toolvet.core.envelope.fit.long_texts import cut_texts, longest_length
-from toolvet.core.envelope.fit.measure import Counter, Measure, Unit, check_budget
+from toolvet.core.envelope.fit.attempt import Counter, FitAttempt, FitTask, Measure, Unit, check_budget, fit_by
+from toolvet.core.envelope.fit.items import (
+    PayloadItems,
+    cut_texts,
+    find_items,
+    longest_length,
+    named_lists,
+    outer_lists,
+)
 from toolvet.core.envelope.json_copy import copy_as_json, encode_json
 from toolvet.core.envelope.response import Envelope
 from toolvet.core.json_value import Path

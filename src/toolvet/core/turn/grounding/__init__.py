@@ -8,13 +8,14 @@ say instead (`against`).
 
 1. `toolvet.core.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its
    tool can do, by its name. Here: `get_order` succeeded, and only reads.
-2. `claims` finds claims of actions (`phrases`, from `toolvet.core.languages`, and `vocabulary`, from the tools): "I've
+2. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, and by the words of the tools): "I've
    sent the email", of the family `send`. `support` looks for a call that did it: there is none.
 3. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
    where it honestly reports one. Here: none failed.
-4. `mentions` reads the values of the answer: the numbers 8841 and 59.90. `evidence` and `figures` have those of the
-   calls and of the question, and what follows from them (`arithmetic`, `spans`, units). `values` compares: 8841 is an
-   argument; 59.90 is in no result and follows from none. It weighs, as it differs from 49.90 by one digit (`slips`).
+4. `mentions` reads the values of the answer: the numbers 8841 and 59.90 (`tokens` has how values are written).
+   `evidence` has those of the calls and of the question, `figures` and `dates` what follows from them by calculation
+   and by spans of time. `values` compares: 8841 is an argument; 59.90 is in no result and follows from none. It weighs,
+   as it differs from 49.90 by one digit.
 5. `extent` finds answers that take a part for the whole: a page of orders for all of them.
 
     claimed_without_call  0.7   "I've sent the email"  against: only get_order was called
@@ -29,12 +30,10 @@ from toolvet.core.messages import ToolCall, earlier_calls, read_calls
 from toolvet.core.turn.grounding.claims import said
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.extent import cut_calls, overstated
-from toolvet.core.turn.grounding.failures import FailedCalls, reports_failure
-from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.grounding.failures import FailedCalls, reports_failure, tool_faults
+from toolvet.core.turn.grounding.outcome import TurnVocabulary, outcome_of
 from toolvet.core.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
-from toolvet.core.turn.grounding.tool_faults import tool_faults
 from toolvet.core.turn.grounding.values import unsupported
-from toolvet.core.turn.grounding.vocabulary import TurnVocabulary
 
 __all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
 
@@ -81,7 +80,7 @@ def with_calls(
     that another call follows the text, so that it need not say what failed.
     """
     outcomes = [outcome_of(call) for call in read_calls(calls)]
-    # What earlier turns brought bears out what this one says; that it failed was their matter.
+    # Results of earlier turns support what this one says; their failures do not count against it.
     before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
     every = [*before, *outcomes] if before else outcomes
     words = said(text, words=TurnVocabulary(every), moot=moot_families(every))

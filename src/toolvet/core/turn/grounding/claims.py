@@ -20,6 +20,7 @@ import msgspec
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD, Clause
+from toolvet.core.turn.grounding.outcome import NO_VOCABULARY, TurnVocabulary, past_forms
 from toolvet.core.turn.grounding.phrases import (
     ADMITS,
     ANYTHING,
@@ -30,8 +31,7 @@ from toolvet.core.turn.grounding.phrases import (
     Voice,
     phrases,
 )
-from toolvet.core.turn.grounding.prose import spoken
-from toolvet.core.turn.grounding.vocabulary import NO_VOCABULARY, TurnVocabulary, past_forms
+from toolvet.core.turn.grounding.tokens import spoken
 
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000
@@ -286,11 +286,9 @@ class _ClaimReading:
             ids=ids_in(f"{clause.before} {clause.matched} {clause.rest()}"),
             passive=passive,
             text_work=text_work,
-            emphatic=family != ANYTHING and self._is_emphatic(named),
+            emphatic=family != ANYTHING
+            and (self._grammar.emphatic.search(self._clause.matched) is not None and not self._is_text(named)),
         )
-
-    def _is_emphatic(self, named: str) -> bool:
-        return self._grammar.emphatic.search(self._clause.matched) is not None and not self._is_text(named)
 
     def _known_verb(self, frame: Voice) -> tuple[str, str, bool]:
         # "I've found" is found again and again.

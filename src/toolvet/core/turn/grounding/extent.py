@@ -202,8 +202,8 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     if about is not None:
         paging = about.pagination or {}
         listed = count(paging.get("total_count"))
-        told = (listed, _told_by_warning(payload), total)
-        total = next((each for each in told if each is not None), None)
+        stated = (listed, _total_in_warning(payload), total)
+        total = next((each for each in stated if each is not None), None)
         if about.content_fidelity not in (None, "full"):
             said = f"content_fidelity: {about.content_fidelity}"
         elif about.dropped_content_ids:
@@ -220,12 +220,12 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     return PartialResult(outcome.call.name, shown, total, said, tuple(walk.sums()))
 
 
-def _told_by_warning(payload: object) -> int | None:
+def _total_in_warning(payload: object) -> int | None:
     """How much there is by the warning of an envelope that content was left out, as `fit_response` writes it."""
     for each in elements(members(members(payload).get("meta")).get("warning_details")):
-        told = count(members(members(each).get("context")).get("total_count"))
-        if told is not None:
-            return told
+        total = count(members(members(each).get("context")).get("total_count"))
+        if total is not None:
+            return total
     return None
 
 
@@ -251,8 +251,8 @@ def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
         for pattern in _texts():
             found = next((found for end in ends if (found := pattern.search(end)) is not None), None)
             if found is not None:
-                told = found.groupdict()
-                total, last = told.get("total"), told.get("last")
+                numbers = found.groupdict()
+                total, last = numbers.get("total"), numbers.get("last")
                 walk.total = int(total.replace(",", "")) if total and walk.total is None else walk.total
                 walk.shown |= {int(last.replace(",", ""))} if last else set()
                 return " ".join(found[0].split())
@@ -299,7 +299,7 @@ class _PartWalk:
 
     def _read_members(self, body: Mapping[str, object]) -> None:
         table = part_table()
-        plain = {_plain(name): value for name, value in body.items()}
+        plain = {str(name).lower().replace("_", "").replace("-", ""): value for name, value in body.items()}
         if not any(is_array(value) or is_object(value) for value in body.values()):
             # A record of its own: `truncated` and `total` are facts about it. Paging blocks say so by their names.
             plain = {name: value for name, value in plain.items() if name in table.next or name in table.totals} | (
@@ -314,10 +314,6 @@ class _PartWalk:
                 name in table.totals or (name in table.doubtful_totals and not table.paging.isdisjoint(plain))
             ):
                 self.total = listed if self.total is None else max(self.total, listed)
-
-
-def _plain(name: object) -> str:
-    return str(name).lower().replace("_", "").replace("-", "")
 
 
 @cache

@@ -9,17 +9,25 @@ What is honest after which error is a column of the table of causes.
 """
 
 import re
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 
-from toolvet.core.causes import Honesty, State, cause_of, found_nothing
+from toolvet.core.causes import State, cause_of, found_nothing
 from toolvet.core.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.announcing import announces
 from toolvet.core.turn.grounding.claims import Said
-from toolvet.core.turn.grounding.outcome import CallOutcome, CallStatus, names, written
+from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD
+from toolvet.core.turn.grounding.outcome import (
+    CallOutcome,
+    CallStatus,
+    names,
+    says_what_it_does,
+    words_of_tool,
+    written,
+)
 from toolvet.core.turn.grounding.phrases import TECHNICAL, families, phrases
-from toolvet.core.turn.grounding.prose import spoken
+from toolvet.core.turn.grounding.tokens import spoken
 
 UNMENTIONED = "unmentioned_failure"
 EMPTY = "empty"
@@ -44,11 +52,6 @@ _EMPTY = re.compile(
 )
 
 
-def _honesty(state: str) -> Honesty:
-    """What may honestly be said of calls that ended in this state, or (EMPTY) of a success that found nothing."""
-    return found_nothing() if state == EMPTY else cause_of(State(state)).honesty
-
-
 class FailedCalls:
     """The calls of a turn that did not do what was asked, unless a later call did; and what an answer says of them."""
 
@@ -56,7 +59,7 @@ class FailedCalls:
         self._text = text
         self._outcomes = outcomes
         self._open = [
-            outcome for place, outcome in enumerate(outcomes) if outcome.failed and not _settled(place, outcomes)
+            outcome for place, outcome in enumerate(outcomes) if outcome.failed and not _done_later(place, outcomes)
         ]
 
     @property
@@ -82,7 +85,8 @@ class FailedCalls:
         states = self._states() if signals else frozenset[str]()
         if not states or _FAILURE in states:
             return list(signals)
-        rows = [_honesty(state) for state in states]
+        # What may honestly be said of calls that ended in this state, or (EMPTY) of a success that found nothing.
+        rows = [found_nothing() if state == EMPTY else cause_of(State(state)).honesty for state in states]
         takes_back = frozenset[str].intersection(*(row.takes_back for row in rows))
         if not takes_back or not any(_names(signal, takes_back) for signal in signals):
             return list(signals)
@@ -157,7 +161,7 @@ def _names(signal: FailureSignal, kinds: frozenset[str]) -> bool:
     return signal.type.value in kinds or signal.label in kinds
 
 
-def _settled(place: int, outcomes: Sequence[CallOutcome]) -> bool:
+def _done_later(place: int, outcomes: Sequence[CallOutcome]) -> bool:
     """Whether a later call did it: its like, or one with the same arguments; for one that only reads, any."""
     failed = outcomes[place]
     kind = _kind(failed.call.name)
@@ -202,3 +206,98 @@ def _echoed(text: str, outcome: CallOutcome) -> bool:
     if any(number in text for number in _NUMBER.findall(outcome.words) if number not in sent):
         return True
     return sum(word in lower for word in words) > max(1, len(words) // 2)
+
+
+UNAVAILABLE = "unavailable"
+_WEIGHT = 0.7
+_AROUND = 40
+_MOST_LOOKED_AT = 100
+_REACH = 60
+_AFTER = 200
+_MOST_NAME_WORDS = 4
+_VOWELS = "aeiou"
+_SENTENCE_START = re.compile(r"[.!?;:\n](?=\s)|\n")
+# Verbs that are nouns as they are: "the flight search timed out".
+_NOUNS_TOO = frozenset({"search", "lookup", "query", "fetch"})
+
+
+def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
+    """At most one signal: the answer says of a tool, all of whose calls failed, that it does not work."""
+    worked = {outcome.call.name for outcome in outcomes if not outcome.failed}
+    failed = {outcome.call.name: outcome for outcome in outcomes if outcome.failed and outcome.call.name not in worked}
+    if failed:
+        lower = text.lower()
+        # A word that calls the tool has to be in the text.
+        failed = {
+            name: outcome
+            for name, outcome in failed.items()
+            if any(not head.isascii() or head in lower for head in _heads(name))
+        }
+    found = next(_faults_in(text, failed), None) if failed else None
+    return [] if found is None else [found]
+
+
+def _faults_in(text: str, failed: dict[str, CallOutcome]) -> Iterator[FailureSignal]:
+    prose = spoken(text)
+    for grammar in phrases().grammar.values():
+        if not grammar.file.faults:
+            continue
+        for place, match in enumerate(grammar.faults.finditer(prose)):
+            if place >= _MOST_LOOKED_AT:
+                break
+            floor = max(0, match.start() - _REACH)
+            cuts = list(_SENTENCE_START.finditer(prose, floor, match.start()))
+            begin = cuts[-1].end() if cuts else floor
+            subject = prose[begin : match.start()]
+            if grammar.fault_unless.search(subject) or _is_question(prose, match.end()):
+                continue
+            named = list(WORD.finditer(subject))
+            openers = [at for at, word in enumerate(named) if grammar.fault_openers.fullmatch(word[0])]
+            named = named[openers[-1] + 1 if openers else 0 :]
+            words = [word[0].lower() for word in named]
+            name = next((name for name in failed if _is_called(words, name)), None)
+            if name is not None:
+                start = begin + named[0].start()
+                yield FailureSignal(
+                    type=SignalType.TOOL_FAILURE,
+                    evidence=text[start : match.end()],
+                    weight=_WEIGHT,
+                    position=start,
+                    context=text[max(0, start - _AROUND) : match.end() + _AROUND],
+                    label=UNAVAILABLE,
+                    source="calls",
+                    against=failed[name].quoted(),
+                )
+
+
+def _is_question(prose: str, end: int) -> bool:
+    after = re.search(r"[.!?\n\uff1f\u061f]", prose[end : end + _AFTER])
+    return after is not None and after[0] in QUESTION_MARKS
+
+
+def _is_called(words: Sequence[str], name: str) -> bool:
+    """Whether these words, up to the head of a noun phrase, call a tool by its own name."""
+    if not 0 < len(words) <= _MOST_NAME_WORDS:
+        return False
+    others = {each for word in words[:-1] for each in words_of(word)}
+    return words[-1] in _heads(name) and others <= set(words_of_tool(name))
+
+
+@lru_cache(maxsize=4096)
+def _heads(name: str) -> frozenset[str]:
+    """The nouns that call a tool: what does what its name says, or the last word of a name that is that of a thing."""
+    of_tool = words_of_tool(name)
+    if says_what_it_does(name):
+        return _agents(of_tool[0])
+    # What is out of order is what the name ends in, as in `currency_converter`.
+    return frozenset(of_tool[-1:])
+
+
+@lru_cache(maxsize=4096)
+def _agents(verb: str) -> frozenset[str]:
+    """What does it: `converter` of `convert`, `calculator` of `calculate`, `planner` of `plan`."""
+    stems = {verb.removesuffix("e")}
+    if len(verb) > 2 and verb[-1] not in f"{_VOWELS}wxy" and verb[-2] in _VOWELS:
+        stems.add(f"{verb}{verb[-1]}")
+    found = {f"{stem}{end}" for stem in stems for end in ("er", "or")}
+    return frozenset(found | ({verb} & _NOUNS_TOO))

@@ -8,16 +8,24 @@ from enum import Enum
 import msgspec
 
 from toolvet.core.turn.grounding.dates import Date, cjk_dates, numeric_date, worded_date
-from toolvet.core.turn.grounding.frames import after_example, names_before, quotes_before
-from toolvet.core.turn.grounding.numbers import NumeralReading, about_words, readings, surroundings
-from toolvet.core.turn.grounding.prose import QUOTATION, ascii_digits, without_code, without_escapes
-from toolvet.core.turn.grounding.shapes import (
+from toolvet.core.turn.grounding.tokens import (
+    QUOTATION,
+    NumeralReading,
+    about_words,
+    after_example,
+    ascii_digits,
     is_code,
     is_composed,
     is_identifier,
     is_long_number,
     is_placeholder,
+    names_before,
     parts_of,
+    quotes_before,
+    readings,
+    surroundings,
+    without_code,
+    without_escapes,
 )
 
 

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Sequence
 from enum import Enum
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
+from typing import Final
 
 import msgspec
 
 from toolvet.core.causes import ErrorKind, State, cause_of
 from toolvet.core.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
-from toolvet.core.json_value import is_array, is_object
+from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.messages import ToolCall, Unknown
+from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.own_report import is_own_report
 from toolvet.core.turn.grounding.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
@@ -22,7 +24,6 @@ _LONGEST_NAME = 120
 _NOTHING = {"content": [{"type": "text", "text": ""}]}
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
-
 
 # A program's output, then its exit code.
 _EXIT_CODE = re.compile(r"\S\s+exit[ _]?code\W{1,3}[1-9]\d{0,2}\W*\Z", re.IGNORECASE)
@@ -238,3 +239,108 @@ def names(outcomes: Sequence[CallOutcome]) -> str:
     """The tools of these calls, for a reader: the first five, each once."""
     found = list(dict.fromkeys(outcome.call.name[:_LONGEST_NAME] or "an unnamed tool" for outcome in outcomes))
     return ", ".join(found[:5]) + (" and others" if len(found) > 5 else "")
+
+
+_VOWELS = "aeiou"
+_LONGEST_WORD = 24
+_MOST_CALLS = 200
+_MOST_KEYS = 40
+# What parameters and names are made of, which is no thing that an action is done to.
+_NO_THINGS = frozenset(
+    {
+        *("id", "name", "type", "value", "key", "data", "detail", "info", "result", "list", "all", "by", "query"),
+        *("text", "content", "body", "tool", "api"),
+    }
+)
+
+
+class _VerbForms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    past: dict[str, frozenset[str]]
+
+
+@cache
+def _irregular() -> dict[str, frozenset[str]]:
+    return read_toml("toolvet.core.turn.grounding", "verb_forms.toml", _VerbForms).past
+
+
+@lru_cache(maxsize=4096)
+def past_forms(verb: str) -> frozenset[str]:
+    """The preterite and the participle of an English verb, such as `cancelled` and `canceled` of `cancel`."""
+    irregular = _irregular().get(verb)
+    if irregular is not None:
+        return irregular
+    if not verb.isascii() or not verb.isalpha() or not 1 < len(verb) <= _LONGEST_WORD:
+        return frozenset()
+    if verb.endswith("e"):
+        return frozenset({f"{verb}d"})
+    if verb[-1] == "y" and verb[-2] not in _VOWELS:
+        return frozenset({f"{verb[:-1]}ied"})
+    doubles = verb[-1] not in f"{_VOWELS}wxy" and verb[-2] in _VOWELS and verb[-3:-2] not in tuple(_VOWELS)
+    return frozenset({f"{verb}ed", f"{verb}{verb[-1]}ed"} if doubles else {f"{verb}ed"})
+
+
+class TurnVocabulary:
+    """The words that the calls of one turn teach."""
+
+    def __init__(self, outcomes: Sequence[CallOutcome]) -> None:
+        self._outcomes = outcomes[:_MOST_CALLS]
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The past forms of the verbs of its tools."""
+        return frozenset(form for name in self._names for form in past_forms(verb_of(name)))
+
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """The nouns of its tools and of their parameters, in the singular."""
+        found = {word for name in self._names for word in words_of(name)}
+        for outcome in self._outcomes:
+            arguments = outcome.call.arguments
+            if is_object(arguments):
+                found.update(
+                    word for key in list(arguments)[:_MOST_KEYS] for word in words_of(str(key)[:_LONGEST_WORD])
+                )
+        return frozenset(found - _NO_THINGS - families().reads)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(outcome.call.name[:120] for outcome in self._outcomes)
+
+
+NO_VOCABULARY = TurnVocabulary(())
+"""That of a turn without calls."""
+
+# The same key as `toolvet.core.checks.arguments.META_KEY`, which would load the schema engine here.
+_REPORT_KEY: Final = f"{META_PREFIX}arguments"
+_MEMBERS: Final = frozenset(("type", "summary", "issues", "schema", "suggestions"))
+_LONGEST_LEAD: Final = 400
+_HEAD: Final = re.compile(
+    r"❌ Tool '[^\n]{0,200}' (?:received invalid arguments\. \d{1,6} validation err|cannot be called with these argum)"
+    r"|❌ The arguments of tool '[^\n]{0,200}' were not checked\."
+)
+
+
+def is_own_report(response: object) -> bool:
+    """Whether a result, as one of MCP, is a report of `check_arguments`, the proxy or the integrations.
+
+    It is known by its key in `_meta`, by its heading at the start of a text, or as its JSON form.
+    """
+    if is_object(response):
+        if _REPORT_KEY in members(response.get("_meta")):
+            return True
+        return _is_json_form(response.get("structuredContent")) or _is_headed(response.get("content"))
+    meta = getattr(response, "meta", None)
+    return _REPORT_KEY in members(meta) or _is_headed(getattr(response, "content", None))
+
+
+def _is_json_form(value: object) -> bool:
+    error = members(members(value).get("error"))
+    return members(value).get("valid") is False and error.keys() >= _MEMBERS
+
+
+def _is_headed(content: object) -> bool:
+    for block in (content,) if isinstance(content, str) else elements(content)[:4]:
+        text = block if isinstance(block, str) else members(block).get("text", getattr(block, "text", None))
+        if isinstance(text, str) and _HEAD.search(text, 0, _LONGEST_LEAD) is not None:
+            return True
+    return False

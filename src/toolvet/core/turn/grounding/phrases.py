@@ -126,7 +126,7 @@ class _FilePattern:
         self._name = name
 
     def __get__(self, grammar: "ClaimGrammar", owner: type) -> re.Pattern[str]:
-        found = grammar.__dict__[self._name] = _compiled(getattr(grammar.file, self._name))
+        found = grammar.__dict__[self._name] = re.compile(getattr(grammar.file, self._name) or _NEVER, re.IGNORECASE)
         return found
 
 
@@ -223,10 +223,6 @@ class ClaimPhrases:
     def report(self, text: str) -> list[Hit]:
         """Find the words that report the result of a call."""
         return self.report_set.scan(text)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern or _NEVER, re.IGNORECASE)
 
 
 @cache

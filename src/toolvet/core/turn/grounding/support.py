@@ -11,9 +11,8 @@ from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.grounding.claims import MadeClaim, Said, ids_in
 from toolvet.core.turn.grounding.clause import LEADING
-from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, verb_of, written
+from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
 from toolvet.core.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
-from toolvet.core.turn.grounding.vocabulary import past_forms
 
 AFTER_FAILURE = "claimed_success_after_failure"
 WITHOUT_CALL = "claimed_without_call"
@@ -97,22 +96,22 @@ class ClaimSupport:
                 return None
             return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
         if claim.text_work:
-            return self._against_text_work(claim, abilities)
+            # What speaks against work that may have been done to a text of the answer: all the calls only read.
+            if not claim.emphatic or any(can is not Ability.READS for _, can in abilities):
+                return None
+            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
         other = any(each is Ability.OTHER and not outcome.failed for outcome, each in abilities)
         if other and self._is_reported(claim, None):
             return None
-        weight = _own_weight(claim)
+        weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
         if other:
-            weight = _WEIGHT_HINT if claim.passive or _goes_aside(claim) else _WEIGHT_OTHER
+            # A change of another kind may do this by itself.
+            weight = (
+                _WEIGHT_HINT
+                if claim.passive or not families().family[claim.family].aside.isdisjoint(claim.things)
+                else _WEIGHT_OTHER
+            )
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
-
-    def _against_text_work(
-        self, claim: MadeClaim, abilities: Sequence[tuple[CallOutcome, Ability]]
-    ) -> _ClaimVerdict | None:
-        """What speaks against work that may have been done to a text of the answer: all the calls only read."""
-        if not claim.emphatic or any(each is not Ability.READS for _, each in abilities):
-            return None
-        return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
         """What speaks against the state of a thing: the calls that named it failed, and no other result has it.
@@ -254,15 +253,6 @@ def _failed(meant: Sequence[CallOutcome], abilities: Sequence[tuple[CallOutcome,
     if failed:
         return failed[-1]
     return abilities[-1][0] if all(outcome.failed for outcome, _ in abilities) else None
-
-
-def _goes_aside(claim: MadeClaim) -> bool:
-    """Whether a change of another kind does this by itself."""
-    return not families().family[claim.family].aside.isdisjoint(claim.things)
-
-
-def _own_weight(claim: MadeClaim) -> float:
-    return _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
 
 
 def _signal(text: str, hit: Hit, verdict: _ClaimVerdict) -> FailureSignal:

@@ -6,22 +6,13 @@ most `_INFORMS`, which is no reason to escalate.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
-from toolvet.core.turn.grounding.arithmetic import Shown, times_in
-from toolvet.core.turn.grounding.dates import Date
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.frames import after_ending, after_given, after_reference
-from toolvet.core.turn.grounding.mentions import Kind, Mention, MentionReader, mentions_in, only_shows
-from toolvet.core.turn.grounding.numbers import NumeralReading, surroundings
-from toolvet.core.turn.grounding.outcome import names
-from toolvet.core.turn.grounding.prose import ascii_digits
-from toolvet.core.turn.grounding.shapes import digits_of, form_of
-from toolvet.core.turn.grounding.slips import slip_of
-from toolvet.core.turn.grounding.spans import (
+from toolvet.core.turn.grounding.dates import (
+    Date,
     deadline_words,
     ends_a_period,
     follows_from,
@@ -30,6 +21,20 @@ from toolvet.core.turn.grounding.spans import (
     nearest_days,
     span_words,
     spans_in,
+)
+from toolvet.core.turn.grounding.evidence import Evidence
+from toolvet.core.turn.grounding.figures import AnswerNumbers, Figures, times_in
+from toolvet.core.turn.grounding.mentions import Kind, Mention, MentionReader, mentions_in, only_shows
+from toolvet.core.turn.grounding.outcome import names
+from toolvet.core.turn.grounding.tokens import (
+    NumeralReading,
+    after_ending,
+    after_given,
+    after_reference,
+    ascii_digits,
+    digits_of,
+    form_of,
+    surroundings,
 )
 
 _AROUND = 40
@@ -289,7 +294,7 @@ def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence)
         # Amounts belong together before all numbers do: the lines of a bill and their total.
         beside = [each for each in mentions if each.numbers[0].value != own]
         beside.sort(key=lambda each: each.money != mention.money)
-        shown = Shown([each.numbers[0].value for each in beside], times)
+        shown = AnswerNumbers([each.numbers[0].value for each in beside], times)
         if not any(_number_stands(reading, mention, evidence, shown) for reading in mention.numbers) and not (
             (after_ending(text, mention.start) and evidence.ends(mention.token))
             or only_shows(text, mention)
@@ -299,7 +304,7 @@ def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence)
     return found
 
 
-def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence, shown: Shown) -> bool:
+def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence, shown: AnswerNumbers) -> bool:
     figures = evidence.figures
     value = reading.value
     if (figures.equals(value) if reading.whole else figures.has(value, reading.place)) or (
@@ -455,3 +460,41 @@ _SUPPORTS: dict[Kind, Callable[[Mention, Evidence], bool]] = {
     Kind.NAME: _name_stands,
     Kind.QUOTE: _quote_stands,
 }
+
+_FEWEST_DIGITS = 4
+_MOST_CHANCE = 0.05
+
+
+def slip_of(mention: Mention, figures: Figures, shown: Collection[float]) -> float | None:
+    """The number of the results of which an amount is a slip of one digit; None where chance would give one too.
+
+    `shown` are the numbers of the answer: an amount beside the right one is something else.
+    """
+    reading = mention.numbers[0]
+    if not mention.money or mention.about or reading.place > 1:
+        return None
+    written = _written(reading.value)
+    digits = len(written) - 1
+    if digits < _FEWEST_DIGITS:
+        return None
+    known = figures.like(len(written.partition(".")[0]))
+    # Each number of the results has nine neighbours in every place; by chance one of them is this amount.
+    if len(known) * 9 * digits > _MOST_CHANCE * 10**digits:
+        return None
+    near = [each for each in known if each not in shown and _differ_in_one(_written(each), written)]
+    return near[0] if len(near) == 1 else None
+
+
+def _written(value: float) -> str:
+    return f"{value:.2f}" if value != int(value) else f"{value:.0f}."
+
+
+def _differ_in_one(one: str, other: str) -> bool:
+    """Whether two numerals of one length differ in one digit, or in two neighbours that changed places."""
+    if len(one) != len(other):
+        return False
+    apart = [at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]
+    if len(apart) == 2:
+        first, second = apart
+        return second == first + 1 and one[first] == other[second] and one[second] == other[first]
+    return len(apart) == 1

@@ -1,11 +1,10 @@
 """The learned tier: what a small linear model says of a text where the phrases leave it open.
 
 The model knows nothing that a text's beginning and end do not show, and nothing of the turn. Its weights are data
-(`weights.bin`, described by `CARD.md`), and `training` makes them anew from labelled texts.
+(`weights.bin`, described by `CARD.md`), and `training` makes them from labelled texts.
 """
 
-from toolvet.core.checks.answer.model.judgement import ModelJudgement, judge
-from toolvet.core.checks.answer.model.weights import Model
+from toolvet.core.checks.answer.model.classifier import Model, ModelJudgement, judge
 
 
 def read_model(content: bytes, file: str) -> Model:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from toolvet.core.checks.answer.model.features import SLOTS, features
-from toolvet.core.checks.answer.model.weights import LABELS, Label, LabelHead, Model
+from toolvet.core.checks.answer.model.classifier import LABELS, SLOTS, Label, LabelHead, Model, features
 from toolvet.errors import UsageError
 
 try:

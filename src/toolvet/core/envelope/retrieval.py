@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from toolvet.core.envelope.archive.archive import Archive
+from toolvet.core.envelope.archive import Archive
 from toolvet.core.envelope.builders.failures import not_found_error, validation_error
 from toolvet.core.envelope.builders.responses import error_response, success_response
 from toolvet.core.envelope.contract.shapes import Array, Text, is_sequence

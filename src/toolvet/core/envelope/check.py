@@ -1,16 +1,106 @@
-"""Recommendations of the contract that a schema cannot express: findings below an error, for legal envelopes, too."""
+"""Checks of envelopes: what breaks the contract, what ignores its advice, and where a tool result holds an envelope.
+
+    check_envelope   the findings of an envelope, from the contract and from what it recommends
+    find_advice      recommendations that a schema cannot express: findings below an error, for legal envelopes, too
+    find_sightings   the envelopes in a tool result: as structured content, as JSON text, or under `_meta`
+
+Nothing here raises: any value gives findings.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+import orjson
+
+from toolvet.core.bounds import is_endless
 from toolvet.core.causes import ErrorCode, ErrorType
-from toolvet.core.envelope.check.misspelling import intended_name
-from toolvet.core.envelope.contract.shapes import ContractViolation, describe_value, is_sequence, string_members
-from toolvet.core.envelope.contract.table import META
-from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, WarningCode
+from toolvet.core.envelope.contract.shapes import ABSENT, ContractViolation, describe_value, is_sequence, string_members
+from toolvet.core.envelope.contract.table import CONDITIONS, ENVELOPE, META
+from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, ResponseContract, WarningCode
+from toolvet.core.envelope.json_copy import copy_as_json, copy_bounded
+from toolvet.core.envelope.response import Envelope
 from toolvet.core.json_value import is_object, pointer
-from toolvet.findings import Severity
+from toolvet.core.redact import redact_text
+from toolvet.core.schema.document import JsonForm
+from toolvet.errors import EnvelopeError
+from toolvet.findings import Finding, Severity
+
+
+def check_envelope(obj: object) -> tuple[Finding, ...]:
+    """Check an envelope against the contract response-v2.
+
+    Args:
+        obj: an Envelope, or the JSON object of a response. Any other value is a finding, too: nothing is raised.
+
+    Returns:
+        One finding for each problem, with a JSON Pointer into `obj` and a remedy. An error is what the published schema
+        refuses, or what JSON cannot hold; warnings and infos are advice beyond the schema. Empty for an envelope that
+        clients can rely on.
+
+    Example:
+        >>> for finding in check_envelope({"success": True, "data": {}, "error": None}):
+        ...     print(finding.pointer, finding.message)
+        /meta meta is missing.
+    """
+    envelope = obj.to_dict(ResponseContract.V2) if isinstance(obj, Envelope) else obj
+    found: list[Finding] = []
+    if is_endless(envelope):
+        return tuple(_check_encodable(envelope, copy_as_json))
+    if not ENVELOPE.holds(envelope):
+        found += [_error("envelope-malformed", violation) for violation in ENVELOPE.violations(envelope, "")]
+    if is_object(envelope):
+        for condition in CONDITIONS:
+            for violation in condition.violations(envelope):
+                found.append(_error(condition.id, violation))
+        for id_, severity, violation, confidence in find_advice(envelope):
+            found.append(_finding(id_, severity, violation, confidence))
+    if not isinstance(obj, Envelope) and not found:
+        found += _check_encodable(envelope, copy_bounded)
+    return tuple(found)
+
+
+class EnvelopeVerdict(JsonForm, msgspec.Struct, frozen=True):
+    """The verdict on an envelope, as documents show it."""
+
+    _adds = ("valid",)
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether the envelope keeps the contract: no finding is an error."""
+        return all(finding.severity is not Severity.ERROR for finding in self.findings)
+
+
+def _check_encodable(envelope: object, copy: Callable[[object, str], object]) -> list[Finding]:
+    """A finding for a value that no encoder can write. Looked for last, because it reads the whole payload."""
+    try:
+        copy(envelope, "")
+    except EnvelopeError as refused:
+        violation = ContractViolation(
+            refused.argument, f"the value {refused.problem}", "Give JSON's own types: they reach every client."
+        )
+        return [_error("envelope-malformed", violation)]
+    return []
+
+
+def _error(id_: str, violation: ContractViolation) -> Finding:
+    return _finding(id_, Severity.ERROR, violation, 100)
+
+
+def _finding(id_: str, severity: Severity, violation: ContractViolation, confidence: int) -> Finding:
+    return Finding(
+        id=id_,
+        severity=severity,
+        confidence=confidence,
+        message=redact_text(f"{violation.problem}."),
+        pointer=violation.pointer,
+        evidence="" if violation.value is ABSENT else redact_text(describe_value(violation.value)),
+        remedy=violation.remedy,
+    )
+
 
 _NOTHING: Final[Mapping[str, object]] = {}
 _CODES: Final = tuple(code.value for code in ErrorCode)
@@ -284,3 +374,124 @@ _ADVISORS: Final[Mapping[str, Advisor]] = {
     "content_archive_hashes": _advise_on_hashes,
     "warning_details": _advise_on_warnings,
 }
+
+_LONGEST: Final = 64
+_LONG_ENOUGH: Final = 5
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BETWEEN: Final = re.compile(r"[\s_.-]+")
+
+
+def intended_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` probably misspells, or None; None also for a known name itself.
+
+    Compared word by word, because a server's own names resemble ours: TAG_NOT_FOUND is not a misspelt TASK_NOT_FOUND.
+    """
+    if len(name) > _LONGEST:
+        return None
+    words = _split_words(name)
+    for other in known:
+        if other == name:
+            return None
+    for other in known:
+        wanted = _split_words(other)
+        if "".join(words) == "".join(wanted) or _are_alike(words, wanted):
+            return other
+    return None
+
+
+def _split_words(name: str) -> list[str]:
+    return [word.casefold() for word in _BETWEEN.split(_CAMEL.sub("_", name)) if word]
+
+
+def _are_alike(words: list[str], wanted: list[str]) -> bool:
+    return len(words) == len(wanted) and all(
+        left == right or _is_slip(left, right) for left, right in zip(words, wanted, strict=True)
+    )
+
+
+def _is_slip(left: str, right: str) -> bool:
+    """Whether one letter was added, left out or changed, or two were swapped, in a word of at least five letters."""
+    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
+    if len(longer) < _LONG_ENOUGH or len(longer) - len(shorter) > 1:
+        return False
+    start = 0
+    while start < len(shorter) and longer[start] == shorter[start]:
+        start += 1
+    if len(longer) > len(shorter):
+        return longer[start + 1 :] == shorter[start:]
+    swapped = longer[start + 1 : start + 2] + longer[start : start + 1]
+    return longer[start + 1 :] == shorter[start + 1 :] or (
+        swapped == shorter[start : start + 2] and longer[start + 2 :] == shorter[start + 2 :]
+    )
+
+
+class Sighting(NamedTuple):
+    """An object in a tool result that may be an envelope, and the JSON Pointer of its place."""
+
+    place: str
+    envelope: Mapping[str, object]
+
+    @property
+    def claims(self) -> bool:
+        """Whether its `meta.version` names a response contract, in any spelling."""
+        meta = self.envelope.get("meta")
+        version = meta.get("version") if is_object(meta) else None
+        return isinstance(version, str) and version.casefold().replace("_", "-").startswith("response-v")
+
+    @property
+    def resembles(self) -> bool:
+        """Whether it has the keys of an envelope: `success` and two of the others."""
+        return "success" in self.envelope and sum(key in self.envelope for key in ("data", "error", "meta")) > 1
+
+
+def find_sightings(result: object) -> tuple[Sighting, ...]:
+    """The objects in a tool result that claim to be an envelope or resemble one, each once. Total.
+
+    Plain JSON with a `success` key is not one. An object that only resembles an envelope may have another format: it
+    counts where another answer of the same tool claims to be an envelope.
+    """
+    found: list[Sighting] = []
+    for sighting in _candidates(result) if is_object(result) else ():
+        # Servers send the same object as structured content and as text.
+        if (sighting.claims or sighting.resembles) and not any(_are_equal(sighting, other) for other in found):
+            found.append(sighting)
+    return tuple(found)
+
+
+def _candidates(result: Mapping[str, object]) -> Iterator[Sighting]:
+    structured = result.get("structuredContent")
+    if is_object(structured):
+        wrapped = structured.get("result") if len(structured) == 1 else None
+        # Frameworks wrap what a tool without a declared object returns.
+        yield (
+            Sighting("/structuredContent/result", wrapped)
+            if is_object(wrapped)
+            else Sighting("/structuredContent", structured)
+        )
+    content = result.get("content")
+    for index, block in enumerate(content if is_sequence(content) else ()):
+        text = block.get("text") if is_object(block) else None
+        if isinstance(text, str) and text.lstrip()[:1] == "{" and '"success"' in text:
+            value = _parse(text)
+            if is_object(value):
+                yield Sighting(f"/content/{index}/text", value)
+    meta = result.get("_meta")
+    for name, value in string_members(meta) if is_object(meta) else ():
+        if is_object(value):
+            yield Sighting(f"/_meta{pointer((name,))}", value)
+
+
+def _are_equal(left: Sighting, right: Sighting) -> bool:
+    try:
+        return left.envelope == right.envelope
+    except RecursionError:
+        # Nested too deeply to be compared: then both are reported.
+        return False
+
+
+def _parse(text: str) -> object:
+    try:
+        value: object = orjson.loads(text)
+    except ValueError:
+        return None
+    return value
