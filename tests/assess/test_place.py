@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.place import absolute_words, open_place
 from toolvet.assess.sandbox import sandbox_tool
+from toolvet.assess.workspace import absolute_words, open_place
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget
 
@@ -148,7 +148,7 @@ def test_what_a_killed_run_left_is_removed_and_nothing_else() -> None:
     for folder in (killed, foreign, in_use.folder):
         os.utime(folder, (old, old))
     # The lock of this process would be given to it again: another one has to look.
-    program = "from toolvet.assess.place import *; open_place(StdioTarget('y')).close()"
+    program = "from toolvet.assess.workspace import *; open_place(StdioTarget('y')).close()"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert [folder.exists() for folder in (killed, young, foreign, in_use.folder)] == [False, True, True, True]
     in_use.close()

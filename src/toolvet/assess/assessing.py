@@ -5,12 +5,10 @@ import asyncio
 import msgspec
 
 from toolvet.assess.assemble import build_report
-from toolvet.assess.conceal import Concealer
-from toolvet.assess.disk import DiskWatch
 from toolvet.assess.options import Options
-from toolvet.assess.place import open_place
 from toolvet.assess.report.document import Report
 from toolvet.assess.run import Run, Silent, Watch
+from toolvet.assess.workspace import Concealer, DiskWatch, open_place
 from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.mcp.transport import Target
 
@@ -22,7 +20,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     `incomplete` and holds what was seen until then. The server is ended in every case.
 
     A command is started in an empty folder with an empty home and a temporary folder of its own, all removed
-    afterwards (`assess/place.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
+    afterwards (`assess/workspace.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
 
     Args:
         target: The server: a command to start (`StdioTarget`) or a URL (`HttpTarget`).

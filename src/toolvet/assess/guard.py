@@ -18,8 +18,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
-from toolvet.assess.harvest import Harvest, Name, name_of
-from toolvet.assess.identifiers import is_identifier, nested_names
+from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of, nested_names
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
 from toolvet.core.discover import read_toml

@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from toolvet.assess.place import PlacedTarget
+from toolvet.assess.workspace import PlacedTarget
 from toolvet.mcp.transport import StdioTarget, Target
 
 _LONGEST: Final = 2_000  # Characters of arguments in a command line that people copy.

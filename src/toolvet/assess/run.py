@@ -14,24 +14,21 @@ from typing import Final, Protocol
 
 import msgspec
 
-from toolvet.assess.exchange import assess_call, observe
+from toolvet.assess.connection import Line, ValidationProbe
+from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.http_probes import HttpProbing
 from toolvet.assess.items import ItemsRun, is_without_tools
-from toolvet.assess.judge import RunJudge
-from toolvet.assess.line import Line
+from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
-from toolvet.assess.place import PlacedTarget
-from toolvet.assess.plan import PlannedCall
 from toolvet.assess.report.document import Scenario
 from toolvet.assess.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
-from toolvet.assess.tool_run import ToolRun, listed_tool
-from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
+from toolvet.assess.workspace import PlacedTarget
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import habits_of, why_not_called
 from toolvet.errors import Unsatisfiable, UsageError

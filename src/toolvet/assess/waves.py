@@ -16,8 +16,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 
 from toolvet.assess.guard import deed_of, protected_parameters
-from toolvet.assess.harvest import Harvest, Name, name_of
-from toolvet.assess.identifiers import is_identifier
+from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ToolDefinition
 from toolvet.assess.values import VALUE_KEYWORDS

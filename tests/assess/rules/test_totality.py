@@ -29,8 +29,8 @@ from toolvet.assess.rules import (
     merge,
     tool_definition,
 )
+from toolvet.assess.rules.item import expand, extract, problems, variables
 from toolvet.assess.rules.message import tool_message_score
-from toolvet.assess.rules.uri_template import expand, extract, problems, variables
 from toolvet.core.checks.capability import Message, ValidationReply
 from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled

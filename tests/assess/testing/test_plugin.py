@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.assess.testing.definitions import differences, written
-from toolvet.assess.testing.server import ServerUnderTest
+from toolvet.assess.testing.server import ServerUnderTest, differences, written
 from toolvet.mcp.transport import StdioTarget
 
 pytest_plugins = ["pytester"]

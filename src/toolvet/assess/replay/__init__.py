@@ -15,8 +15,7 @@ Texts are never compared. What is compared is verdicts: of the arguments, of the
 shape. What may be called is what an assessment may call (`rules/consent.py`).
 """
 
-from toolvet.assess.replay.options import ReplayOptions
 from toolvet.assess.replay.recorded import RecordedCall, read_recorded
-from toolvet.assess.replay.run import NoReplayWatch, ReplayWatch, replay
+from toolvet.assess.replay.run import NoReplayWatch, ReplayOptions, ReplayWatch, replay
 
 __all__ = ["NoReplayWatch", "RecordedCall", "ReplayOptions", "ReplayWatch", "read_recorded", "replay"]

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import CUT_MARK
+from toolvet.assess.exchange import CUT_MARK
 from toolvet.assess.report import load
 from toolvet.assess.report.document import Report
 from toolvet.assess.rules import Outcome, ProtocolError

@@ -11,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from toolvet.assess.report.document import Report, ReportedTransport, Status, Tool
-from toolvet.assess.report.group import FindingGroup, group_findings
 from toolvet.assess.report.wording import (
     STATUS,
+    FindingGroup,
     confidence,
     counted,
     framework_words,
+    group_findings,
     legend,
     listed,
     not_exercised,

@@ -14,8 +14,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.rules.ending import words_of
-from toolvet.assess.rules.outage import outage_of_call
+from toolvet.assess.rules.ending import outage_of_call, words_of
 from toolvet.assess.rules.quote import quote
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import ObservedCall

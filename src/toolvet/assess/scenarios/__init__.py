@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
 from toolvet.core.discover import modules
 

@@ -4,7 +4,13 @@
 servers never stand in memory together; `page` and `terminal` show it.
 """
 
-from toolvet.assess.report.overview.build import AssessedServer, build_overview
-from toolvet.assess.report.overview.document import CommonCheck, RankedServer, ServersOverview, UnassessedServer
+from toolvet.assess.report.overview.document import (
+    AssessedServer,
+    CommonCheck,
+    RankedServer,
+    ServersOverview,
+    UnassessedServer,
+    build_overview,
+)
 
 __all__ = ["AssessedServer", "CommonCheck", "RankedServer", "ServersOverview", "UnassessedServer", "build_overview"]

@@ -8,10 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import Report
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
-from toolvet.assess.report.group import FindingGroup, group_findings
-from toolvet.assess.report.wording import STATUS, listed, number, others, subject, tally, title
+from toolvet.assess.report.renderers import Format
+from toolvet.assess.report.wording import (
+    STATUS,
+    FindingGroup,
+    group_findings,
+    listed,
+    number,
+    others,
+    subject,
+    tally,
+    title,
+)
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Card, Severity
 

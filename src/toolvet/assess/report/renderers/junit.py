@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import ItemRequest, Report, Scenario, Tool
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import explain_shortfall, fails
-from toolvet.assess.report.values import pretty
-from toolvet.assess.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, subject
+from toolvet.assess.report.renderers import Format
+from toolvet.assess.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, pretty, subject
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Card, Finding
 

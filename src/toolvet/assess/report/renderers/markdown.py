@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import Report, Status, Tool
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
-from toolvet.assess.report.group import FindingGroup, group_findings
+from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import (
     ITEM,
     NONE,
     STATUS,
+    FindingGroup,
     all_items,
     confidence,
     counted,
     framework_words,
+    group_findings,
     items_lines,
     legend,
     listed,

@@ -16,8 +16,8 @@ from urllib.parse import quote
 import orjson
 
 from toolvet.assess.report.document import Report
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
+from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import items_lines, origin, subject
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Card, Finding, Severity

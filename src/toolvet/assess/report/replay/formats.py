@@ -1,35 +1,44 @@
-"""The documents of a replay: JSON, Markdown, JUnit and a page that opens offline."""
+"""The documents of a replay (JSON, Markdown, JUnit and a page that opens offline), and its summary on a terminal."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
+import msgspec
 from jinja2 import Template
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from toolvet.assess.report import wording
-from toolvet.assess.report.page.template import load_template
+from toolvet.assess.report.page import load_template
 from toolvet.assess.report.renderers.json import encode_document
 from toolvet.assess.report.renderers.markdown import escape
-from toolvet.assess.report.replay import words
-from toolvet.assess.report.replay.document import ReplayReport
-from toolvet.core.visible import one_line, visible
+from toolvet.assess.report.replay.document import Comparison, ReplayChange, ReplayedCall, ReplayReport
+from toolvet.assess.report.wording import counted
+from toolvet.core.visible import one_line, shorten, visible
 
 _PACKAGE: Final = "toolvet.assess.report.replay"
 _PAGE: Final = "toolvet.assess.report.page"
+_MOST_ROWS: Final = 100
+_MOST_SKIPPED: Final = 30
+_STYLE: Final[dict[Comparison, str]] = {"same": "green", "better": "cyan", "changed": "yellow", "worse": "red"}
+_WORST_FIRST: Final[tuple[Comparison, ...]] = ("worse", "changed", "better")
+_ARGUMENTS: Final = 80
 
 
 def render_markdown(report: ReplayReport) -> str:
     """A summary for a pull request: the counts, what changed, and what was not replayed."""
-    lines = ["# Replay", "", escape(words.in_short(report)), ""]
+    lines = ["# Replay", "", escape(in_short(report)), ""]
     if report.incomplete:
         lines += [f"Incomplete: {escape(one_line(report.incomplete))}", ""]
-    shown = words.shown_calls(report)
+    shown = shown_calls(report)
     if shown:
         lines += ["| call | tool | arguments | compared | what changed |", "|---:|---|---|---|---|"]
         for call in shown:
-            changes = "; ".join(escape(one_line(words.change_words(each))) for each in call.changes)
-            arguments = escape(words.said_of_arguments(call))
+            changes = "; ".join(escape(one_line(change_words(each))) for each in call.changes)
+            arguments = escape(said_of_arguments(call))
             lines.append(
                 f"| {call.number} | {escape(one_line(call.tool))} | {arguments} | {call.comparison} | {changes} |"
             )
@@ -65,7 +74,7 @@ def render_junit(report: ReplayReport) -> str:
             suite, "testcase", classname=visible(call.tool), name=f"call {call.number}", time=f"{seconds:.3f}"
         )
         if call.comparison in failing:
-            told = [visible(words.change_words(change)) for change in call.changes]
+            told = [visible(change_words(change)) for change in call.changes]
             ET.SubElement(case, "failure", type=call.comparison, message=told[0]).text = "\n".join(told)
     for each in report.skipped:
         case = ET.SubElement(suite, "testcase", classname=visible(each.tool), name=f"{each.calls} calls not replayed")
@@ -86,7 +95,13 @@ def _load_template() -> Template:
         "replay.html.jinja",
         styles=((_PAGE, "base.css"), (_PACKAGE, "replay.css")),
         scripts=((_PAGE, "theme.js"),),
-        names={"w": wording, "words": words},
+        names={
+            "w": wording,
+            "change_words": change_words,
+            "in_short": in_short,
+            "said_of_arguments": said_of_arguments,
+            "shown_calls": shown_calls,
+        },
     )
 
 
@@ -96,4 +111,72 @@ REPLAY_FORMATS: Final[Mapping[str, Callable[[ReplayReport], str]]] = {
     "junit": render_junit,
     "markdown": render_markdown,
 }
+
+
 """What `--report FORMAT=FILE` writes, by the name of the format."""
+
+
+def print_replay(report: ReplayReport, console: Console) -> None:
+    """Print what changed, the worst first, what was skipped, and a line with the counts.
+
+    Width and colours are those of `console`. Text of a server is never markup.
+    """
+    shown = shown_calls(report)
+    if shown:
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+        for name in ("Call", "Compared", "What changed"):
+            table.add_column(name, overflow="fold")
+        for call in shown[:_MOST_ROWS]:
+            table.add_row(_call(call), Text(call.comparison, style=f"bold {_STYLE[call.comparison]}"), _changes(call))
+        console.print(table)
+        if len(shown) > _MOST_ROWS:
+            console.print(Text(f"and {counted(len(shown) - _MOST_ROWS, 'more call')}", style="dim"))
+        console.print()
+    if report.skipped:
+        for each in report.skipped[:_MOST_SKIPPED]:
+            told = f"not replayed: {one_line(each.tool)}, {counted(each.calls, 'call')}: {one_line(each.reason)}"
+            console.print(Text(told, style="dim"))
+        if len(report.skipped) > _MOST_SKIPPED:
+            console.print(Text(f"and {counted(len(report.skipped) - _MOST_SKIPPED, 'more reason')}", style="dim"))
+        console.print()
+    if report.incomplete:
+        console.print(Text(f"incomplete: {one_line(report.incomplete)}", style="yellow"))
+    console.print(Text(in_short(report)))
+
+
+def _call(call: ReplayedCall) -> Text:
+    again = f"  {call.calls} times" if call.calls > 1 else ""
+    return Text.assemble(
+        (f"{call.number} ", "dim"), (one_line(call.tool), ""), (again, "dim"), (f"  {said_of_arguments(call)}", "dim")
+    )
+
+
+def _changes(call: ReplayedCall) -> Text:
+    return Text("\n".join(one_line(change_words(change)) for change in call.changes))
+
+
+def shown_calls(report: ReplayReport) -> list[ReplayedCall]:
+    """The calls in which anything changed, the worst first, else in the order of the record."""
+    told = [call for call in report.calls if call.comparison != "same"]
+    return sorted(told, key=lambda call: (_WORST_FIRST.index(call.comparison), call.number))
+
+
+def change_words(change: ReplayChange) -> str:
+    """One change in a line: `outcome: success → died: the server died`."""
+    move = f" {change.old or '(none)'} → {change.new or '(none)'}" if change.old or change.new else ""
+    head = f"{change.kind.replace('_', ' ')}:{move}"
+    return f"{head}{':' if move else ''} {change.words}" if change.words else head
+
+
+def said_of_arguments(call: ReplayedCall) -> str:
+    """The arguments as short JSON."""
+    return shorten(one_line(msgspec.json.encode(call.arguments).decode()), _ARGUMENTS)
+
+
+def in_short(report: ReplayReport) -> str:
+    """The counts in one line."""
+    skipped = sum(each.calls for each in report.skipped)
+    told = f"{report.same:,} same, {report.better:,} better, {report.changed:,} changed, {report.worse:,} worse"
+    calls = counted(report.recorded, "recorded call")
+    rest = f"; {skipped:,} not replayed" if skipped else ""
+    return f"{report.replayed:,} of {calls} replayed against {one_line(report.command)}: {told}{rest}"

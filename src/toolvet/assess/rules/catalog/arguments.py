@@ -11,13 +11,13 @@ from toolvet.assess.rules.ending import (
     Ending,
     ending,
     is_bad,
+    outage_of_call,
     speaks_of_absence,
     verdict_of,
     words_of,
 )
 from toolvet.assess.rules.fault import fault_of, intended_violation, is_only_unknown
 from toolvet.assess.rules.message import field_patterns
-from toolvet.assess.rules.outage import outage_of_call
 from toolvet.assess.rules.quote import list_names, quote, show
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.rules.entry import repeated_entries
 from toolvet.assess.rules.item import ItemsSeen, ListingSeen, Purpose
-from toolvet.assess.rules.quote import list_names, quote
+from toolvet.assess.rules.quote import list_names, quote, repeated_entries
 from toolvet.assess.rules.rule import of_items, of_server
 from toolvet.core.tool_rules import ServerSeen
 from toolvet.findings import Card, Finding, Severity

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.rules.ending import NEEDS_MORE, verdict_of
-from toolvet.assess.rules.entry import judge_types, repeated_entries
+from toolvet.assess.rules.ending import NEEDS_MORE, outage_of_call, verdict_of
 from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest, Purpose, as_call
-from toolvet.assess.rules.outage import outage_of_call
-from toolvet.assess.rules.quote import list_names, quote, show, show_answer
+from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_entries, show, show_answer
 from toolvet.assess.rules.rule import of_item, of_items, of_request
 from toolvet.core.checks import LeakKind
 from toolvet.core.json_value import elements, is_array, is_object, members

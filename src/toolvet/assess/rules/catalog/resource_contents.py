@@ -8,12 +8,10 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.rules.ending import NEEDS_MORE
-from toolvet.assess.rules.item import ItemsSeen, ObservedRequest, Purpose, as_call, contents_of
-from toolvet.assess.rules.outage import Missing, outage_of_call
+from toolvet.assess.rules.ending import NEEDS_MORE, Missing, outage_of_call
+from toolvet.assess.rules.item import ItemsSeen, ObservedRequest, Purpose, as_call, contents_of, decode
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_items, of_request
-from toolvet.assess.rules.uri_template import decode
 from toolvet.core.checks import check_result
 from toolvet.core.json_value import count, elements, is_array, is_object, members
 from toolvet.findings import Card, Finding, Severity

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.rules.entry import judge_types, repeated_entries
-from toolvet.assess.rules.item import IDENTITY, WORDS, ItemsSeen, ListedItem
-from toolvet.assess.rules.quote import list_names, quote, show
+from toolvet.assess.rules.item import IDENTITY, WORDS, ItemsSeen, ListedItem, problems, variables
+from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_entries, show
 from toolvet.assess.rules.rule import of_item, of_items
-from toolvet.assess.rules.uri_template import problems, variables
 from toolvet.core.json_value import is_array, is_object, members
 from toolvet.findings import Card, Finding, ItemKind, Severity
 

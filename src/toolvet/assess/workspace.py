@@ -1,15 +1,23 @@
-"""A place of its own for a server that a command starts: an empty working folder, home and temporary folder.
+"""The folders of a server that a command starts: an empty working folder, home and temporary folder of its own.
 
-    place = open_place(StdioTarget("uvx", ("mcp-server-time",)))
-    place.target.cwd    # /tmp/toolvet-place-x1y2/work; HOME is …/home and TMPDIR …/tmp
-    place.close()       # removes all three, once the server has ended
+    workspace = open_place(StdioTarget("uvx", ("mcp-server-time",)))
+    workspace.target.cwd    # /tmp/toolvet-place-x1y2/work; HOME is …/home and TMPDIR …/tmp
+    workspace.close()       # removes all three, once the server has ended
 
 An assessment calls the server with generated arguments: relative paths and `~` then lead to none of the user's files.
 Package runners keep their caches and settings (`runners.toml`). What the user says wins: a folder of the target
 (`--cwd`), the real home (`--keep-home`) and variables (`--env HOME=…`).
+
+`DiskWatch` ends a run whose server writes too much there. `Concealer` removes from a finished report what only this run
+knows, so that two runs of the same server give the same report; the rules have seen the real words:
+
+    SHOP_API_KEY=tk-4711-x given with --env          "bad key tk-4711-x"               → "bad key [redacted]"
+    the workspace /tmp/toolvet-place-x1y2            "/tmp/toolvet-place-x1y2/work/a"  → "./a"
 """
 
+import asyncio
 import os
+import re
 import shutil
 import stat
 import sys
@@ -21,14 +29,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Final
+from types import TracebackType
+from typing import BinaryIO, Final, Self, TypeVar, cast
 
 import msgspec
 
 from toolvet.assess.sandbox import Sandboxed, wrap_in_sandbox
 from toolvet.core.discover import read_toml
+from toolvet.core.json_value import is_array, is_object
+from toolvet.core.redact import REDACTED
 from toolvet.errors import UnreachableError, UsageError
-from toolvet.mcp.transport import StdioTarget, Target
+from toolvet.mcp.transport import StdioTarget, Target, given_secrets
 
 _PREFIX: Final = "toolvet-place-"
 _LOCK: Final = "lock"
@@ -36,6 +47,11 @@ _LOCK: Final = "lock"
 _YOUNG_SECONDS: Final = 60.0
 # Windows has no lock that we can ask for without taking the file away from its owner.
 _ABANDONED_SECONDS: Final = 86_400.0
+_T = TypeVar("_T")
+_LOOK_SECONDS: Final = 0.25
+# A folder of a hundred thousand files takes long to measure: so much of the time goes into it at most.
+_SHARE: Final = 0.1
+_BLOCK: Final = 512  # Bytes, in which POSIX counts, whatever the file system has.
 
 
 @dataclass(frozen=True, repr=False)
@@ -363,3 +379,101 @@ class RunnerTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def _load_runners() -> RunnerTable:
     return read_toml("toolvet.assess", "runners.toml", RunnerTable)
+
+
+class Concealer:
+    """Replaces the words of one target wherever they occur."""
+
+    def __init__(self, target: Target, folder: Path | None = None) -> None:
+        """Learn the words of `target`; `folder` is the place that was made for it, None for none."""
+        given = target.given if isinstance(target, PlacedTarget) else target
+        words = dict.fromkeys(given_secrets(given), REDACTED)
+        if folder is not None:
+            shown = {"work": ".", "home": "~", "tmp": "$TMPDIR"}
+            words |= {str(folder): "…", **{str(folder / name): word for name, word in shown.items()}}
+        # The longest first: one value may begin with another.
+        self._words = dict(sorted(words.items(), key=lambda item: -len(item[0])))
+        self._pattern = re.compile("|".join(map(re.escape, self._words))) if words else None
+
+    def text(self, text: str) -> str:
+        """Return `text` without the words."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._words[found[0]], text)
+
+    def report(self, report: _T) -> _T:
+        """Return `report`, or any part of one, without the words; what holds none of them is the very same object."""
+        return report if self._pattern is None else cast("_T", self._walk(report))
+
+    def _walk(self, value: object) -> object:
+        if isinstance(value, str) and type(value) is str:
+            return self.text(value)
+        if isinstance(value, msgspec.Struct):
+            fields = {
+                name: (old, self._walk(old)) for name in value.__struct_fields__ for old in (getattr(value, name),)
+            }
+            changed = {name: new for name, (old, new) in fields.items() if new is not old}
+            return msgspec.structs.replace(value, **changed) if changed else value
+        if is_object(value):
+            entries = [(key, old, self.text(key), self._walk(old)) for key, old in value.items()]
+            same = all(old is new and key == name for key, old, name, new in entries)
+            return value if same else {name: new for _, _, name, new in entries}
+        if is_array(value):
+            items = [self._walk(item) for item in value]
+            return value if all(map(_is_same, items, value)) else items
+        return value
+
+
+def _is_same(first: object, second: object) -> bool:
+    return first is second
+
+
+def disk_used(folder: Path) -> int:
+    """How many bytes of disk all below `folder` takes; links are not followed, and holes in files are free."""
+    found = 0
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):  # It is gone by now.
+                    facts = entry.stat(follow_symlinks=False)
+                    found += getattr(facts, "st_blocks", -(-facts.st_size // _BLOCK)) * _BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return found
+
+
+class DiskWatch:
+    """Measures a folder while its body runs, and cancels the body where there is too much in it."""
+
+    def __init__(self, folder: Path | None, most_mib: int | None) -> None:
+        """Watch `folder` (None: a server at a URL has none), with at most `most_mib` in it (None: without an end)."""
+        self.overfilled = ""
+        self._folder = folder
+        self._most_mib = most_mib
+        self._watching: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        body = asyncio.current_task()
+        if self._folder is not None and self._most_mib is not None and body is not None:
+            self._watching = asyncio.create_task(self._watch(self._folder, self._most_mib, body))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    async def _watch(self, folder: Path, most_mib: int, body: asyncio.Task[object]) -> None:
+        while True:
+            began = time.perf_counter()
+            used = await asyncio.to_thread(disk_used, folder)
+            if used > most_mib << 20:
+                self.overfilled = (
+                    f"wrote {used >> 20:,} MiB into its folders, of which at most {most_mib:,} are allowed"
+                )
+                body.cancel()
+                return
+            await asyncio.sleep(max(_LOOK_SECONDS, (time.perf_counter() - began) / _SHARE))
