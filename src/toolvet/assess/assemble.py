@@ -32,8 +32,7 @@ from toolvet.assess.report.gate import count
 from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.requests import numbered
 from toolvet.assess.rules import judge_items, merge
-from toolvet.assess.rules.cause import share
-from toolvet.assess.rules.ending import Exercise, exercise_of
+from toolvet.assess.rules.ending import Exercise, exercise_of, share
 from toolvet.assess.rules.message import tool_message_score
 from toolvet.assess.run import Run
 from toolvet.core.checks import overall_confidence

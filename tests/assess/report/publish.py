@@ -7,7 +7,7 @@ from toolvet.assess import report
 from toolvet.assess.report import batch, overview
 from toolvet.assess.report.batch.document import BATCH_FILE, COMPARISON_FILE, batch_schema, comparison_schema
 from toolvet.assess.report.document import SCHEMA_FILE
-from toolvet.assess.report.overview.document import OVERVIEW_FILE, overview_schema
+from toolvet.assess.report.overview import OVERVIEW_FILE, overview_schema
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from typing import Final
 import msgspec
 
 from toolvet.assess.replay.recorded import RecordedCall, is_about_output
-from toolvet.assess.report.replay.document import CallEnd, Comparison, ReplayChange
+from toolvet.assess.report.replay import CallEnd, Comparison, ReplayChange
 from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition
 from toolvet.assess.rules.ending import Ending, ending, error_as_result, verdict_of, words_of
 from toolvet.core.checks import ResultCheck

@@ -25,7 +25,7 @@ from toolvet.assess.replay.compare import (
     recorded_side,
 )
 from toolvet.assess.replay.recorded import RecordedCall
-from toolvet.assess.report.replay.document import Comparison, ReplayChange, ReplayedCall, ReplayReport, SkippedCalls
+from toolvet.assess.report.replay import Comparison, ReplayChange, ReplayedCall, ReplayReport, SkippedCalls
 from toolvet.assess.reproduce import reproduce_call
 from toolvet.assess.rules import Outcome, ToolDefinition
 from toolvet.assess.workspace import Concealer, open_place

@@ -58,10 +58,11 @@ from toolvet.assess.report.renderers import (
     render as render,
 )
 from toolvet.assess.report.renderers.json import encode_document as encode_document
-from toolvet.assess.report.replay.document import (
+from toolvet.assess.report.replay import (
+    REPLAY_FORMATS as REPLAY_FORMATS,
     ReplayedCall as ReplayedCall,
     ReplayReport as ReplayReport,
+    print_replay as print_replay,
 )
-from toolvet.assess.report.replay.formats import REPLAY_FORMATS as REPLAY_FORMATS, print_replay as print_replay
 from toolvet.assess.report.terminal import print_report as print_report
 from toolvet.assess.report.wording import counted as counted, pretty as pretty

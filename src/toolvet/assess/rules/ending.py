@@ -7,7 +7,14 @@ surroundings of a server, which no argument and no author can change in a call:
     missing   "KANBAN_PROJECT_DIR", a variable (`checks.result.outage_of`)
 
 Twelve tools that say this have one cause, and it is reported once, for the server (`environment-outage`, in
-`catalog/failures.py`).
+`catalog/failures.py`). So is any fault that three or more tools have for the same reason:
+
+    get_item    "get_item() missing 1 required positional argument: 'id'"
+    get_tags    "get_tags() missing 1 required positional argument: 'id'"        one finding, of the three tools
+    list_todos  "list_todos() got an unexpected keyword argument 'x'"
+
+A rule gives its finding a cause (`cause_of` the server's words); `share` joins the findings of one check, severity,
+place and cause. `--ignore CHECK:TOOL` acts before, so that a tool that is ignored is not among them.
 
 The real work of a tool was seen only where at least one valid call succeeded:
 
@@ -17,7 +24,7 @@ The real work of a tool was seen only where at least one valid call succeeded:
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias, cast
 
@@ -37,6 +44,7 @@ from toolvet.core.checks import (
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules import ObservedCall, Outcome, ProtocolError
+from toolvet.findings import Finding
 
 INVALID_ARGUMENTS: Final = frozenset({-32602, -32600, -32700})
 # -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.
@@ -72,6 +80,17 @@ _ASKS_FOR_A_STEP: Final = re.compile(
     r"|(?<!\bthe )\bfirst,? (?:call|run|use|invoke) (?:the )?[\"'`]?[A-Za-z]\w*_\w+"
 )
 _SHORTEST_IN_ERROR: Final = 2  # Characters; a text this short is in an error by chance.
+FEWEST: Final = 3  # Tools; two may have the same fault by chance.
+SAME: Final = "the same "  # How a cause begins that two tools cannot share by chance: one absolute path.
+_LONGEST_CAUSE: Final = 200
+_MESSAGES: Final = ("error", "message", "detail", "reason", "error_message")  # The members of an error object.
+_SHORTEST_MASKED: Final = 3  # Characters; a value this short is in a text by chance.
+_VALUE: Final = re.compile(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{1,200}`|\d+|\S*[/\\\\.]\S+\b")
+# Python, of a call whose arguments nobody has checked: which of them was wrong makes no difference.
+_UNCHECKED: Final = re.compile(
+    r"\b(?:got (?:an unexpected keyword argument|multiple values for argument)|got some positional-only arguments"
+    r"|missing \d+ required (?:positional|keyword-only) arguments?|takes \d+ positional arguments? but)\b"
+)
 
 
 class Ending(StrEnum):
@@ -91,6 +110,8 @@ class Ending(StrEnum):
 
 
 _SILENT: Final = frozenset({Ending.TIMEOUT, Ending.DIED, Ending.MALFORMED, Ending.WORDLESS})
+
+
 REFUSALS: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 
 
@@ -415,3 +436,69 @@ def _explain(valid: Sequence[ObservedCall]) -> str:
         "service": "what the server depends on, running and configured",
     }[outage.kind]
     return f"{said} Needed: {help_with}."
+
+
+def mask_values(words: str, tool: str = "") -> str:
+    """The words without what differs from call to call: the tool's name, quoted values, numbers and paths.
+
+    >>> mask_values("Item 7 of 'books' is gone, says get_item", "get_item")
+    'item … of … is gone, says …'
+    """
+    return _VALUE.sub("…", words.replace(tool, "…") if tool else words).lower()
+
+
+def cause_of(call: ObservedCall) -> str:
+    """The cause of an error: its words without the name of the tool and without values; "" without words.
+
+    What an outage says is missing is the cause, in whatever sentence.
+    """
+    missing = outage_of_call(call)
+    if missing is not None and missing.name:
+        return f"missing: {missing}"
+    words = quote(_message_in(words_of(call)), _LONGEST_CAUSE)
+    if _UNCHECKED.search(words):
+        return "the arguments of a call reach the function unchecked"
+    for value in members(call.arguments).values():
+        if isinstance(value, str) and len(value) >= _SHORTEST_MASKED:
+            words = words.replace(value, "…")
+    return mask_values(words, call.tool.name)
+
+
+def _message_in(words: str) -> str:
+    """The message in an error object, `{"success": false, "error": "no project set"}`; any other words as they are."""
+    if not words.lstrip().startswith("{"):
+        return words
+    try:
+        error = members(msgspec.json.decode(words))
+    except (msgspec.DecodeError, RecursionError):
+        return words
+    for name in _MESSAGES:
+        said = error.get(name)
+        inner = next((members(said)[one] for one in _MESSAGES if one in members(said)), said)
+        if isinstance(inner, str) and inner:
+            return inner
+    return words
+
+
+def share(findings: Iterable[Finding]) -> list[Finding]:
+    """Join the findings that at least `FEWEST` tools have for one cause, each set at the place of its first."""
+    groups: dict[tuple[str, str, str, str], list[Finding]] = {}
+    kept: list[list[Finding]] = []
+    for finding in findings:
+        if not finding.cause or finding.tool is None:
+            kept.append([finding])
+            continue
+        key = (finding.id, finding.severity.value, finding.pointer, finding.cause)
+        if key not in groups:
+            groups[key] = []
+            kept.append(groups[key])
+        groups[key].append(finding)
+    return [one for group in kept for one in _join(group)]
+
+
+def _join(group: list[Finding]) -> list[Finding]:
+    tools = tuple(dict.fromkeys(finding.tool for finding in group if finding.tool is not None))
+    if len(tools) < (2 if group[0].cause.startswith(SAME) else FEWEST):
+        return [msgspec.structs.replace(finding, cause="") if finding.cause else finding for finding in group]
+    count = sum(finding.occurrences for finding in group)
+    return [msgspec.structs.replace(group[0], tool=None, tools=tools, occurrences=count)]

@@ -26,7 +26,6 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.assess.rules.cause import mask_values
 from toolvet.assess.rules.ending import (
     ERRORS_IN_WORDS,
     Ending,
@@ -34,6 +33,7 @@ from toolvet.assess.rules.ending import (
     framework_of,
     is_bad,
     is_plain,
+    mask_values,
     outage_of_call,
     verdict_of,
     words_of,

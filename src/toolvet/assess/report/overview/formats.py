@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolvet.assess.report import wording
-from toolvet.assess.report.overview.document import ServersOverview
+from toolvet.assess.report.overview import ServersOverview
 from toolvet.assess.report.page import load_template
 from toolvet.assess.report.renderers.html import prose
 from toolvet.assess.report.terminal import SEVERITY_STYLE, STATUS_STYLE

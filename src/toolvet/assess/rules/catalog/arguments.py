@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.rules.cause import cause_of
 from toolvet.assess.rules.ending import (
     INVALID_ARGUMENTS,
     OUTAGES,
     Ending,
+    cause_of,
     ending,
     is_bad,
     outage_of_call,

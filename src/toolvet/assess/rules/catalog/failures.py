@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolvet.assess.rules.cause import cause_of, mask_values
 from toolvet.assess.rules.ending import (
     REFUSALS,
     Ending,
     Missing,
+    cause_of,
     ending,
     fails_by_itself,
     is_bad,
     is_plain,
+    mask_values,
     outage_of_call,
     verdict_of,
     words_of,
