@@ -57,7 +57,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     )
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     wall = time.perf_counter() - run.began
-    waited = run.line.waited + (run.http.seconds if run.http else 0.0)
+    waited = run.connection.waited + (run.http.seconds if run.http else 0.0)
     scenarios = [scenario for tool in tools for scenario in tool.scenarios if is_counted(scenario)]
     session = run.session
     return Report(
@@ -82,14 +82,14 @@ def build_report(run: Run, incomplete: str | None) -> Report:
             scenarios=len(scenarios),
             passed=sum(scenario.passed for scenario in scenarios),
             findings=count(findings),
-            calls=run.line.calls,
+            calls=run.connection.calls,
             overhead_share=round(max(0.0, 1 - waited / wall), 4) if wall else None,
         ),
         transport=_build_transport(run),
         items=build_items(run.items),
         filtered=[tool.definition.name for tool in run.tools if run.is_filtered(tool)],
         incomplete=incomplete or run.gave_up,
-        stderr=redact_text(run.line.stderr)[-_LONGEST_STDERR:],
+        stderr=redact_text(run.connection.stderr)[-_LONGEST_STDERR:],
         toolvet_version=__version__,
         started_at=run.started_at.isoformat(timespec="seconds"),
         duration_ms=round(wall * 1000, 1),

@@ -8,7 +8,7 @@ from toolvet.assess.assemble import build_report
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Report
 from toolvet.assess.run import Run, Silent, Watch
-from toolvet.assess.workspace import Concealer, DiskWatch, open_place
+from toolvet.assess.workspace import Concealer, DiskWatch, open_workspace
 from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.mcp.transport import Target
 
@@ -36,15 +36,15 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         UsageError: The options name a tool that the server does not have, or a sandbox that cannot be made.
     """
     options = options or Options()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox, disk_mib=options.disk_mib)
-    concealer = Concealer(place.target, place.folder)
-    run, incomplete = Run(place.target, options, watch or Silent()), None
-    deadline, disk = asyncio.timeout(options.deadline), DiskWatch(place.folder, options.disk_mib)
+    workspace = open_workspace(target, keep_home=options.keep_home, sandbox=options.sandbox, disk_mib=options.disk_mib)
+    concealer = Concealer(workspace.target, workspace.folder)
+    run, incomplete = Run(workspace.target, options, watch or Silent()), None
+    deadline, disk = asyncio.timeout(options.deadline), DiskWatch(workspace.folder, options.disk_mib)
     try:
         async with deadline, disk:
             await run.go()
     except UnreachableError as error:
-        raise UnreachableError(concealer.text(place.explain(str(error)))) from error
+        raise UnreachableError(concealer.text(workspace.explain(str(error)))) from error
     except ToolvetError as error:
         error.args = (concealer.text(str(error)),)
         raise
@@ -63,7 +63,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         try:
             incomplete = await _end(run, incomplete)
         finally:
-            place.close()
+            workspace.close()
     report = concealer.report(build_report(run, incomplete))
     try:
         # A Ctrl-C while the report was made is heard here: the report is there, and must not be lost.
@@ -77,7 +77,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
 async def _end(run: Run, incomplete: str | None) -> str | None:
     """End the server, quickly when the run was cut short. Returns why it was cut short, also if that happened here."""
     try:
-        await run.line.close(None if incomplete is None else asyncio.CancelledError())
+        await run.connection.close(None if incomplete is None else asyncio.CancelledError())
     except asyncio.CancelledError:
         # The server has ended all the same. Its run may have come to its end before, which the report need not say.
         if run.session is None:

@@ -39,7 +39,7 @@ _MOST_ASKED: Final = 500  # Calls per assessment: asking doubles the traffic, an
 _MOST_FAILURES: Final = 3
 
 
-class Line:
+class ServerConnection:
     """The connection of an assessment to its server. Several calls may run at once; `renew` does not wait for them."""
 
     def __init__(self, target: Target, era: Era | Literal["auto"], timeout: float, max_message_bytes: int) -> None:
@@ -180,8 +180,8 @@ def _anomalies(session: McpSession) -> tuple[WireAnomaly, ...]:
 class ValidationProbe:
     """Asks only a server that announces `toolValidation`, and stops when its validator is silent or fails."""
 
-    def __init__(self, line: Line, capabilities: object) -> None:
-        self._line = line
+    def __init__(self, connection: ServerConnection, capabilities: object) -> None:
+        self._connection = connection
         self._announcement = announcement(capabilities)
         self._misannounced = misannounced(capabilities)
         self._asked = 0
@@ -197,12 +197,12 @@ class ValidationProbe:
             return None
         self._asked += 1
         request = ValidationRequest(calls=(ValidationCall(tool, dict(arguments)),))
-        reply, session = await self._line.call(announced.method, request.to_dict())
+        reply, session = await self._connection.call(announced.method, request.to_dict())
         verdict = parse_reply(reply.result) if isinstance(reply, Answer) else f"It {describe_reply(reply)}."
         if isinstance(reply, ConnectionLost | TimedOut):
             self._silent = True
-            if isinstance(reply, ConnectionLost) or not await self._line.responsive(session):
-                await self._line.renew(session)
+            if isinstance(reply, ConnectionLost) or not await self._connection.responsive(session):
+                await self._connection.renew(session)
         if isinstance(verdict, str):
             self._failures.append(verdict)
             return None

@@ -425,14 +425,14 @@ class LargeExcerpt:
         if is_object(value):
             kept = list(islice(value.items(), _entries(len(value), room)))
             each = room // max(len(kept), 1)
-            return {self._name(name): self._part(entry, each) for name, entry in kept}
+            return {
+                name if len(name) <= 4 * _LEAST else self._cut(name, 4 * _LEAST): self._part(entry, each)
+                for name, entry in kept
+            }
         if is_array(value):
             items = value[: _entries(len(value), room)]
             return [self._part(item, room // max(len(items), 1)) for item in items]
         return value
-
-    def _name(self, name: str) -> str:
-        return name if len(name) <= 4 * _LEAST else self._cut(name, 4 * _LEAST)
 
     def _cut(self, text: str, room: int) -> str:
         """The beginning of a text, its length, and its digest: two texts differ where their excerpts do."""

@@ -14,6 +14,7 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -253,10 +254,6 @@ def _wav() -> bytes:
     return struct.pack("<4sI4s", b"RIFF", 36 + len(data), b"WAVE") + layout + b"data" + struct.pack("<I", 800) + data
 
 
-def _zip() -> bytes:
-    return _zipped({"hello.txt": _PLAIN["txt"]})
-
-
 def _docx() -> bytes:
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     body = f"<w:p><w:r><w:t>{_TEXT}</w:t></w:r></w:p>"
@@ -315,5 +312,6 @@ def _zipped(parts: Mapping[str, str]) -> bytes:
 
 
 _MADE: Final[Mapping[str, Callable[[], bytes]]] = {
-    "pdf": _pdf, "png": _png, "gif": _gif, "wav": _wav, "zip": _zip, "docx": _docx, "xlsx": _xlsx,
+    "pdf": _pdf, "png": _png, "gif": _gif, "wav": _wav, "docx": _docx, "xlsx": _xlsx,
+    "zip": partial(_zipped, {"hello.txt": _PLAIN["txt"]}),
 }  # fmt: skip

@@ -273,17 +273,10 @@ def nested_names(declared: object) -> tuple[str, ...]:
 def _of_one(declared: object) -> Mapping[str, object]:
     """The schema of one value: of the items of a list, of the branch of an `anyOf` that is not null."""
     schema = members(declared)
-    for branch in _branches(schema):
-        if branch.get("type") != "null":
-            schema = branch
-            break
+    branches = (members(branch) for word in ("anyOf", "oneOf") for branch in elements(schema.get(word)))
+    schema = next((branch for branch in branches if branch.get("type") != "null"), schema)
     items = schema.get("items")
     return members(items) if schema.get("type") == "array" and is_object(items) else schema
-
-
-def _branches(schema: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    for word in ("anyOf", "oneOf"):
-        yield from (members(branch) for branch in elements(schema.get(word)))
 
 
 def _is_plain(schema: Mapping[str, object]) -> bool:

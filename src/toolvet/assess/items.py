@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from toolvet.assess.connection import Line
+from toolvet.assess.connection import ServerConnection
 from toolvet.assess.exchange import light
 from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
@@ -21,10 +21,10 @@ from toolvet.assess.lessons import learn
 from toolvet.assess.options import Options
 from toolvet.assess.requests import AssessedRequest, PlannedRequest, assess_request, observe_request
 from toolvet.assess.rules import (
-    ItemsSeen,
     ListedItem,
-    ListingSeen,
     ObservedCall,
+    ObservedItems,
+    ObservedListing,
     ObservedRequest,
     Outcome,
     Purpose,
@@ -61,7 +61,7 @@ ABSENT_PROMPT: Final = "toolvet_no_such_prompt"
 _MOST_LESSONS: Final = 2  # Attempts per prompt that obey a refusal.
 # Yields the requests to make, one by one; what came of each is sent back.
 Plans: TypeAlias = Generator[PlannedRequest, ObservedRequest]
-Asking: TypeAlias = Generator[PlannedRequest, ObservedRequest, dict[str, str]]
+CompletionPlans: TypeAlias = Generator[PlannedRequest, ObservedRequest, dict[str, str]]
 _MOST_COMPLETED: Final = 5  # Variables or arguments of one item.
 
 
@@ -93,24 +93,30 @@ class ItemsRun:
     """
 
     def __init__(
-        self, line: Line, options: Options, capabilities: Mapping[str, object], paths: Sequence[str] = ()
+        self,
+        connection: ServerConnection,
+        options: Options,
+        capabilities: Mapping[str, object],
+        paths: Sequence[str] = (),
     ) -> None:
         self.announced = tuple(name for name in CAPABILITIES if name in capabilities)
         self.runs: list[ItemRun] = []
-        self.listings: list[ListingSeen] = []
+        self.listings: list[ObservedListing] = []
         self.others: list[AssessedRequest] = []
-        self.left_out = _why_left_out(options)
-        self._line = line
+        self.left_out = "left out by --tool" if options.tools or options.arguments is not None else None
+        if options.tools_only:
+            self.left_out = "left out by --tools-only"
+        self._connection = connection
         self._options = options
         self._paths = paths
         self._gave_up = ""
         self._silent = 0
 
     @property
-    def seen(self) -> ItemsSeen:
+    def seen(self) -> ObservedItems:
         """Everything, for the rules."""
         requests = [entry.request for run in self.runs for entry in run.requests]
-        return ItemsSeen(
+        return ObservedItems(
             items=tuple(run.item for run in self.runs),
             requests=(*requests, *(entry.request for entry in self.others)),
             listings=tuple(self.listings),
@@ -122,17 +128,17 @@ class ItemsRun:
             return
         for kind, (capability, method, member) in LISTS.items():
             if capability in self.announced:
-                listing = await self._line.list_items(method, member)
-                self.listings.append(_listing_seen(kind, method, listing))
+                listing = await self._connection.list_items(method, member)
+                self.listings.append(_observed_listing(kind, method, listing))
                 for position, raw in enumerate(listing.tools):
                     if position % _WITHOUT_PAUSE == 0:
                         await asyncio.sleep(0)  # The deadline and Ctrl-C are heard.
-                    self.runs.append(self._listed(kind, raw, position))
-
-    def _listed(self, kind: ItemKind, raw: object, position: int) -> ItemRun:
-        entry, is_excerpt = light(raw)
-        item = listed_item(kind, entry, position)
-        return ItemRun(item, _TOO_LARGE) if is_excerpt else ItemRun(item, self._why_skipped(item), [*judge_item(item)])
+                    entry, is_excerpt = light(raw)
+                    item = listed_item(kind, entry, position)
+                    if is_excerpt:
+                        self.runs.append(ItemRun(item, _TOO_LARGE))
+                    else:
+                        self.runs.append(ItemRun(item, self._why_skipped(item), [*judge_item(item)]))
 
     async def ask_all(self, harvest: Harvest, folder: Folder | None) -> None:
         """Read, get and complete what is listed, then ask for what does not exist.
@@ -205,7 +211,7 @@ class ItemsRun:
         plans.close()
 
     async def _send(self, plan: PlannedRequest) -> AssessedRequest:
-        reply, session = await self._line.request(plan.method, plan.params)
+        reply, session = await self._connection.request(plan.method, plan.params)
         detail = ""
         if isinstance(reply, TimedOut | ConnectionLost):
             self._silent += 1
@@ -226,9 +232,9 @@ class ItemsRun:
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """Replace the server if it answers nothing else. Returns what that showed."""
-        if isinstance(reply, TimedOut) and await self._line.responsive(session):
+        if isinstance(reply, TimedOut) and await self._connection.responsive(session):
             return ""
-        if not await self._line.renew(session):
+        if not await self._connection.renew(session):
             self._gave_up = "not sent: the server did not come back"
         return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
@@ -243,15 +249,9 @@ def _only(plan: PlannedRequest) -> Plans:
     yield plan
 
 
-def _why_left_out(options: Options) -> str | None:
-    if options.tools_only:
-        return "left out by --tools-only"
-    return "left out by --tool" if options.tools or options.arguments is not None else None
-
-
-def _listing_seen(kind: ItemKind, method: str, listing: Listing) -> ListingSeen:
+def _observed_listing(kind: ItemKind, method: str, listing: Listing) -> ObservedListing:
     failure = listing.failure
-    return ListingSeen(
+    return ObservedListing(
         method=method,
         kind=kind,
         pages=listing.pages,
@@ -416,7 +416,7 @@ def sample_values(item: ListedItem, sources: ItemSources, offered: Mapping[str, 
     return {**given, **better}, f"the server ({', '.join(better)}), {origin}" if better else origin
 
 
-def complete(item: ListedItem, sources: ItemSources) -> Asking:
+def complete(item: ListedItem, sources: ItemSources) -> CompletionPlans:
     """Ask for values of each variable or argument. Returns the first value of each that has any, by name."""
     found: dict[str, str] = {}
     if not sources.completes:

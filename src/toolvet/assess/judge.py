@@ -70,17 +70,14 @@ class ToolRun:
     def leave_out(self, plan: PlannedCall, reason: str) -> None:
         """Note a scenario that is not sent: with the outcome of the call that was made before, or with the reason."""
         if plan.made:
-            self._show_again(plan)
+            calls = ((each.call, each.scenario) for each in self.scenarios if each.call is not None)
+            same = (scenario for call, scenario in calls if call.breach is None and call.arguments == plan.arguments)
+            made = next(same, None)
+            if made is not None:
+                self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
             return
         scenario = unsent_scenario(len(self.scenarios) + 1, plan, self.definition, reason)
         self.scenarios.append(AssessedScenario(scenario))
-
-    def _show_again(self, plan: PlannedCall) -> None:
-        calls = ((each.call, each.scenario) for each in self.scenarios if each.call is not None)
-        same = (scenario for call, scenario in calls if call.breach is None and call.arguments == plan.arguments)
-        made = next(same, None)
-        if made is not None:
-            self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
 
 
 def listed_tool(raw: object, position: int) -> ToolRun:

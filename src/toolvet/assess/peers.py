@@ -27,7 +27,7 @@ import msgspec
 
 from toolvet.assess import Options, assess
 from toolvet.assess.report.peers import PeerRun, PeersReport, SharedFinding
-from toolvet.assess.workspace import Concealer, open_place
+from toolvet.assess.workspace import Concealer, open_workspace
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import elements, members
 from toolvet.core.redact import redact_text
@@ -128,7 +128,8 @@ async def compare_with_peers(
 
     Args:
         target: The server: a command to start or a URL. Headers of a URL are not handed to peers.
-        options: Those of our own assessment; peers get their own defaults, and start the server in a place of its own.
+        options: Those of our own assessment; peers get their own defaults, and start the server in a workspace of
+            its own.
         limits: Those of each peer.
 
     Returns:
@@ -185,9 +186,9 @@ async def _run_peer(
     program = shutil.which(peer.program)
     if program is None:
         return PeerRun(name=name, outcome="not_installed", tested=peer.tested, install=peer.install), ()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
+    workspace = open_workspace(target, keep_home=options.keep_home, sandbox=options.sandbox)
     try:
-        placed = place.target
+        placed = workspace.target
         extra = placed.env if isinstance(placed, StdioTarget) else None
         cwd = placed.cwd if isinstance(placed, StdioTarget) else None
         environment = child_environment(extra)
@@ -200,11 +201,11 @@ async def _run_peer(
         began = time.perf_counter()
         done = await _execute([program, *peer.words(placed)], environment, cwd, limits)
         seconds = round(time.perf_counter() - began, 1)
-        concealer = Concealer(placed, place.folder)
+        concealer = Concealer(placed, workspace.folder)
     except OSError as error:
         return PeerRun(name=name, outcome="failed", tested=peer.tested, problem=f"cannot start: {error.strerror}"), ()
     finally:
-        place.close()
+        workspace.close()
     read = PeerOutput(problem=done.problem) if done.problem else read_output(peer.reads, done.out)
     problem = read.problem
     if problem and done.err.strip():

@@ -1,6 +1,6 @@
 """The folders of a server that a command starts: an empty working folder, home and temporary folder of its own.
 
-    workspace = open_place(StdioTarget("uvx", ("mcp-server-time",)))
+    workspace = open_workspace(StdioTarget("uvx", ("mcp-server-time",)))
     workspace.target.cwd    # /tmp/toolvet-place-x1y2/work; HOME is …/home and TMPDIR …/tmp
     workspace.close()       # removes all three, once the server has ended
 
@@ -16,6 +16,7 @@ knows, so that two runs of the same server give the same report; the rules have 
 """
 
 import asyncio
+import operator
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -43,7 +44,7 @@ from toolvet.mcp.transport import StdioTarget, Target, given_secrets
 
 _PREFIX: Final = "toolvet-place-"
 _LOCK: Final = "lock"
-# A place is made and locked within this time; only an older one without a lock belongs to a run that was killed.
+# A workspace is made and locked within this time; only an older one without a lock belongs to a run that was killed.
 _YOUNG_SECONDS: Final = 60.0
 # Windows has no lock that we can ask for without taking the file away from its owner.
 _ABANDONED_SECONDS: Final = 86_400.0
@@ -55,10 +56,10 @@ _BLOCK: Final = 512  # Bytes, in which POSIX counts, whatever the file system ha
 
 
 @dataclass(frozen=True, repr=False)
-class PlacedTarget(StdioTarget):
-    """A target in a place of its own. It is shown as `given`, the user's words, without paths that exist only now.
+class WorkspaceTarget(StdioTarget):
+    """A target in a workspace of its own. It is shown as `given`, the user's words, without paths that exist only now.
 
-    `flags` are the options of `toolvet assess` that lead to the same kind of place.
+    `flags` are the options of `toolvet assess` that lead to the same kind of workspace.
     """
 
     given: StdioTarget = field(kw_only=True)
@@ -69,7 +70,7 @@ class PlacedTarget(StdioTarget):
         return self.given.describe()
 
 
-class Place:
+class Workspace:
     """The folders of one server. `target` starts it there; `close` removes what was made for it."""
 
     def __init__(self, target: Target, folder: Path | None = None, lock: BinaryIO | None = None) -> None:
@@ -80,9 +81,9 @@ class Place:
         self._finalizer = weakref.finalize(self, _remove, folder, lock)
 
     def explain(self, problem: str) -> str:
-        """Return `problem` with a sentence about the place, for a server that started and then did not speak."""
+        """Return `problem` with a sentence about the workspace, for a server that started and then did not speak."""
         target = self.target
-        if not isinstance(target, PlacedTarget) or problem.startswith("cannot start"):
+        if not isinstance(target, WorkspaceTarget) or problem.startswith("cannot start"):
             return problem
         own_folder, own_home = target.given.cwd is None, "--keep-home" not in target.flags
         if own_folder and own_home:
@@ -101,11 +102,13 @@ class Place:
         self._finalizer()
 
 
-def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False, disk_mib: int | None = None) -> Place:
-    """Make the place of a server, and remove those that killed runs left behind.
+def open_workspace(
+    target: Target, *, keep_home: bool = False, sandbox: bool = False, disk_mib: int | None = None
+) -> Workspace:
+    """Make the workspace of a server, and remove those that killed runs left behind.
 
     Args:
-        target: The server. A URL is returned as it is, because what runs elsewhere has its place already.
+        target: The server. A URL is returned as it is, because a server elsewhere has its own folders.
         keep_home: Start it with the real home.
         sandbox: Start it where the rest of the file system is read-only and there is no network.
         disk_mib: How much, in MiB, the sandbox's own temporary folders hold, each; None: what the system allows.
@@ -117,21 +120,21 @@ def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False
     if not isinstance(target, StdioTarget):
         if sandbox:
             raise UsageError("--sandbox is for a command; a URL leads to a server that runs already")
-        return Place(target)
+        return Workspace(target)
     _remove_abandoned(Path(tempfile.gettempdir()))
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=_PREFIX)))
     lock = _take_lock(folder / _LOCK)
     try:
-        placed = _placed(target, folder, keep_home=keep_home)
+        placed = _in_workspace(target, folder, keep_home=keep_home)
         if sandbox:
             placed = _sandboxed(placed, folder, disk_mib)
     except BaseException:
         _remove(folder, lock)
         raise
-    return Place(placed, folder, lock)
+    return Workspace(placed, folder, lock)
 
 
-def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarget:
+def _in_workspace(target: StdioTarget, folder: Path, *, keep_home: bool) -> WorkspaceTarget:
     for name in ("work", "tmp", "home"):
         (folder / name).mkdir()
     given = dict(target.env or {})
@@ -145,7 +148,7 @@ def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarg
     else:
         words = absolute_words((target.command, *target.args))
         given = {name: _absolute_value(value) for name, value in given.items()}
-    return PlacedTarget(
+    return WorkspaceTarget(
         command=words[0],
         args=tuple(words[1:]),
         env={**env, **given},
@@ -155,7 +158,7 @@ def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarg
     )
 
 
-def _sandboxed(target: PlacedTarget, folder: Path, disk_mib: int | None) -> PlacedTarget:
+def _sandboxed(target: WorkspaceTarget, folder: Path, disk_mib: int | None) -> WorkspaceTarget:
     own = target.given.cwd is not None
     if own and not Path(target.cwd or "").is_dir():
         raise UnreachableError(f"cannot start `{target.describe()}`: there is no folder {target.cwd}")
@@ -221,15 +224,11 @@ def _runner_variables(command: str) -> Iterator[tuple[str, str]]:
         if own:
             yield name, own
             continue
-        paths = [_expand(path, folders) for path in kept.paths]
+        parts = (path.split("/") for path in kept.paths)
+        paths = [str(Path(folders[head], *rest)) for head, *rest in parts]
         existing = next((path for path in paths if Path(path).exists()), None)
         if existing or program in kept.programs:
             yield name, existing or paths[0]
-
-
-def _expand(path: str, folders: Mapping[str, str]) -> str:
-    head, _, rest = path.partition("/")
-    return str(Path(folders[head], *rest.split("/")))
 
 
 def absolute_words(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -295,9 +294,9 @@ def _program_name(command: str) -> str:
 
 
 def _take_lock(path: Path) -> BinaryIO:
-    """Hold a lock as long as this run lives, so that no other run takes the place for an abandoned one."""
+    """Hold a lock as long as this run lives, so that no other run takes the workspace for an abandoned one."""
     file = path.open("wb")
-    with suppress(OSError):  # A file system without locks: the place is young, and goes when we end.
+    with suppress(OSError):  # A file system without locks: the workspace is young, and goes when we end.
         _lock(file)
     return file
 
@@ -312,7 +311,7 @@ def _lock(file: BinaryIO) -> None:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the places of runs that were killed. Nothing of other users, and nothing that is in use."""
+    """Remove the workspaces of runs that were killed. Nothing of other users, and nothing that is in use."""
     try:
         found = [entry for entry in os.scandir(parent) if entry.name.startswith(_PREFIX)]
     except OSError:
@@ -385,8 +384,8 @@ class Concealer:
     """Replaces the words of one target wherever they occur."""
 
     def __init__(self, target: Target, folder: Path | None = None) -> None:
-        """Learn the words of `target`; `folder` is the place that was made for it, None for none."""
-        given = target.given if isinstance(target, PlacedTarget) else target
+        """Learn the words of `target`; `folder` is the workspace that was made for it, None for none."""
+        given = target.given if isinstance(target, WorkspaceTarget) else target
         words = dict.fromkeys(given_secrets(given), REDACTED)
         if folder is not None:
             shown = {"work": ".", "home": "~", "tmp": "$TMPDIR"}
@@ -420,12 +419,8 @@ class Concealer:
             return value if same else {name: new for _, _, name, new in entries}
         if is_array(value):
             items = [self._walk(item) for item in value]
-            return value if all(map(_is_same, items, value)) else items
+            return value if all(map(operator.is_, items, value)) else items
         return value
-
-
-def _is_same(first: object, second: object) -> bool:
-    return first is second
 
 
 def disk_used(folder: Path) -> int:

@@ -25,6 +25,7 @@ from toolvet.errors import UsageError
 JOURNAL: Final = "assessed.jsonl"
 SERVERS: Final = "servers"
 _LOCK: Final = ".lock"
+_OWN_NAMES: Final = frozenset({SERVERS, JOURNAL, _LOCK})
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME: Final = 80
 
@@ -41,7 +42,7 @@ class ResultsFolder:
         self.path = path
         try:
             (path / SERVERS).mkdir(parents=True, exist_ok=True, mode=0o700)
-            foreign = sorted(each.name for each in path.iterdir() if each.name not in _own_names())
+            foreign = sorted(each.name for each in path.iterdir() if each.name not in _OWN_NAMES)
         except OSError as error:
             raise UsageError(f"--into {path}: {error.strerror or error}") from error
         if foreign and not (path / JOURNAL).exists():
@@ -124,10 +125,6 @@ def write_atomically(path: Path, content: bytes) -> None:
         with suppress(OSError):
             beside.unlink()
         raise
-
-
-def _own_names() -> frozenset[str]:
-    return frozenset({SERVERS, JOURNAL, _LOCK})
 
 
 def _take_lock(path: Path) -> BinaryIO:

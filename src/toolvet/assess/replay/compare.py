@@ -74,8 +74,8 @@ class CallSide(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass
-class PlaceShape:
-    """What was seen at one place: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
+class PathShape:
+    """What was seen at one path: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
 
     kinds: set[str] = field(default_factory=set[str])
     seen: int = 0
@@ -83,11 +83,11 @@ class PlaceShape:
 
 
 class ResultOutline:
-    """The shape of one result, or of several of one tool: a `PlaceShape` for each place."""
+    """The shape of one result, or of several of one tool: a `PathShape` for each path."""
 
     def __init__(self, results: Iterable[object] = ()) -> None:
         """Add up the shapes of `results`."""
-        self.places: dict[str, PlaceShape] = {}
+        self.paths: dict[str, PathShape] = {}
         for result in results:
             self._add(result)
 
@@ -99,24 +99,24 @@ class ResultOutline:
             usual: The shape of all recorded results of the tool: what it allows is no difference.
         """
         found = dict[str, str]()
-        for place, now in self.places.items():
-            before = usual.places.get(place)
-            parent = _parent(place)
+        for path, now in self.paths.items():
+            before = usual.paths.get(path)
+            parent = _parent(path)
             if before is None:
-                known = usual.places.get(parent)
-                if parent not in found and known is not None and known.objects and not place.endswith("[]"):
-                    found[place] = f"{place} is new"
+                known = usual.paths.get(parent)
+                if parent not in found and known is not None and known.objects and not path.endswith("[]"):
+                    found[path] = f"{path} is new"
                 continue
             changed = now.kinds - before.kinds - {"null"}
             if changed and before.kinds - {"null"}:
-                found[place] = f"{place} was {_listed(before.kinds - {'null'})}, and is {_listed(changed)}"
-        for place in old.places:
-            if place in self.places or place.endswith("[]") or _parent(place) in found:
+                found[path] = f"{path} was {_listed(before.kinds - {'null'})}, and is {_listed(changed)}"
+        for path in old.paths:
+            if path in self.paths or path.endswith("[]") or _parent(path) in found:
                 continue
-            above, always = self.places.get(_parent(place)), usual.places[place]
-            if above is not None and above.objects and always.seen == usual.places[_parent(place)].objects:
-                found[place] = f"{place} is gone"
-        return tuple(found[place] for place in sorted(found))
+            above, always = self.paths.get(_parent(path)), usual.paths[path]
+            if above is not None and above.objects and always.seen == usual.paths[_parent(path)].objects:
+                found[path] = f"{path} is gone"
+        return tuple(found[path] for path in sorted(found))
 
     def _add(self, result: object) -> None:
         whole = members(result)
@@ -126,9 +126,9 @@ class ResultOutline:
             pending = [("content[]", _payload(block)) for block in elements(whole.get("content"))]
         left = _MOST_VALUES
         while pending and left:
-            place, value = pending.pop()
+            path, value = pending.pop()
             left -= 1
-            seen = self.places.setdefault(place, PlaceShape())
+            seen = self.paths.setdefault(path, PathShape())
             seen.seen += 1
             if isinstance(value, _Block):
                 seen.kinds.add(value.kind)
@@ -136,10 +136,10 @@ class ResultOutline:
                 seen.kinds.add("object")
                 seen.objects += 1
                 is_map = bool(value) and all(map(_IDENTIFIER.fullmatch, value))
-                pending += [(f"{place}/*" if is_map else f"{place}/{key}", each) for key, each in value.items()]
+                pending += [(f"{path}/*" if is_map else f"{path}/{key}", each) for key, each in value.items()]
             elif is_array(value):
                 seen.kinds.add("array")
-                pending += [(f"{place}[]", each) for each in value]
+                pending += [(f"{path}[]", each) for each in value]
             else:
                 seen.kinds.add(_kind(value))
 
@@ -267,10 +267,10 @@ def _kind(value: object) -> str:
     return "string" if isinstance(value, str) else "number"
 
 
-def _parent(place: str) -> str:
-    if place.endswith("[]"):
-        return place[:-2]
-    return place.rpartition("/")[0]
+def _parent(path: str) -> str:
+    if path.endswith("[]"):
+        return path[:-2]
+    return path.rpartition("/")[0]
 
 
 def _listed(kinds: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from toolvet.assess import Options
-from toolvet.assess.connection import Line
+from toolvet.assess.connection import ServerConnection
 from toolvet.assess.exchange import PlannedCall, observe, shorten_payload
 from toolvet.assess.judge import listed_tool
 from toolvet.assess.replay.compare import (
@@ -28,7 +28,7 @@ from toolvet.assess.replay.recorded import RecordedCall
 from toolvet.assess.report.replay import Comparison, ReplayChange, ReplayedCall, ReplayReport, SkippedCalls
 from toolvet.assess.reproduce import reproduce_call
 from toolvet.assess.rules import Outcome, ToolDefinition
-from toolvet.assess.workspace import Concealer, open_place
+from toolvet.assess.workspace import Concealer, open_workspace
 from toolvet.core.checks import ResultCheck
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact
@@ -131,7 +131,7 @@ async def replay(
     """Make the calls of a record again, and compare how they end.
 
     Cancelling it (Ctrl-C) and the deadline end it early: the report then says so in `incomplete` and holds what was
-    compared until then. The server is ended in every case, and has a place of its own, as in an assessment.
+    compared until then. The server is ended in every case, and has a workspace of its own, as in an assessment.
 
     Args:
         target: The new version: a command to start (`StdioTarget`) or a URL (`HttpTarget`).
@@ -149,15 +149,15 @@ async def replay(
         UsageError: A sandbox is wanted that cannot be made.
     """
     options = options or ReplayOptions()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
-    concealer = Concealer(place.target, place.folder)
-    run, incomplete = _ReplayRun(place.target, calls, options, watch or NoReplayWatch()), None
+    workspace = open_workspace(target, keep_home=options.keep_home, sandbox=options.sandbox)
+    concealer = Concealer(workspace.target, workspace.folder)
+    run, incomplete = _ReplayRun(workspace.target, calls, options, watch or NoReplayWatch()), None
     deadline = asyncio.timeout(options.deadline)
     try:
         async with deadline:
             await run.go()
     except UnreachableError as error:
-        raise UnreachableError(concealer.text(place.explain(str(error)))) from error
+        raise UnreachableError(concealer.text(workspace.explain(str(error)))) from error
     except ToolvetError as error:
         error.args = (concealer.text(str(error)),)
         raise
@@ -174,9 +174,9 @@ async def replay(
             task.uncancel()
     finally:
         try:
-            await run.line.close(None if incomplete is None else asyncio.CancelledError())
+            await run.connection.close(None if incomplete is None else asyncio.CancelledError())
         finally:
-            place.close()
+            workspace.close()
     return concealer.report(run.report(record, incomplete or run.gave_up))
 
 
@@ -187,7 +187,7 @@ class _ReplayRun:
         self, target: Target, calls: Sequence[RecordedCall], options: ReplayOptions, watch: ReplayWatch
     ) -> None:
         self.target = target
-        self.line = Line(target, options.era, options.timeout, DEFAULT_MESSAGE_BYTES)
+        self.connection = ServerConnection(target, options.era, options.timeout, DEFAULT_MESSAGE_BYTES)
         self.session: McpSession | None = None
         self.gave_up: str | None = None
         self._recorded = calls
@@ -199,9 +199,9 @@ class _ReplayRun:
 
     async def go(self) -> None:
         """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
-        self.session = await self.line.open()
+        self.session = await self.connection.open()
         listed: list[object] = []
-        await self.line.list_tools(listed)
+        await self.connection.list_tools(listed)
         tools = [listed_tool(raw, position).definition for position, raw in enumerate(listed)]
         self._choice = choose_calls(self._recorded, tools, self._options)
         self._watch.chosen(len(self._choice.groups))
@@ -248,7 +248,7 @@ class _ReplayRun:
 
     async def _compare(self, group: ReplayGroup, tool: ToolDefinition) -> ReplayedCall | None:
         """Make a call and compare it; None where the server did not come back."""
-        olds = self._recorded_sides(group, tool)
+        olds = [recorded_side(call, tool, self._options.check) for call in group.calls]
         usual = self._usual_shape(group.first.tool)
         # What is worse is made again, once, where that harms nothing: a hiccup of a service is no fault of a version.
         entry: ReplayedCall | None = None
@@ -262,9 +262,6 @@ class _ReplayRun:
                 break
         return entry
 
-    def _recorded_sides(self, group: ReplayGroup, tool: ToolDefinition) -> list[CallSide]:
-        return [recorded_side(call, tool, self._options.check) for call in group.calls]
-
     def _usual_shape(self, tool: str) -> ResultOutline:
         if tool not in self._usual:
             self._usual[tool] = ResultOutline(
@@ -273,8 +270,8 @@ class _ReplayRun:
         return self._usual[tool]
 
     async def _call(self, recorded: RecordedCall, tool: ToolDefinition) -> CallSide | None:
-        reply, session = await self.line.call(tool.name, recorded.arguments)
-        if isinstance(reply, ConnectionLost) and not self.line.is_current(session):
+        reply, session = await self.connection.call(tool.name, recorded.arguments)
+        if isinstance(reply, ConnectionLost) and not self.connection.is_current(session):
             self.gave_up = "the server did not come back"
             return None
         plan = PlannedCall(name="replay", category="happy_path", arguments=recorded.arguments, origin="record")
@@ -286,9 +283,9 @@ class _ReplayRun:
         """After a call without an answer: replace the server if it answers nothing else."""
         if not isinstance(reply, TimedOut | ConnectionLost):
             return
-        if isinstance(reply, TimedOut) and await self.line.responsive(session):
+        if isinstance(reply, TimedOut) and await self.connection.responsive(session):
             return
-        await self.line.renew(session)
+        await self.connection.renew(session)
 
     def _entry(
         self, group: ReplayGroup, old: CallSide, new: CallSide | None, changes: Iterable[ReplayChange]
@@ -322,7 +319,8 @@ def choose_calls(
 ) -> ReplayChoice:
     """Choose as an assessment does: unasked, only tools that plainly read. The order is that of the record."""
     choice = ReplayChoice()
-    reasons = _reasons(tools)
+    habits = habits_of(tools)
+    reasons = {tool.name: why_not_called(tool, habits) for tool in reversed(tools)}
     known: Mapping[str, ToolDefinition] = {tool.name: tool for tool in reversed(tools)}
     guard, met = options.guard, dict[tuple[str, bytes], ReplayGroup]()
     for call in calls:
@@ -342,11 +340,6 @@ def choose_calls(
         group.calls.append(call)
     _limit(choice, options)
     return choice
-
-
-def _reasons(tools: Sequence[ToolDefinition]) -> Mapping[str, str | None]:
-    habits = habits_of(tools)
-    return {tool.name: why_not_called(tool, habits) for tool in reversed(tools)}
 
 
 def _writes(tool: ToolDefinition, call: RecordedCall) -> str | None:

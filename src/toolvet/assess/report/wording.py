@@ -302,7 +302,11 @@ def _agreed(texts: list[str]) -> str:
 
 def pretty(value: object, limit: int) -> str:
     """Indented JSON, cut after `limit` characters. Total: a value that is not JSON is shown by its `repr`."""
-    return shorten(visible(_indent(value)), limit)
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        text = _encode_slowly(value, indent=2)
+    return shorten(visible(text), limit)
 
 
 def compact(value: object, limit: int) -> str:
@@ -312,13 +316,6 @@ def compact(value: object, limit: int) -> str:
     except TypeError:
         text = _encode_slowly(value, indent=None)
     return shorten(visible(text), limit)
-
-
-def _indent(value: object) -> str:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:
-        return _encode_slowly(value, indent=2)
 
 
 def _encode_slowly(value: object, indent: int | None) -> str:

@@ -160,7 +160,8 @@ def words_of(call: ObservedCall) -> str:
     """The words that a model reads: the protocol error's message, the text blocks, or else the structured content."""
     if call.error is not None:
         return call.error.message
-    texts = [text for text in _texts(members(call.result).get("content")) if text.strip()]
+    blocks = map(members, elements(members(call.result).get("content")))
+    texts = [text for block in blocks if isinstance(text := block.get("text"), str) and text.strip()]
     if not texts:
         texts = list(_strings(members(call.result).get("structuredContent")))
     return "\n".join(texts)
@@ -219,13 +220,6 @@ def _is_unfinished(result: Mapping[str, object]) -> bool:
     """Multi round-trip requests and tasks (2026-07-28: `resultType`; 2025-11-25: `task` instead of content)."""
     kind = result.get("resultType")
     return kind in ("input_required", "task") or (isinstance(result.get("task"), Mapping) and "content" not in result)
-
-
-def _texts(content: object) -> Iterator[str]:
-    for block in elements(content):
-        text = members(block).get("text")
-        if isinstance(text, str):
-            yield text
 
 
 def _strings(value: object) -> Iterator[str]:

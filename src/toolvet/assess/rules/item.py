@@ -135,7 +135,7 @@ class ObservedRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.purpose in {Purpose.LISTED, Purpose.OFFERED, Purpose.GUESSED}
 
 
-class ListingSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedListing(msgspec.Struct, frozen=True, kw_only=True):
     """One list as it was read: its method, how many pages and entries came, and what was wrong.
 
     `problems` are pairs of the kind of an anomaly and its words. `error_code` is that of the JSON-RPC error that ended
@@ -155,12 +155,12 @@ class ListingSeen(msgspec.Struct, frozen=True, kw_only=True):
         return self.error_code == METHOD_NOT_FOUND
 
 
-class ItemsSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedItems(msgspec.Struct, frozen=True, kw_only=True):
     """All that a server lists beside tools, in the order of its lists, and all requests that were made about it."""
 
     items: tuple[ListedItem, ...] = ()
     requests: tuple[ObservedRequest, ...] = ()
-    listings: tuple[ListingSeen, ...] = ()
+    listings: tuple[ObservedListing, ...] = ()
 
     def of(self, *kinds: ItemKind) -> tuple[ListedItem, ...]:
         """The items of these kinds."""

@@ -222,7 +222,13 @@ def bar_chart(counts: Sequence[int], *, ticks: Sequence[tuple[float, str]], acro
     top = _nice_top(max([*counts, 1]))
     width = (_RIGHT - _LEFT) / max(1, len(counts))
     gap = min(3.0, width / 6)
-    parts = [_grid([(place / 4, compact(top * place / 4)) for place in range(5)] if top >= 4 else _few(top))]
+    parts = [
+        _grid(
+            [(place / 4, compact(top * place / 4)) for place in range(5)]
+            if top >= 4
+            else [(number / top, str(number)) for number in range(int(top) + 1)]
+        )
+    ]
     for place, count in enumerate(counts):
         if count:
             # What is there can be seen, however little it is.
@@ -386,10 +392,6 @@ def _nice_top(most: float) -> float:
         if factor * size >= most and (factor * size) % 1 == 0:
             return factor * size
     return most
-
-
-def _few(top: float) -> list[tuple[float, str]]:
-    return [(number / top, str(number)) for number in range(int(top) + 1)]
 
 
 def _share_top(most: float) -> float:

@@ -65,15 +65,12 @@ def _write_message(group: FindingGroup) -> str:
 
 
 def _write_command(name: str, headline: str, message: str) -> str:
-    return f"::{name} title={_escape_property(headline)}::{_escape_data(shorten(visible(message), _LONGEST))}"
+    title = _escape_data(shorten(one_line(headline), 200)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{name} title={title}::{_escape_data(shorten(visible(message), _LONGEST))}"
 
 
 def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(shorten(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
 
 
 FORMAT = Format(name="github", suffix=".txt", render=render)

@@ -165,7 +165,17 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     panels: list[ToolPanel] = []
     room = _MOST_CALLS
     for number, tool in tools:
-        panel = _view_tool(f"{anchor}-t{number}", tool, counts.get(tool.name, Counter()), limit, max(room, 0))
+        calls = tuple(
+            _view_call(f"{anchor}-t{number}-c{position}", scenario, limit)
+            for position, scenario in enumerate(tool.scenarios[: max(room, 0)], 1)
+        )
+        panel = ToolPanel(
+            anchor=f"{anchor}-t{number}",
+            tool=tool,
+            counts=counts.get(tool.name, Counter()),
+            calls=calls,
+            unshown=len(tool.scenarios) - len(calls),
+        )
         room -= len(panel.calls)
         panels.append(panel)
     called = tuple(panel for panel in panels if panel.tool.skipped is None)
@@ -197,13 +207,6 @@ def _choose_tools(report: Report) -> tuple[list[tuple[int, Tool]], int]:
     kept = {id(tool) for tool in (*worst_first(called, report.findings, _MOST_PANELS), *skipped[:_MOST_PANELS])}
     shown = [(number, tool) for number, tool in enumerate(report.tools, 1) if id(tool) in kept]
     return shown, len(report.tools) - len(shown)
-
-
-def _view_tool(anchor: str, tool: Tool, counts: Counter[str], limit: int, most: int) -> ToolPanel:
-    scenarios = tool.scenarios[:most]
-    calls = [_view_call(f"{anchor}-c{number}", scenario, limit) for number, scenario in enumerate(scenarios, 1)]
-    unshown = len(tool.scenarios) - len(calls)
-    return ToolPanel(anchor=anchor, tool=tool, counts=counts, calls=tuple(calls), unshown=unshown)
 
 
 def _view_call(anchor: str, scenario: Scenario, limit: int) -> CallView:

@@ -39,7 +39,8 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element
         for scenario in tool.scenarios
         if not scenario.passed and scenario.outcome != "not_run"
     }
-    failed |= {request.id for request in _requests(report)}
+    requests = [*(request for item in all_items(report) for request in item.requests), *report.items.others]
+    failed |= {request.id for request in requests}
     by_scenario: dict[str, list[Finding]] = {}
     others: list[Finding] = []
     for finding in report.findings:
@@ -171,10 +172,6 @@ def _render_request(
     elif findings or request.passed is not True:
         _add_child(case, "system-out", described)
     return case
-
-
-def _requests(report: Report) -> list[ItemRequest]:
-    return [*(request for item in all_items(report) for request in item.requests), *report.items.others]
 
 
 def _render_scenario(report: Report, scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:

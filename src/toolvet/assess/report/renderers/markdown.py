@@ -246,11 +246,8 @@ def _block(text: str, language: str) -> str:
     """
     if not _STEERING.search(text):
         return _fence(text, language)
-    return f"<pre>{_LINE_START.sub(_entity, html.escape(text, quote=False).replace('@', '&#64;'))}</pre>"
-
-
-def _entity(found: re.Match[str]) -> str:
-    return f"{found[1]}&#{ord(found[2])};"
+    safe = html.escape(text, quote=False).replace("@", "&#64;")
+    return f"<pre>{_LINE_START.sub(lambda found: f'{found[1]}&#{ord(found[2])};', safe)}</pre>"
 
 
 def _prose(text: str) -> str:

@@ -47,6 +47,8 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
     ]
     index = {name: position for position, name in enumerate(sorted({*cards, *firsts}))}
     uri = _choose_uri(report)
+    command = f": {report.server.command}" if report.server.command else ""
+    about = _clean(f"The MCP server {report.server.name}, {origin(report)}{command}")
     driver: dict[str, object] = {"name": "toolvet", "rules": rules}
     if report.toolvet_version:
         driver["version"] = _clean(report.toolvet_version)
@@ -54,7 +56,7 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         "tool": {"driver": driver},
         "automationDetails": {"id": f"toolvet/{_quote_segment(report.server.name)}/"},
         "invocations": [_render_invocation(report)],
-        "artifacts": [{"location": {"uri": uri}, "description": {"text": _describe_server(report)}}],
+        "artifacts": [{"location": {"uri": uri}, "description": {"text": about}}],
         "results": _render_results(report, index, uri),
         "columnKind": "unicodeCodePoints",
         "properties": {
@@ -165,11 +167,6 @@ def _render_invocation(report: Report) -> dict[str, object]:
         notification = {"level": "warning", "message": {"text": _clean(report.incomplete) or "incomplete"}}
         invocation["toolExecutionNotifications"] = [notification]
     return invocation
-
-
-def _describe_server(report: Report) -> str:
-    command = f": {report.server.command}" if report.server.command else ""
-    return _clean(f"The MCP server {report.server.name}, {origin(report)}{command}")
 
 
 def _choose_uri(report: Report) -> str:

@@ -120,15 +120,15 @@ class ReplayReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def render_markdown(report: ReplayReport) -> str:
     """A summary for a pull request: the counts, what changed, and what was not replayed."""
-    lines = ["# Replay", "", escape(in_short(report)), ""]
+    lines = ["# Replay", "", escape(summary_line(report)), ""]
     if report.incomplete:
         lines += [f"Incomplete: {escape(one_line(report.incomplete))}", ""]
-    shown = shown_calls(report)
+    shown = changed_calls(report)
     if shown:
         lines += ["| call | tool | arguments | compared | what changed |", "|---:|---|---|---|---|"]
         for call in shown:
             changes = "; ".join(escape(one_line(change_words(each))) for each in call.changes)
-            arguments = escape(said_of_arguments(call))
+            arguments = escape(short_arguments(call))
             lines.append(
                 f"| {call.number} | {escape(one_line(call.tool))} | {arguments} | {call.comparison} | {changes} |"
             )
@@ -188,9 +188,9 @@ def _load_template() -> Template:
         names={
             "w": wording,
             "change_words": change_words,
-            "in_short": in_short,
-            "said_of_arguments": said_of_arguments,
-            "shown_calls": shown_calls,
+            "summary_line": summary_line,
+            "short_arguments": short_arguments,
+            "changed_calls": changed_calls,
         },
     )
 
@@ -211,13 +211,19 @@ def print_replay(report: ReplayReport, console: Console) -> None:
 
     Width and colours are those of `console`. Text of a server is never markup.
     """
-    shown = shown_calls(report)
+    shown = changed_calls(report)
     if shown:
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
         for name in ("Call", "Compared", "What changed"):
             table.add_column(name, overflow="fold")
         for call in shown[:_MOST_ROWS]:
-            table.add_row(_call(call), Text(call.comparison, style=f"bold {_STYLE[call.comparison]}"), _changes(call))
+            again = f"  {call.calls} times" if call.calls > 1 else ""
+            head = (f"{call.number} ", "dim"), (one_line(call.tool), ""), (again, "dim")
+            table.add_row(
+                Text.assemble(*head, (f"  {short_arguments(call)}", "dim")),
+                Text(call.comparison, style=f"bold {_STYLE[call.comparison]}"),
+                Text("\n".join(one_line(change_words(change)) for change in call.changes)),
+            )
         console.print(table)
         if len(shown) > _MOST_ROWS:
             console.print(Text(f"and {counted(len(shown) - _MOST_ROWS, 'more call')}", style="dim"))
@@ -231,21 +237,10 @@ def print_replay(report: ReplayReport, console: Console) -> None:
         console.print()
     if report.incomplete:
         console.print(Text(f"incomplete: {one_line(report.incomplete)}", style="yellow"))
-    console.print(Text(in_short(report)))
+    console.print(Text(summary_line(report)))
 
 
-def _call(call: ReplayedCall) -> Text:
-    again = f"  {call.calls} times" if call.calls > 1 else ""
-    return Text.assemble(
-        (f"{call.number} ", "dim"), (one_line(call.tool), ""), (again, "dim"), (f"  {said_of_arguments(call)}", "dim")
-    )
-
-
-def _changes(call: ReplayedCall) -> Text:
-    return Text("\n".join(one_line(change_words(change)) for change in call.changes))
-
-
-def shown_calls(report: ReplayReport) -> list[ReplayedCall]:
+def changed_calls(report: ReplayReport) -> list[ReplayedCall]:
     """The calls in which anything changed, the worst first, else in the order of the record."""
     told = [call for call in report.calls if call.comparison != "same"]
     return sorted(told, key=lambda call: (_WORST_FIRST.index(call.comparison), call.number))
@@ -258,12 +253,12 @@ def change_words(change: ReplayChange) -> str:
     return f"{head}{':' if move else ''} {change.words}" if change.words else head
 
 
-def said_of_arguments(call: ReplayedCall) -> str:
+def short_arguments(call: ReplayedCall) -> str:
     """The arguments as short JSON."""
     return shorten(one_line(msgspec.json.encode(call.arguments).decode()), _ARGUMENTS)
 
 
-def in_short(report: ReplayReport) -> str:
+def summary_line(report: ReplayReport) -> str:
     """The counts in one line."""
     skipped = sum(each.calls for each in report.skipped)
     told = f"{report.same:,} same, {report.better:,} better, {report.changed:,} changed, {report.worse:,} worse"

@@ -58,7 +58,7 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     yield INVALID_ACCEPTED.finding(
         message=f"The tool accepted {_name_accepted(call)}, although its schema forbids it ({fault.keyword}).",
         severity=Severity.INFO if _is_lenient(call) else None,
-        pointer=fault.place,
+        pointer=fault.pointer,
         evidence=f"{quote(said, 160)}; arguments: {show(call.arguments, 160)}",
         confidence=95,
         cause=f"{fault.keyword} is not checked",
