@@ -66,7 +66,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
             workspace.close()
     report = concealer.report(build_report(run, incomplete))
     try:
-        # A Ctrl-C while the report was made is heard here: the report is there, and must not be lost.
+        # A Ctrl-C while the report was made arrives here: the report is there, and must not be lost.
         await asyncio.sleep(0)
     except asyncio.CancelledError:
         interrupted = _note_interruption()

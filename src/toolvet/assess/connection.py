@@ -81,7 +81,7 @@ class ServerConnection:
         return await read_list(self._latest().request, method, member, timeout=max(self._timeout, 10.0))
 
     async def request(self, method: str, params: Mapping[str, object]) -> tuple[Reply, McpSession]:
-        """One request that is no tools/call, and the session that it went through."""
+        """One request other than tools/call, and the session that it went through."""
         async with self._renewing:
             session = self._session
         if session is None:

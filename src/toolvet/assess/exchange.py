@@ -472,5 +472,5 @@ def light(entry: object) -> tuple[object, bool]:
 
 
 def _entries(count: int, room: int) -> int:
-    """How many of so many entries an excerpt has: each gets some room."""
+    """How many of `count` entries an excerpt has: each gets some room."""
     return min(count, _MOST_ENTRIES, max(1, room // _LEAST))

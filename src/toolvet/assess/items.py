@@ -132,7 +132,7 @@ class ItemsRun:
                 self.listings.append(_observed_listing(kind, method, listing))
                 for position, raw in enumerate(listing.tools):
                     if position % _WITHOUT_PAUSE == 0:
-                        await asyncio.sleep(0)  # The deadline and Ctrl-C are heard.
+                        await asyncio.sleep(0)  # The deadline and Ctrl-C take effect here.
                     entry, is_excerpt = light(raw)
                     item = listed_item(kind, entry, position)
                     if is_excerpt:
@@ -171,7 +171,7 @@ class ItemsRun:
         await self._ask_for_absent()
 
     async def _ask_for_absent(self) -> None:
-        """Where nothing is listed, the answer would be the framework's, and nobody would ask."""
+        """Ask for what does not exist, of each kind that is listed: for other kinds the framework would answer."""
         items = [run.item for run in self.runs]
         kinds = {run.item.kind for run in self.runs}
         has_resources, has_prompts = bool(kinds & {"resource", "resource_template"}), "prompt" in kinds

@@ -456,7 +456,7 @@ class Run:
 
 
 async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:
-    """The runs, with pauses in which the deadline and Ctrl-C are heard: judging 20,000 definitions takes seconds."""
+    """The runs, with pauses in which the deadline and Ctrl-C take effect: judging 20,000 definitions takes seconds."""
     paused = 0.0
     for run in runs:
         if time.perf_counter() - paused >= _WITHOUT_PAUSE:

@@ -114,7 +114,7 @@ def _without_report(job: AssessmentJob, file: str, ending: Ending, problem: str,
 def why_not_sent(job: AssessmentJob) -> str:
     """Why a job cannot be sent to a cluster, in a sentence; empty where it can.
 
-    What is sent stands in the memory of a scheduler, in its logs and on its dashboard, so no secret goes: neither the
+    A request is kept in the memory of a scheduler, in its logs and on its dashboard, so no secret goes: neither the
     value of a header nor what looks secret on a command line, in a URL, or among the values that the user gave.
     """
     target = job.target
@@ -148,7 +148,7 @@ def decode_job(asked: ServerRequest, environment: Mapping[str, str]) -> tuple[As
 
     Raises KeyError for the first that it does not have.
     """
-    job, limits = pickle.loads(asked.job)  # noqa: S301 - whoever reaches a worker runs code on it anyway
+    job, limits = pickle.loads(asked.job)  # noqa: S301 - a program that reaches a worker runs code on it anyway
     if asked.variables:
         job = replace(job, target=replace(job.target, env={name: environment[name] for name in asked.variables}))
     return job, limits

@@ -130,7 +130,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _take_lock(path: Path) -> BinaryIO:
     file = os.fdopen(os.open(path / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600), "wb")
     try:
-        import fcntl  # noqa: PLC0415 - Windows does not have it, and lets nobody else open what is being written.
+        import fcntl  # noqa: PLC0415 - Windows does not have it, and lets no other process open a file that is being written.
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:

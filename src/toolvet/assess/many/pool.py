@@ -322,7 +322,7 @@ def end_all_below(pid: int, mark: str = "") -> None:
 
     Args:
         pid: The process.
-        mark: A text that stands in the environment of all below it, and of no other process. A server that has killed
+        mark: A text in the environment of all below it, and of no other process. A server that has killed
             `pid` is no longer below it, and is found by this (on Linux); empty: there is none.
     """
     if sys.platform == "win32":

@@ -33,7 +33,7 @@ from toolvet.core.visible import shorten
 
 _LONGEST: Final = 240
 # From good to bad, for what reads the answer: a success, an error that says what to do, one that says nothing, a
-# failure that nobody sees, and no answer at all.
+# failure that no caller sees, and no answer at all.
 _RANK: Final = {
     Ending.SUCCESS: 0,
     Ending.UNFINISHED: 0,
@@ -96,7 +96,7 @@ class ResultOutline:
 
         Args:
             old: The shape of the recorded result of this call.
-            usual: The shape of all recorded results of the tool: what it allows is no difference.
+            usual: The shape of all recorded results of the tool: what it allows is not a difference.
         """
         found = dict[str, str]()
         for path, now in self.paths.items():

@@ -241,7 +241,7 @@ class _ReplayRun:
         )
 
     def _missing(self, group: ReplayGroup) -> ReplayedCall:
-        """The end of a call whose tool is gone: nobody can make it any more."""
+        """The end of a call whose tool is gone, so that it cannot be made any more."""
         stub = ToolDefinition(raw={"name": group.first.tool}, name=group.first.tool)
         change = ReplayChange(kind="tool", comparison="worse", old="listed", new="gone", words="the tool is gone")
         return self._entry(group, recorded_side(group.first, stub, self._options.check), None, [change])
@@ -250,7 +250,7 @@ class _ReplayRun:
         """Make a call and compare it; None where the server did not come back."""
         olds = [recorded_side(call, tool, self._options.check) for call in group.calls]
         usual = self._usual_shape(group.first.tool)
-        # What is worse is made again, once, where that harms nothing: a hiccup of a service is no fault of a version.
+        # What is worse is made again, once, where that harms nothing: a service may have had a hiccup.
         entry: ReplayedCall | None = None
         for attempt in range(2):
             new = await self._call(group.first, tool)
@@ -290,8 +290,8 @@ class _ReplayRun:
     def _entry(
         self, group: ReplayGroup, old: CallSide, new: CallSide | None, changes: Iterable[ReplayChange]
     ) -> ReplayedCall:
-        first, told = group.first, list(changes)
-        found = {change.comparison for change in told}
+        first, listed = group.first, list(changes)
+        found = {change.comparison for change in listed}
         comparison: Comparison = "same"
         for worse in ORDER:
             comparison = worse if worse in found else comparison
@@ -303,7 +303,7 @@ class _ReplayRun:
             arguments=shorten_payload(arguments),
             conversation=first.conversation,
             calls=len(group.calls),
-            changes=told,
+            changes=listed,
             old=old.end,
             new=None if new is None else new.end,
             reproduce=reproduce_call(self.target, first.tool, arguments),

@@ -86,7 +86,7 @@ _LONGEST_CAUSE: Final = 200
 _MESSAGES: Final = ("error", "message", "detail", "reason", "error_message")  # The members of an error object.
 _SHORTEST_MASKED: Final = 3  # Characters; a value this short is in a text by chance.
 _VALUE: Final = re.compile(r"\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`\n]{1,200}`|\d+|\S*[/\\\\.]\S+\b")
-# Python, of a call whose arguments nobody has checked: which of them was wrong makes no difference.
+# Python, of a call with unchecked arguments: which of them was wrong makes no difference.
 _UNCHECKED: Final = re.compile(
     r"\b(?:got (?:an unexpected keyword argument|multiple values for argument)|got some positional-only arguments"
     r"|missing \d+ required (?:positional|keyword-only) arguments?|takes \d+ positional arguments? but)\b"

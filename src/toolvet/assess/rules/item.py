@@ -180,7 +180,7 @@ def contents_of(request: ObservedRequest) -> tuple[Mapping[str, object], ...]:
 def as_call(request: ObservedRequest) -> ObservedCall:
     """A request that ended in an error, as the call of a tool named like its method: the same words, the same verdict.
 
-    What was sent counts as the arguments, with the path of a `file:` URI: repeating that is no leak.
+    What was sent counts as the arguments, with the path of a `file:` URI: it is not a leak to repeat that.
     """
     params = members(request.params)
     sent = {str(number): text for number, text in enumerate(_sent_words(params))}

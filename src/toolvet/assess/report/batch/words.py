@@ -178,12 +178,12 @@ def curve(found: CalibrationCurve) -> Markup:
         (each.said, each.good.low or 0.0, each.good.share or 0.0, each.good.high or 0.0, each.good.of)
         for each in found.bins
     ]
-    told = "; ".join(f"{each.said:.2f}: {percent(each.good.share)} of {each.good.of:,} good" for each in found.bins)
+    summary = "; ".join(f"{each.said:.2f}: {percent(each.good.share)} of {each.good.of:,} good" for each in found.bins)
     return curve_chart(
         bins,
         across=f"{found.column}, mean of the bin",
         up="labelled good",
-        says=f"{found.column} beside labels. {told}",
+        says=f"{found.column} beside labels. {summary}",
     )
 
 

@@ -164,8 +164,8 @@ def render_junit(report: ReplayReport) -> str:
             suite, "testcase", classname=visible(call.tool), name=f"call {call.number}", time=f"{seconds:.3f}"
         )
         if call.comparison in failing:
-            told = [visible(change_words(change)) for change in call.changes]
-            ET.SubElement(case, "failure", type=call.comparison, message=told[0]).text = "\n".join(told)
+            lines = [visible(change_words(change)) for change in call.changes]
+            ET.SubElement(case, "failure", type=call.comparison, message=lines[0]).text = "\n".join(lines)
     for each in report.skipped:
         case = ET.SubElement(suite, "testcase", classname=visible(each.tool), name=f"{each.calls} calls not replayed")
         ET.SubElement(case, "skipped", message=visible(each.reason))
@@ -230,8 +230,8 @@ def print_replay(report: ReplayReport, console: Console) -> None:
         console.print()
     if report.skipped:
         for each in report.skipped[:_MOST_SKIPPED]:
-            told = f"not replayed: {one_line(each.tool)}, {counted(each.calls, 'call')}: {one_line(each.reason)}"
-            console.print(Text(told, style="dim"))
+            line = f"not replayed: {one_line(each.tool)}, {counted(each.calls, 'call')}: {one_line(each.reason)}"
+            console.print(Text(line, style="dim"))
         if len(report.skipped) > _MOST_SKIPPED:
             console.print(Text(f"and {counted(len(report.skipped) - _MOST_SKIPPED, 'more reason')}", style="dim"))
         console.print()
@@ -242,8 +242,8 @@ def print_replay(report: ReplayReport, console: Console) -> None:
 
 def changed_calls(report: ReplayReport) -> list[ReplayedCall]:
     """The calls in which anything changed, the worst first, else in the order of the record."""
-    told = [call for call in report.calls if call.comparison != "same"]
-    return sorted(told, key=lambda call: (_WORST_FIRST.index(call.comparison), call.number))
+    changed = [call for call in report.calls if call.comparison != "same"]
+    return sorted(changed, key=lambda call: (_WORST_FIRST.index(call.comparison), call.number))
 
 
 def change_words(change: ReplayChange) -> str:
@@ -261,7 +261,7 @@ def short_arguments(call: ReplayedCall) -> str:
 def summary_line(report: ReplayReport) -> str:
     """The counts in one line."""
     skipped = sum(each.calls for each in report.skipped)
-    told = f"{report.same:,} same, {report.better:,} better, {report.changed:,} changed, {report.worse:,} worse"
+    counts = f"{report.same:,} same, {report.better:,} better, {report.changed:,} changed, {report.worse:,} worse"
     calls = counted(report.recorded, "recorded call")
     rest = f"; {skipped:,} not replayed" if skipped else ""
-    return f"{report.replayed:,} of {calls} replayed against {one_line(report.command)}: {told}{rest}"
+    return f"{report.replayed:,} of {calls} replayed against {one_line(report.command)}: {counts}{rest}"
