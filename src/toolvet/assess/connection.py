@@ -116,6 +116,16 @@ class ServerConnection:
         reply = await session.request(method, {}, timeout=min(_PATIENCE, self._timeout))
         return not isinstance(reply, TimedOut | ConnectionLost)
 
+    async def recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> tuple[bool, str]:
+        """After a call without an answer, replace the server if it answers nothing else.
+
+        Returns whether a server is there now, and in words what that showed.
+        """
+        if isinstance(reply, TimedOut) and await self.responsive(session):
+            return True, ""
+        is_back = await self.renew(session)
+        return is_back, "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
+
     async def renew(self, broken: McpSession) -> bool:
         """Replace the session `broken`, unless another call did so. False when the server does not come back."""
         async with self._renewing:
@@ -143,18 +153,15 @@ class ServerConnection:
             try:
                 await stack.__aexit__(None if why is None else type(why), why, None)
             finally:
-                self._collect(session)
+                self._stderr.append(session.peer.stderr)
+                self._anomalies.extend(_anomalies(session))
+                self._waited += session.wait_seconds
 
     def _latest(self) -> McpSession:
         """The session that was opened last, closed or not."""
         if self._opened is None:
             raise RuntimeError("the line was never opened")
         return self._opened
-
-    def _collect(self, session: McpSession) -> None:
-        self._stderr.append(session.peer.stderr)
-        self._anomalies.extend(_anomalies(session))
-        self._waited += session.wait_seconds
 
     @property
     def stderr(self) -> str:
@@ -201,8 +208,7 @@ class ValidationProbe:
         verdict = parse_reply(reply.result) if isinstance(reply, Answer) else f"It {describe_reply(reply)}."
         if isinstance(reply, ConnectionLost | TimedOut):
             self._silent = True
-            if isinstance(reply, ConnectionLost) or not await self._connection.responsive(session):
-                await self._connection.renew(session)
+            await self._connection.recover(reply, session)
         if isinstance(verdict, str):
             self._failures.append(verdict)
             return None

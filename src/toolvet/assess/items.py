@@ -39,7 +39,7 @@ from toolvet.core.json_value import is_array, members, names
 from toolvet.core.tool_rules import Habits, why_not_called
 from toolvet.errors import Unsatisfiable
 from toolvet.findings import Finding, ItemKind
-from toolvet.mcp.transport import Answer, ConnectionLost, Listing, McpSession, RpcError, TimedOut
+from toolvet.mcp.transport import Answer, ConnectionLost, Listing, RpcError, TimedOut
 
 # The capability that announces a list, the method that reads it, and the member of its results.
 LISTS: Final[Mapping[ItemKind, tuple[str, str, str]]] = {
@@ -215,7 +215,9 @@ class ItemsRun:
         detail = ""
         if isinstance(reply, TimedOut | ConnectionLost):
             self._silent += 1
-            detail = await self._recover(reply, session)
+            is_back, detail = await self._connection.recover(reply, session)
+            if not is_back:
+                self._gave_up = "not sent: the server did not come back"
         else:
             self._silent = 0
         request = observe_request(plan, reply, protocol_version=session.protocol_version, detail=detail)
@@ -229,14 +231,6 @@ class ItemsRun:
                 path = path_of_uri(run.item.identity)
                 if path.strip("/"):
                     yield path
-
-    async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
-        """Replace the server if it answers nothing else. Returns what that showed."""
-        if isinstance(reply, TimedOut) and await self._connection.responsive(session):
-            return ""
-        if not await self._connection.renew(session):
-            self._gave_up = "not sent: the server did not come back"
-        return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
 
 
 def _plans(item: ListedItem, sources: ItemSources) -> Plans:

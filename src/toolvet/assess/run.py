@@ -360,11 +360,10 @@ class Run:
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
-        if isinstance(reply, TimedOut) and await self.connection.responsive(session):
-            return ""
-        if not await self.connection.renew(session):
+        is_back, detail = await self.connection.recover(reply, session)
+        if not is_back:
             self.gave_up = "not sent: the server did not come back"
-        return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
+        return detail
 
     def _values(self, run: ToolRun) -> Values | None:
         """The arguments for a tool; None, with the reason in `run.skipped`, where none can be made or may be sent."""

@@ -123,7 +123,10 @@ def open_workspace(
         return Workspace(target)
     _remove_abandoned(Path(tempfile.gettempdir()))
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=_PREFIX)))
-    lock = _take_lock(folder / _LOCK)
+    # Held as long as this run lives, so that no other run takes the workspace for an abandoned one.
+    lock = (folder / _LOCK).open("wb")
+    with suppress(OSError):  # A file system without locks: the workspace is young, and goes when we end.
+        _lock(lock)
     try:
         placed = _in_workspace(target, folder, keep_home=keep_home)
         if sandbox:
@@ -147,7 +150,11 @@ def _in_workspace(target: StdioTarget, folder: Path, *, keep_home: bool) -> Work
         words = (target.command, *target.args)
     else:
         words = absolute_words((target.command, *target.args))
-        given = {name: _absolute_value(value) for name, value in given.items()}
+        # A value is a path only where it plainly is one of the current folder: `./shop.db`.
+        given = {
+            name: _absolute(value, names=False) if value.startswith(("./", "../")) else value
+            for name, value in given.items()
+        }
     return WorkspaceTarget(
         command=words[0],
         args=tuple(words[1:]),
@@ -279,11 +286,6 @@ def _absolute(word: str, *, names: bool) -> str:
     return os.path.abspath(word)  # noqa: PTH100 - resolve() would follow the link of a virtual environment.
 
 
-def _absolute_value(value: str) -> str:
-    """Return the value of a variable, made absolute if it is plainly a path of the current folder: `./shop.db`."""
-    return _absolute(value, names=False) if value.startswith(("./", "../")) else value
-
-
 def _separators() -> tuple[str, ...]:
     return tuple(separator for separator in (os.sep, os.altsep) if separator)
 
@@ -291,14 +293,6 @@ def _separators() -> tuple[str, ...]:
 def _program_name(command: str) -> str:
     name = Path(command).name.lower()
     return name.removesuffix(".cmd").removesuffix(".exe")
-
-
-def _take_lock(path: Path) -> BinaryIO:
-    """Hold a lock as long as this run lives, so that no other run takes the workspace for an abandoned one."""
-    file = path.open("wb")
-    with suppress(OSError):  # A file system without locks: the workspace is young, and goes when we end.
-        _lock(file)
-    return file
 
 
 def _lock(file: BinaryIO) -> None:

@@ -34,7 +34,7 @@ from toolvet.core.json_value import members
 from toolvet.core.redact import redact
 from toolvet.core.tool_rules import habits_of, why_not_called, writing_parameters
 from toolvet.errors import ToolvetError, UnreachableError
-from toolvet.mcp.transport import ConnectionLost, McpSession, Reply, Target, TimedOut
+from toolvet.mcp.transport import ConnectionLost, McpSession, Target, TimedOut
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 from toolvet.version import __version__
 
@@ -265,7 +265,10 @@ class _ReplayRun:
     def _usual_shape(self, tool: str) -> ResultOutline:
         if tool not in self._usual:
             self._usual[tool] = ResultOutline(
-                call.result for call in self._recorded if call.tool == tool and not call.skip and _succeeded(call)
+                call.result
+                for call in self._recorded
+                if call.tool == tool and not call.skip
+                if call.outcome is Outcome.RESULT and members(call.result).get("isError") is not True
             )
         return self._usual[tool]
 
@@ -276,16 +279,9 @@ class _ReplayRun:
             return None
         plan = PlannedCall(name="replay", category="happy_path", arguments=recorded.arguments, origin="record")
         call = observe(tool, plan, reply, protocol_version=session.protocol_version, check=self._options.check)
-        await self._recover(reply, session)
+        if isinstance(reply, TimedOut | ConnectionLost):
+            await self.connection.recover(reply, session)
         return live_side(call)
-
-    async def _recover(self, reply: Reply, session: McpSession) -> None:
-        """After a call without an answer: replace the server if it answers nothing else."""
-        if not isinstance(reply, TimedOut | ConnectionLost):
-            return
-        if isinstance(reply, TimedOut) and await self.connection.responsive(session):
-            return
-        await self.connection.renew(session)
 
     def _entry(
         self, group: ReplayGroup, old: CallSide, new: CallSide | None, changes: Iterable[ReplayChange]
@@ -308,10 +304,6 @@ class _ReplayRun:
             new=None if new is None else new.end,
             reproduce=reproduce_call(self.target, first.tool, arguments),
         )
-
-
-def _succeeded(call: RecordedCall) -> bool:
-    return call.outcome is Outcome.RESULT and members(call.result).get("isError") is not True
 
 
 def choose_calls(

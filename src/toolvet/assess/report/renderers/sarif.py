@@ -104,33 +104,28 @@ def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[
         seen[digest] += 1
         # GitHub compares the first only. The number keeps findings apart that say the same of the same place.
         prints = {"primaryLocationLineHash": f"{digest}:{seen[digest]}", "toolvet/v1": digest}
-        results.append({**_render_result(finding, report, index[finding.id], uri), "partialFingerprints": prints})
-    return results
-
-
-def _render_result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
-    properties: dict[str, object] = {
-        "confidence": finding.confidence,
-        "evidence": _clean(finding.evidence),
-        "remedy": _clean(finding.remedy),
-        "reproduce": _clean(finding.reproduce),
-    }
-    if finding.scenario is not None:
-        properties["scenario"] = _clean(finding.scenario)
-    return {
-        "ruleId": _clean(finding.id),
-        "ruleIndex": rule_index,
-        "level": _LEVEL[finding.severity],
-        "message": {"text": _write_message(finding)},
-        "locations": [
+        properties: dict[str, object] = {
+            "confidence": finding.confidence,
+            "evidence": _clean(finding.evidence),
+            "remedy": _clean(finding.remedy),
+            "reproduce": _clean(finding.reproduce),
+        }
+        if finding.scenario is not None:
+            properties["scenario"] = _clean(finding.scenario)
+        file = {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}}
+        results.append(
             {
-                "physicalLocation": {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}},
-                "logicalLocations": _locate(finding, report),
+                "ruleId": _clean(finding.id),
+                "ruleIndex": index[finding.id],
+                "level": _LEVEL[finding.severity],
+                "message": {"text": _write_message(finding)},
+                "locations": [{"physicalLocation": file, "logicalLocations": _locate(finding, report)}],
+                "occurrenceCount": max(finding.occurrences, 1),
+                "properties": properties,
+                "partialFingerprints": prints,
             }
-        ],
-        "occurrenceCount": max(finding.occurrences, 1),
-        "properties": properties,
-    }
+        )
+    return results
 
 
 def _write_message(finding: Finding) -> str:
