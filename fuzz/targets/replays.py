@@ -5,9 +5,8 @@ from typing import Any
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.assess.replay.comparing import best_of, compare_sides, live_side, recorded_side
+from toolvet.assess.replay.compare import ResultOutline, best_of, compare_sides, live_side, recorded_side
 from toolvet.assess.replay.recorded import RecordedCall
-from toolvet.assess.replay.shape import ResultOutline
 from toolvet.core.checks.result import ResultCheck
 from toolvet.core.tool_rules.subject import ObservedCall, Outcome, ProtocolError, ToolDefinition, tool_definition
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.identifiers import absent_values, is_fed, is_identifier
+from toolvet.assess.harvest import absent_values, is_fed, is_identifier
 from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
 from toolvet.assess.rules.ending import Ending, ending
 from toolvet.core.checks.result import check_result

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from toolvet.assess.exchange import SeededChoice
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.plan import SeededChoice
 from toolvet.assess.rules import tool_definition
 from toolvet.assess.values import Values
 from toolvet.core.discover import modules

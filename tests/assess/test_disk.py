@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.disk import disk_used
 from toolvet.assess.sandbox import sandbox_tool
+from toolvet.assess.workspace import disk_used
 from toolvet.errors import UsageError
 from toolvet.findings import Finding, Severity
 from toolvet.mcp.transport import StdioTarget

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.excerpt import MOST_WHOLE, LargeExcerpt, is_heavy
-from toolvet.assess.exchange import assess_call, mask_of, observe
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.exchange import MOST_WHOLE, LargeExcerpt, PlannedCall, assess_call, is_heavy, mask_of, observe
 from toolvet.assess.report import formats, render
 from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
 from toolvet.core.bounds import count_values

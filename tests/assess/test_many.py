@@ -15,7 +15,7 @@ import pytest
 from toolvet.assess import Options
 from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
 from toolvet.assess.many.folder import JOURNAL
-from toolvet.assess.many.processes import ProcessFacts, below, end_all_below, list_processes, memory_of
+from toolvet.assess.many.pool import ProcessFacts, below, end_all_below, list_processes, memory_of
 from toolvet.core.checks.result import ResultCheck, ResultSettings
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import StdioTarget

@@ -16,9 +16,16 @@ from tests.batch.cluster.conftest import IS_REQUIRED, needed
 
 from toolvet.assess import Options
 from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
-from toolvet.assess.many.cluster import WORKER, ClusterAssessor
+from toolvet.assess.many.cluster import (
+    WORKER,
+    ClusterAssessor,
+    ServerReply,
+    ServerRequest,
+    decode_job,
+    encode_request,
+    why_not_sent,
+)
 from toolvet.assess.many.folder import JOURNAL
-from toolvet.assess.many.messages import ServerReply, ServerRequest, decode_job, encode_request, why_not_sent
 from toolvet.assess.many.on_worker import answer
 from toolvet.batch.executors import open_executor
 from toolvet.errors import UnreachableError

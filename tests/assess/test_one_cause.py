@@ -14,7 +14,7 @@ import pytest
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.report import apply_baseline, render
 from toolvet.assess.rules import ObservedCall, Outcome, cards, judge_call, tool_definition
-from toolvet.assess.rules.cause import cause_of, share
+from toolvet.assess.rules.ending import cause_of, share
 from toolvet.core.checks.result import check_result
 from toolvet.findings import Finding, Severity
 from toolvet.mcp.transport import StdioTarget

@@ -15,8 +15,7 @@ from rich.console import Console
 
 import toolvet
 from toolvet.assess import Options, Report, assess, report as documents
-from toolvet.assess.exchange import assess_call, observe
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.report import render
 from toolvet.assess.rules import cards, tool_definition
 from toolvet.mcp.transport import Answer, StdioTarget

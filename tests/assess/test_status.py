@@ -1,8 +1,8 @@
 import pytest
 
 from toolvet.assess import server_status, tool_status
+from toolvet.assess.assemble import score
 from toolvet.assess.report.document import Scenario, Tool
-from toolvet.assess.status import score
 from toolvet.findings import Finding, Severity
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.assess.replay.recording import LIBRARY
 
-from toolvet.assess.peers.reading import PeerFinding, read_output
-from toolvet.assess.peers.run import peer_programs
+from toolvet.assess.peers import PeerFinding, peer_programs, read_output
 from toolvet.assess.rules import cards
 from toolvet.cli import run
 

@@ -11,8 +11,7 @@ import pytest
 
 import toolvet
 from toolvet.assess import Options, assess
-from toolvet.assess.exchange import observe
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.exchange import PlannedCall, observe
 from toolvet.assess.rules import tool_definition
 from toolvet.assess.rules.ending import verdict_of
 from toolvet.core.checks.result import ResultCheck, ResultSettings

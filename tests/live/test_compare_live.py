@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.assess.replay.recording import LIBRARY
 
-from toolvet.assess.peers.run import peer_programs
+from toolvet.assess.peers import peer_programs
 from toolvet.cli import run
 
 pytestmark = pytest.mark.live

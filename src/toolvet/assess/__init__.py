@@ -16,7 +16,7 @@ The way of an answer into the report, with the file that makes each shape:
 
 A finding about one call names that call by the id of its scenario, and formats join the two by that id. Secrets are
 removed where words leave this way for the report: in `rules/quote.py` for findings, in `exchange` for scenarios, in
-`assemble` for what the server says of itself, in `requests` and `assemble_items` for resources and prompts.
+`assemble` for what the server says of itself, in `requests` and `assemble` for resources and prompts.
 """
 
 from toolvet.core.exports import lazy

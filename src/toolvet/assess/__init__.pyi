@@ -1,5 +1,9 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
+from toolvet.assess.assemble import (
+    server_status as server_status,
+    tool_status as tool_status,
+)
 from toolvet.assess.assessing import assess as assess
 from toolvet.assess.given import (
     GivenOptions as GivenOptions,
@@ -11,8 +15,4 @@ from toolvet.assess.report.document import Report as Report
 from toolvet.assess.run import (
     Silent as Silent,
     Watch as Watch,
-)
-from toolvet.assess.status import (
-    server_status as server_status,
-    tool_status as tool_status,
 )

@@ -5,12 +5,10 @@ import asyncio
 import msgspec
 
 from toolvet.assess.assemble import build_report
-from toolvet.assess.conceal import Concealer
-from toolvet.assess.disk import DiskWatch
 from toolvet.assess.options import Options
-from toolvet.assess.place import open_place
 from toolvet.assess.report.document import Report
 from toolvet.assess.run import Run, Silent, Watch
+from toolvet.assess.workspace import Concealer, DiskWatch, open_workspace
 from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.mcp.transport import Target
 
@@ -22,7 +20,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     `incomplete` and holds what was seen until then. The server is ended in every case.
 
     A command is started in an empty folder with an empty home and a temporary folder of its own, all removed
-    afterwards (`assess/place.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
+    afterwards (`assess/workspace.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
 
     Args:
         target: The server: a command to start (`StdioTarget`) or a URL (`HttpTarget`).
@@ -38,15 +36,15 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         UsageError: The options name a tool that the server does not have, or a sandbox that cannot be made.
     """
     options = options or Options()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox, disk_mib=options.disk_mib)
-    concealer = Concealer(place.target, place.folder)
-    run, incomplete = Run(place.target, options, watch or Silent()), None
-    deadline, disk = asyncio.timeout(options.deadline), DiskWatch(place.folder, options.disk_mib)
+    workspace = open_workspace(target, keep_home=options.keep_home, sandbox=options.sandbox, disk_mib=options.disk_mib)
+    concealer = Concealer(workspace.target, workspace.folder)
+    run, incomplete = Run(workspace.target, options, watch or Silent()), None
+    deadline, disk = asyncio.timeout(options.deadline), DiskWatch(workspace.folder, options.disk_mib)
     try:
         async with deadline, disk:
             await run.go()
     except UnreachableError as error:
-        raise UnreachableError(concealer.text(place.explain(str(error)))) from error
+        raise UnreachableError(concealer.text(workspace.explain(str(error)))) from error
     except ToolvetError as error:
         error.args = (concealer.text(str(error)),)
         raise
@@ -65,10 +63,10 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
         try:
             incomplete = await _end(run, incomplete)
         finally:
-            place.close()
+            workspace.close()
     report = concealer.report(build_report(run, incomplete))
     try:
-        # A Ctrl-C while the report was made is heard here: the report is there, and must not be lost.
+        # A Ctrl-C while the report was made arrives here: the report is there, and must not be lost.
         await asyncio.sleep(0)
     except asyncio.CancelledError:
         interrupted = _note_interruption()
@@ -79,7 +77,7 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
 async def _end(run: Run, incomplete: str | None) -> str | None:
     """End the server, quickly when the run was cut short. Returns why it was cut short, also if that happened here."""
     try:
-        await run.line.close(None if incomplete is None else asyncio.CancelledError())
+        await run.connection.close(None if incomplete is None else asyncio.CancelledError())
     except asyncio.CancelledError:
         # The server has ended all the same. Its run may have come to its end before, which the report need not say.
         if run.session is None:

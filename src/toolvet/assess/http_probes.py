@@ -288,7 +288,7 @@ def _body(probe: HttpProbe, *, modern: bool) -> bytes | None:
 
 
 def _exchange(probe: HttpProbe, response: RawResponse, sessions: Sequence[str]) -> HttpExchange:
-    """What came back, without session ids: whoever knows one can take part in the session."""
+    """What came back, without session ids: a reader who knows one can take part in the session."""
 
     def shown(text: str) -> str:
         for session in sessions:

@@ -10,12 +10,18 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, LargeExcerpt
-from toolvet.assess.exchange import explain_malformed, read_error, shorten_payload
+from toolvet.assess.exchange import (
+    MOST_VALUES,
+    MOST_WHOLE,
+    LargeExcerpt,
+    explain_malformed,
+    read_error,
+    shorten_payload,
+)
 from toolvet.assess.report.document import ItemRequest
 from toolvet.assess.rules import ListedItem, ObservedRequest, Outcome, Purpose, judge_request
+from toolvet.assess.rules.ending import outage_of_call
 from toolvet.assess.rules.item import as_call
-from toolvet.assess.rules.outage import outage_of_call
 from toolvet.core.bounds import count_values
 from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.findings import Finding

@@ -44,7 +44,7 @@ class Sample:
 class Values:
     """Valid arguments of one tool, from the best source there is at this moment.
 
-    What a call showed is told to `learn`, and then `best` is the widest call that succeeded, and `retry` what a refusal
+    `learn` receives what a call showed, and then `best` is the widest call that succeeded, and `retry` what a refusal
     asked for.
     """
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolvet.assess.replay.shape import ResultOutline
+from toolvet.assess.replay.compare import ResultOutline
 
 
 def text(value: object) -> dict[str, object]:

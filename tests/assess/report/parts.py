@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import msgspec
 
-from toolvet.assess.report.baseline import count
 from toolvet.assess.report.document import (
     Category,
     Items,
@@ -18,6 +17,7 @@ from toolvet.assess.report.document import (
     Tool,
     Verdict,
 )
+from toolvet.assess.report.gate import count
 from toolvet.findings import Finding
 
 NO_ITEMS = Items()

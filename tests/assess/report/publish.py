@@ -5,14 +5,14 @@ from pathlib import Path
 
 from toolvet.assess import report
 from toolvet.assess.report import batch, overview
-from toolvet.assess.report.batch.published import BATCH_FILE, COMPARISON_FILE, batch_schema, comparison_schema
-from toolvet.assess.report.overview.published import OVERVIEW_FILE, overview_schema
-from toolvet.assess.report.published import FILE
+from toolvet.assess.report.batch.document import BATCH_FILE, COMPARISON_FILE, batch_schema, comparison_schema
+from toolvet.assess.report.document import SCHEMA_FILE
+from toolvet.assess.report.overview import OVERVIEW_FILE, overview_schema
 
 
 def main() -> None:
     for package, name, schema in (
-        (report, FILE, report.schema()),
+        (report, SCHEMA_FILE, report.schema()),
         (overview, OVERVIEW_FILE, overview_schema()),
         (batch, BATCH_FILE, batch_schema()),
         (batch, COMPARISON_FILE, comparison_schema()),

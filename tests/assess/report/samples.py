@@ -4,7 +4,6 @@ import msgspec
 from tests.assess.report.bookshop_tools import export_catalogue, find_books, get_loan, order_book, reserve_copy
 from tests.assess.report.parts import COMMAND, answered, called, report, reproduce, scenario
 
-from toolvet.assess.report.baseline import apply_baseline
 from toolvet.assess.report.document import (
     Item,
     ItemRequest,
@@ -15,6 +14,7 @@ from toolvet.assess.report.document import (
     Server,
     Tool,
 )
+from toolvet.assess.report.gate import apply_baseline
 from toolvet.findings import Card, Finding, ItemKind, Severity
 
 HOSTILE = (

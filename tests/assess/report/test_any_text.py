@@ -16,7 +16,7 @@ from tests.examples import examples
 
 from toolvet.assess import report
 from toolvet.assess.report.document import Baseline, Report, Scenario, Server, Tool, Verdict
-from toolvet.assess.report.values import compact, pretty
+from toolvet.assess.report.wording import compact, pretty
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Finding, Severity
 

@@ -17,16 +17,18 @@ from tests.batch.summary.test_fold import SCHEMA, made, whole
 
 from toolvet.assess.report import batch as room
 from toolvet.assess.report.batch.document import (
+    BATCH_FILE,
+    COMPARISON_FILE,
     BatchReport,
     ComparisonReport,
     MoveExample,
     ShareFigure,
     SignalMove,
     VerdictMove,
+    batch_schema,
+    comparison_schema,
 )
-from toolvet.assess.report.batch.page import render_batch_page
-from toolvet.assess.report.batch.published import BATCH_FILE, COMPARISON_FILE, batch_schema, comparison_schema
-from toolvet.assess.report.batch.terminal import print_batch, print_comparison
+from toolvet.assess.report.batch.formats import print_batch, print_comparison, render_batch_page
 from toolvet.assess.report.renderers.json import encode_document
 from toolvet.batch.summary.options import SummaryOptions
 

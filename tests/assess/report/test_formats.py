@@ -10,10 +10,9 @@ from tests.assess.report import samples
 
 from toolvet.assess import report
 from toolvet.assess.report import document
-from toolvet.assess.report.baseline import apply_baseline
-from toolvet.assess.report.document import Report
-from toolvet.assess.report.group import group_findings
-from toolvet.assess.report.published import FILE
+from toolvet.assess.report.document import SCHEMA_FILE, Report
+from toolvet.assess.report.gate import apply_baseline
+from toolvet.assess.report.wording import group_findings
 from toolvet.core import discover
 from toolvet.errors import ConfigError, UsageError
 from toolvet.findings import Finding, Severity
@@ -90,7 +89,7 @@ class TestJson:
 class TestSchema:
     def test_the_published_file_is_up_to_date(self) -> None:
         # `python -m tests.assess.report.publish` writes it.
-        assert json.loads((ROOM / FILE).read_bytes()) == report.schema()
+        assert json.loads((ROOM / SCHEMA_FILE).read_bytes()) == report.schema()
 
     def test_it_is_a_schema(self) -> None:
         jsonschema.Draft202012Validator.check_schema(report.schema())
@@ -126,7 +125,7 @@ class TestSchema:
         assert "ReportedToolValidation" in definitions
 
     def test_it_is_in_the_package(self) -> None:
-        assert FILE in dict(discover.data_files("toolvet.assess.report", ".schema.json"))
+        assert SCHEMA_FILE in dict(discover.data_files("toolvet.assess.report", ".schema.json"))
 
 
 def a_finding(name: str, tool: str | None = None, pointer: str = "", severity: Severity = Severity.ERROR) -> Finding:

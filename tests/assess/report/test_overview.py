@@ -13,10 +13,8 @@ from tests.assess.report import samples
 
 from toolvet.assess.report import overview as room
 from toolvet.assess.report.document import Counts, Report
-from toolvet.assess.report.overview import AssessedServer, build_overview
-from toolvet.assess.report.overview.page import render_page
-from toolvet.assess.report.overview.published import OVERVIEW_FILE, overview_schema
-from toolvet.assess.report.overview.terminal import print_overview
+from toolvet.assess.report.overview import OVERVIEW_FILE, AssessedServer, build_overview, overview_schema
+from toolvet.assess.report.overview.formats import print_overview, render_page
 from toolvet.assess.report.renderers.json import encode_document
 from toolvet.findings import Finding, Severity
 

@@ -16,10 +16,10 @@ import pytest
 from toolvet.assess.rules import (
     AnswerExcerpt,
     IntendedViolation,
-    ItemsSeen,
     ListedItem,
-    ListingSeen,
     ObservedCall,
+    ObservedItems,
+    ObservedListing,
     ObservedRequest,
     Outcome,
     Preview,
@@ -196,7 +196,7 @@ def test_a_card_is_used_in_its_own_file_once_for_each_subject_and_has_its_cases_
 
 
 def test_the_page_of_checks_is_up_to_date() -> None:
-    page = HERE.parents[1] / "docs" / "checks.md"
+    page = HERE.parents[2] / "docs" / "checks.md"
     write = "python -m toolvet.assess.rules.page > docs/checks.md"
     assert page.read_text(encoding="utf-8") == render_checks_page(), f"run: {write}"
 
@@ -239,7 +239,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
         found += judge_item(item_of(read(case["item"])))
     if "request" in case:
         request = request_of(read(case["request"]))
-        found += [*judge_request(request), *judge_items(ItemsSeen(requests=(request,)))]
+        found += [*judge_request(request), *judge_items(ObservedItems(requests=(request,)))]
     if "items" in case:
         found += judge_items(items_of(read(case["items"])))
     return found
@@ -278,12 +278,12 @@ def request_of(case: Mapping[str, Any]) -> ObservedRequest:
     )
 
 
-def items_of(case: Mapping[str, Any]) -> ItemsSeen:
+def items_of(case: Mapping[str, Any]) -> ObservedItems:
     items = [item_of(item, position) for position, item in enumerate(case.get("items", ()))]
-    return ItemsSeen(
+    return ObservedItems(
         items=tuple(items),
         requests=tuple(map(request_of, case.get("requests", ()))),
-        listings=tuple(msgspec.convert(listing, ListingSeen) for listing in case.get("listings", ())),
+        listings=tuple(msgspec.convert(listing, ObservedListing) for listing in case.get("listings", ())),
     )
 
 

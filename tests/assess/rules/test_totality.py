@@ -6,10 +6,10 @@ from tests.examples import examples
 
 from toolvet.assess.rules import (
     IntendedViolation,
-    ItemsSeen,
     ListedItem,
-    ListingSeen,
     ObservedCall,
+    ObservedItems,
+    ObservedListing,
     ObservedRequest,
     Outcome,
     Preview,
@@ -29,8 +29,8 @@ from toolvet.assess.rules import (
     merge,
     tool_definition,
 )
+from toolvet.assess.rules.item import expand, extract, problems, variables
 from toolvet.assess.rules.message import tool_message_score
-from toolvet.assess.rules.uri_template import expand, extract, problems, variables
 from toolvet.core.checks.capability import Message, ValidationReply
 from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
@@ -272,7 +272,7 @@ REQUEST = st.builds(
     detail=st.text(max_size=10),
 )
 LISTING = st.builds(
-    ListingSeen,
+    ObservedListing,
     method=st.sampled_from(["resources/list", "prompts/list"]),
     kind=st.sampled_from(["resource", "prompt"]),
     pages=st.integers(0, 3),
@@ -286,9 +286,9 @@ LISTING = st.builds(
 @examples(200)
 @given(st.lists(ITEM, max_size=3), st.lists(REQUEST, max_size=3), st.lists(LISTING, max_size=2))
 def test_any_resource_and_prompt_is_judged(
-    items: list[ListedItem], requests: list[ObservedRequest], listings: list[ListingSeen]
+    items: list[ListedItem], requests: list[ObservedRequest], listings: list[ObservedListing]
 ) -> None:
-    seen = ItemsSeen(items=tuple(items), requests=tuple(requests), listings=tuple(listings))
+    seen = ObservedItems(items=tuple(items), requests=tuple(requests), listings=tuple(listings))
     found = [*judge_items(seen)]
     for item in items:
         found += judge_item(item)

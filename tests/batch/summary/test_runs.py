@@ -9,7 +9,7 @@ from tests.assess.report.structure import check_page
 from tests.batch.conftest import GOOD, REFUSAL, Judge
 
 from toolvet.assess.report.batch.document import BatchReport
-from toolvet.assess.report.batch.page import render_batch_page
+from toolvet.assess.report.batch.formats import render_batch_page
 from toolvet.batch import manifest
 from toolvet.batch.location import locate
 from toolvet.batch.reading import lines

@@ -25,7 +25,7 @@ def fill(store: Store, count: int) -> None:
     store.flush()
 
 
-def deeds(running: Running, who: str) -> list[tuple[str, str, str]]:
+def actions(running: Running, who: str) -> list[tuple[str, str, str]]:
     """What this person did, the first first."""
     with running.client("ada") as ada:
         entries = ada.get("/v1/audit", params={"who": who, "limit": 1000}).json()["entries"]
@@ -46,7 +46,7 @@ def test_every_deed_of_the_queue_is_written_down_with_its_place(url: str) -> Non
         # What does not happen is not written down as if it had.
         assert rob.post(f"/v1/queue/{one}/label", json={"value": "nothing"}).status_code == 422
         here = "127.0.0.1"
-        assert deeds(running, "rob") == [
+        assert actions(running, "rob") == [
             ("label", f"{one}: right", here),
             ("undo", one, here),
             ("release", one, here),
@@ -69,7 +69,7 @@ def test_the_page_of_the_queue_writes_down_the_same(tmp_path: Path) -> None:
         client.post("/queue", data={**token, "action": "undo"})
         client.post(following, data={**token, "action": "release"})
         one, two = (path.rpartition("/")[2] for path in (place, following))
-        done = [(action, target) for action, target, _ in deeds(running, "rob")]
+        done = [(action, target) for action, target, _ in actions(running, "rob")]
         assert done == [
             ("login", ""),
             ("label", f"{one}: wrong"),
@@ -90,15 +90,15 @@ def test_refusals_are_written_down_with_their_reason(tmp_path: Path) -> None:
             client.get("/v1/overview", headers={"host": "evil.example"})
             client.post("/login", data={"token": running.tokens["rob"]})
             client.post("/v1/queue/next", headers={"x-csrf-token": "wrong"})
-        assert [(action, target) for action, target, _ in deeds(running, "vera")] == [
+        assert [(action, target) for action, target, _ in actions(running, "vera")] == [
             ("refused", "POST /v1/verdicts: this needs the role reviewer; vera is viewer"),
             ("refused", "GET /queue: this needs the role reviewer; vera is viewer"),
         ]
-        nobody = [target for action, target, _ in deeds(running, "") if action == "refused"]
+        nobody = [target for action, target, _ in actions(running, "") if action == "refused"]
         assert nobody[0] == "GET /v1/overview: the token is not known"
         assert "names another server" in nobody[1]
         assert len(nobody) == 2
-        assert deeds(running, "rob")[-1][:2] == (
+        assert actions(running, "rob")[-1][:2] == (
             "refused",
             "POST /v1/queue/next: the form is out of date; load the page again",
         )

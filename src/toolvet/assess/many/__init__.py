@@ -1,6 +1,6 @@
 """Many servers, assessed side by side: each by a process of its own, with limits, into a folder that a run goes on in.
 
-    command line ── assess_many ── worker ── server        one worker for each server, so many at once
+    command line ── assess_many ── worker ── server        one worker for each server, several at once
                         │            └────── server        (it is started again where it breaks)
                         ├── watch: memory and output of everything below each worker, its time
                         └── folder: a report for each server, and a journal of what is done

@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
+from toolvet.assess.many.cluster import ServerReply, ServerRequest, decode_job
 from toolvet.assess.many.job import AssessmentOutcome
-from toolvet.assess.many.messages import ServerReply, ServerRequest, decode_job
 from toolvet.assess.many.pool import assess_here
 from toolvet.core.identity import identity
 

@@ -2,7 +2,7 @@
 
 The job is a pickle: it holds the secrets of a target, which must not stand on a command line, and it comes from our own
 process. SIGTERM ends the assessment as Ctrl-C does, and the report has what was seen until then; so does the end of
-stdin, which comes when whoever started us is killed: nobody would watch the limits any more.
+stdin, which comes when the process that started us is killed: no process would watch the limits any more.
 """
 
 import asyncio

@@ -7,16 +7,15 @@
     >>> report = asyncio.run(replay(target, read_recorded("record.db")))  # doctest: +SKIP
 
     record ──► RecordedCall ──► CallSide ──┐
-               (recorded)       (comparing)├──► ReplayChange ──► ReplayReport ──► every format
-    Reply  ──► ObservedCall ──► CallSide ──┘    (comparing, shape)              (report/replay)
+               (recorded)       (compare)  ├──► ReplayChange ──► ReplayReport ──► every format
+    Reply  ──► ObservedCall ──► CallSide ──┘    (compare)                       (report/replay)
     (transport) (assess/exchange)
 
-Texts are never compared. What is compared is verdicts: of the arguments, of the end of the call, of the result, and its
-shape. What may be called is what an assessment may call (`rules/consent.py`).
+Texts are never compared. A replay compares verdicts: of the arguments, of the end of the call, of the result, and its
+shape. It calls the tools that an assessment may call (`core/tool_rules/consent.py`).
 """
 
-from toolvet.assess.replay.options import ReplayOptions
 from toolvet.assess.replay.recorded import RecordedCall, read_recorded
-from toolvet.assess.replay.run import NoReplayWatch, ReplayWatch, replay
+from toolvet.assess.replay.run import NoReplayWatch, ReplayOptions, ReplayWatch, replay
 
 __all__ = ["NoReplayWatch", "RecordedCall", "ReplayOptions", "ReplayWatch", "read_recorded", "replay"]

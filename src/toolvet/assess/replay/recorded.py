@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import CUT_MARK
+from toolvet.assess.exchange import CUT_MARK
 from toolvet.assess.report import load
 from toolvet.assess.report.document import Report
 from toolvet.assess.rules import Outcome, ProtocolError
@@ -84,22 +84,22 @@ def read_recorded(place: str) -> tuple[RecordedCall, ...]:
     return _of_reports(load(bytes(newest.document), place))
 
 
-def _read_store(place: str) -> tuple[list[VerdictRecord], list[AssessmentRecord]]:
-    if place.endswith(".jsonl"):
-        if not Path(place).is_file():
-            raise UsageError(f"{place}: there is no such file")
-        records = [record for batch in read_line_records(Path(place)) for record in batch]
+def _read_store(source: str) -> tuple[list[VerdictRecord], list[AssessmentRecord]]:
+    if source.endswith(".jsonl"):
+        if not Path(source).is_file():
+            raise UsageError(f"{source}: there is no such file")
+        records = [record for batch in read_line_records(Path(source)) for record in batch]
         calls = [each for each in records if isinstance(each, VerdictRecord) and each.kind == "call"]
         return calls, [each for each in records if isinstance(each, AssessmentRecord)]
     verdicts = list[VerdictRecord]()
-    with Store(place, missing="refuse") as store:
+    with Store(source, missing="refuse") as store:
         wanted = VerdictFilter(kind="call")
         while page := store.verdicts(wanted, limit=_PAGE, order="oldest", after=verdicts[-1].seq if verdicts else None):
             verdicts += page
         return verdicts, store.assessments(limit=1)
 
 
-def _of_verdicts(verdicts: Iterable[VerdictRecord], place: str) -> tuple[RecordedCall, ...]:
+def _of_verdicts(verdicts: Iterable[VerdictRecord], source: str) -> tuple[RecordedCall, ...]:
     found = sorted(verdicts, key=lambda each: (each.at, each.seq))
     # A conversation takes the place of its first call; within it the calls keep their order.
     first = dict[str, int]()
@@ -108,14 +108,17 @@ def _of_verdicts(verdicts: Iterable[VerdictRecord], place: str) -> tuple[Recorde
     found.sort(key=lambda each: first[each.connection])
     calls = tuple(_of_verdict(number, each) for number, each in enumerate(found, start=1))
     if not any("arguments" in each.detail for each in found):
-        raise UsageError(f"{place}: {_HOW}")
+        raise UsageError(f"{source}: {_HOW}")
     return calls
 
 
 def _of_verdict(number: int, verdict: VerdictRecord) -> RecordedCall:
     detail = verdict.detail
     said = members(detail.get("verdict"))
-    issues = tuple(map(_words, elements(detail.get("issues"))))
+    issues = tuple(
+        f"{issue.get('field', '')}: {issue.get('problem', '')}"
+        for issue in map(members, elements(detail.get("issues")))
+    )
     error = None
     outcome = Outcome.RESULT
     if verdict.outcome == "protocol_error":
@@ -199,11 +202,6 @@ def _about_output(verdict: Mapping[str, object] | None) -> Iterator[str]:
 def is_about_output(issue: str) -> bool:
     """Whether an issue of a verdict says that a result breaks the tool's outputSchema."""
     return "outputschema" in issue.lower().replace(" ", "")
-
-
-def _words(issue: object) -> str:
-    about = members(issue)
-    return f"{about.get('field', '')}: {about.get('problem', '')}"
 
 
 def _is_redacted(text: str) -> bool:

@@ -1,6 +1,5 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.assess.report.baseline import apply_baseline as apply_baseline
 from toolvet.assess.report.batch.document import (
     BatchReport as BatchReport,
     BinCount as BinCount,
@@ -26,22 +25,20 @@ from toolvet.assess.report.batch.document import (
     VerdictMove as VerdictMove,
     WordFigures as WordFigures,
 )
-from toolvet.assess.report.batch.page import render_batch_page as render_batch_page
-from toolvet.assess.report.batch.terminal import (
+from toolvet.assess.report.batch.formats import (
     print_batch as print_batch,
     print_comparison as print_comparison,
+    render_batch_page as render_batch_page,
 )
 from toolvet.assess.report.document import (
     SCHEMA_ID as SCHEMA_ID,
     Report as Report,
     Scenario as Scenario,
-)
-from toolvet.assess.report.format import (
-    Format as Format,
-    formats as formats,
-    render as render,
+    load as load,
+    schema as schema,
 )
 from toolvet.assess.report.gate import (
+    apply_baseline as apply_baseline,
     explain_shortfall as explain_shortfall,
     why_failed as why_failed,
 )
@@ -50,23 +47,22 @@ from toolvet.assess.report.overview import (
     ServersOverview as ServersOverview,
     build_overview as build_overview,
 )
-from toolvet.assess.report.overview.page import render_page as render_page
-from toolvet.assess.report.overview.terminal import print_overview as print_overview
-from toolvet.assess.report.peers.formats import (
+from toolvet.assess.report.overview.formats import print_overview as print_overview, render_page as render_page
+from toolvet.assess.report.peers import (
     PEERS_FORMATS as PEERS_FORMATS,
     print_peers as print_peers,
 )
-from toolvet.assess.report.published import (
-    load as load,
-    schema as schema,
+from toolvet.assess.report.renderers import (
+    Format as Format,
+    formats as formats,
+    render as render,
 )
 from toolvet.assess.report.renderers.json import encode_document as encode_document
-from toolvet.assess.report.replay.document import (
+from toolvet.assess.report.replay import (
+    REPLAY_FORMATS as REPLAY_FORMATS,
     ReplayedCall as ReplayedCall,
     ReplayReport as ReplayReport,
+    print_replay as print_replay,
 )
-from toolvet.assess.report.replay.formats import REPLAY_FORMATS as REPLAY_FORMATS
-from toolvet.assess.report.replay.terminal import print_replay as print_replay
 from toolvet.assess.report.terminal import print_report as print_report
-from toolvet.assess.report.values import pretty as pretty
-from toolvet.assess.report.wording import counted as counted
+from toolvet.assess.report.wording import counted as counted, pretty as pretty

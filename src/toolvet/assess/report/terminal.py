@@ -11,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from toolvet.assess.report.document import Report, ReportedTransport, Status, Tool
-from toolvet.assess.report.group import FindingGroup, group_findings
 from toolvet.assess.report.wording import (
     STATUS,
+    FindingGroup,
     confidence,
     counted,
     framework_words,
+    group_findings,
     legend,
     listed,
     not_exercised,
@@ -39,6 +40,7 @@ from toolvet.findings import Finding, Severity
 
 _SHOWN_PER_GROUP: Final = 3
 _MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds
+_BAR: Final = 20  # Characters of the bar that shows a score.
 _MOST_REASONS: Final = 40
 _EVIDENCE: Final = 400
 _EVIDENCE_LINES: Final = 6
@@ -130,15 +132,11 @@ def _render_header(report: Report) -> Iterator[RenderableType]:
     line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
     if report.score is not None:
         line.append("/100  ", style="dim")
-        line.append_text(_draw_bar(report.score, 20, style))
+        filled = round(min(max(report.score, 0), 100) / 100 * _BAR)
+        line.append_text(Text.assemble(("━" * filled, style), ("─" * (_BAR - filled), "bright_black")))
     yield line.append(f"  {STATUS[report.status]}", style=style)
     if report.incomplete is not None:
         yield Text(f"Incomplete: {one_line(report.incomplete)}", style="bold yellow")
-
-
-def _draw_bar(percent: float, width: int, style: str) -> Text:
-    filled = round(min(max(percent, 0), 100) / 100 * width)
-    return Text.assemble(("━" * filled, style), ("─" * (width - filled), "bright_black"))
 
 
 def _render_tools(

@@ -1,8 +1,12 @@
-"""The words for statuses, categories and numbers, the same in every format."""
+"""The words for statuses, categories and numbers, the groups of findings, and JSON values: the same in every format."""
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
+
+import orjson
 
 from toolvet.assess.report.document import (
     Category,
@@ -16,11 +20,11 @@ from toolvet.assess.report.document import (
     Tool,
 )
 from toolvet.assess.rules.terms import STATUSES, TERMS
-from toolvet.findings import Finding, ItemKind
+from toolvet.core.visible import shorten, visible
+from toolvet.findings import Finding, ItemKind, Severity
 
 _SHOWN: Final = 8  # tools of a finding that are named in one line
 NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number
-
 STATUS: Final[dict[Status, str]] = {
     "fully_working": "fully working",
     "partially_working": "partially working",
@@ -29,7 +33,6 @@ STATUS: Final[dict[Status, str]] = {
     "not_exercised": "not exercised",
     "untested": "untested",
 }
-
 CATEGORY: Final[dict[Category, str]] = {
     "progressive": "progressive",
     "happy_path": "happy path",
@@ -37,13 +40,11 @@ CATEGORY: Final[dict[Category, str]] = {
     "boundary": "boundary",
     "error_case": "error case",
 }
-
 ITEM: Final[dict[ItemKind, str]] = {
     "resource": "resource",
     "resource_template": "template",
     "prompt": "prompt",
 }
-
 OUTCOME: Final[dict[Outcome, str]] = {
     "result": "result",
     "protocol_error": "protocol error",
@@ -248,3 +249,78 @@ def tally(report: Report) -> str:
         judged = f", {validation.answered:,} of {counted(validation.asked, 'call')} judged" if validation.asked else ""
         parts.append(f"validation announced{judged}")
     return " · ".join([*parts, duration(report.duration_ms)])
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """The findings of one check at one severity, in the order they were reported. Never empty."""
+
+    id: str
+    severity: Severity
+    findings: tuple[Finding, ...]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools concerned, each once, in the order they were reported; the server itself is not one."""
+        return tuple(dict.fromkeys(tool for finding in self.findings for tool in finding.concerns))
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The same with resources, templates and prompts: `search`, `prompt plan`."""
+        return tuple(dict.fromkeys(name for finding in self.findings for name in finding.subjects))
+
+    @property
+    def where(self) -> str:
+        """How many things are concerned, in words: `2 tools`, `3 prompts`, `4 places`; empty for the server alone."""
+        kinds = {finding.item_kind or "tool" for finding in self.findings if finding.subjects}
+        noun = next(iter(kinds)).replace("_", " ") if len(kinds) == 1 else "place"
+        return counted(len(self.subjects), noun) if kinds else ""
+
+    @property
+    def why(self) -> str:
+        """Why it matters, when all findings say the same; else empty, and each finding is shown with its own words."""
+        return _agreed([finding.why for finding in self.findings])
+
+    @property
+    def remedy(self) -> str:
+        """What to do, when all findings say the same; else empty, and each finding is shown with its own words."""
+        return _agreed([finding.remedy for finding in self.findings])
+
+
+def group_findings(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
+    """The worst first; within a severity the check with the most findings first, then by id."""
+    groups: dict[tuple[Severity, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.severity, finding.id), []).append(finding)
+    ordered = sorted(groups.items(), key=lambda item: (-item[0][0].rank, -len(item[1]), item[0][1]))
+    return tuple(FindingGroup(name, severity, tuple(members)) for (severity, name), members in ordered)
+
+
+def _agreed(texts: list[str]) -> str:
+    return texts[0] if all(text == texts[0] for text in texts) else ""
+
+
+def pretty(value: object, limit: int) -> str:
+    """Indented JSON, cut after `limit` characters. Total: a value that is not JSON is shown by its `repr`."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        text = _encode_slowly(value, indent=2)
+    return shorten(visible(text), limit)
+
+
+def compact(value: object, limit: int) -> str:
+    """JSON on one line, cut after `limit` characters. Total, like `pretty`."""
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:
+        text = _encode_slowly(value, indent=None)
+    return shorten(visible(text), limit)
+
+
+def _encode_slowly(value: object, indent: int | None) -> str:
+    """JSON of what orjson refuses: large integers, lone surrogates, other keys than strings, 255 levels and more."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return "(a value that cannot be shown as JSON)"

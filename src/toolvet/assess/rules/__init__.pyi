@@ -1,9 +1,9 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
 from toolvet.assess.rules.item import (
-    ItemsSeen as ItemsSeen,
     ListedItem as ListedItem,
-    ListingSeen as ListingSeen,
+    ObservedItems as ObservedItems,
+    ObservedListing as ObservedListing,
     ObservedRequest as ObservedRequest,
     Purpose as Purpose,
     listed_item as listed_item,

@@ -31,7 +31,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
     keyword: str = ""
     field: str = ""
-    place: str = ""
+    pointer: str = ""
     received: bool = False
     value: object = None
     allowed: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ def fault_of(call: ObservedCall) -> Fault:
     return Fault(
         keyword=keyword,
         field=named or _last_name(place),
-        place=place + pointer((named,)) if named else place,
+        pointer=place + pointer((named,)) if named else place,
         received=bool(keyword) and not absent and not unknown,
         value=at_pointer(call.arguments, place),
         allowed=tuple(_list_allowed(keyword, demand, call)),

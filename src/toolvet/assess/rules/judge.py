@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest
+from toolvet.assess.rules.item import ListedItem, ObservedItems, ObservedRequest
 from toolvet.assess.rules.rule import (
     P,
     Rule,
@@ -68,7 +68,7 @@ def judge_request(request: ObservedRequest) -> tuple[Finding, ...]:
     return tuple(_name_item(finding, request.item) for finding in _apply(of_request, "", request))
 
 
-def judge_items(seen: ItemsSeen) -> tuple[Finding, ...]:
+def judge_items(seen: ObservedItems) -> tuple[Finding, ...]:
     """The findings that all resources, templates and prompts show together; each is about the server or one item."""
     return tuple(_apply(of_items, "", seen))
 

@@ -26,12 +26,19 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.assess.rules.cause import mask_values
-from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_bad, verdict_of, words_of
-from toolvet.assess.rules.exercise import is_plain
+from toolvet.assess.rules.ending import (
+    ERRORS_IN_WORDS,
+    Ending,
+    ending,
+    framework_of,
+    is_bad,
+    is_plain,
+    mask_values,
+    outage_of_call,
+    verdict_of,
+    words_of,
+)
 from toolvet.assess.rules.fault import Fault, fault_of
-from toolvet.assess.rules.framework import framework_of
-from toolvet.assess.rules.outage import outage_of_call
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import ObservedCall

@@ -10,7 +10,7 @@ longer looks like one:
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, cast
 
@@ -18,6 +18,8 @@ from toolvet.assess.rules.fault import at_pointer
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact, redact_text
 from toolvet.core.schema import SchemaProblem
+from toolvet.core.tool_rules import HttpExchange, HttpSeen, ServerSeen
+from toolvet.findings import Card, Finding
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
 _DEPTH: Final = 3  # Levels of a JSON value that are shown.
@@ -25,6 +27,25 @@ _ITEMS: Final = 5  # Members or items of a JSON value that are shown on each lev
 _HUGE: Final = 10**40  # From here on an integer is not printed: Python refuses those of thousands of digits.
 _MOST_QUOTED: Final = 3  # Of several texts of one kind.
 _SCHEMA_TYPES: Final = "array, boolean, integer, null, number, object, string"
+_JSON_TYPES: Final[Mapping[type, str]] = {str: "a string", dict: "an object", list: "an array"}
+# From the SDKs' own documentation: FastMCP 4 (`run`, `http_app`), the Python SDK 2 (`run`, `streamable_http_app`), and
+# the TypeScript SDK 1 (`server/express`, `server/middleware/hostHeaderValidation`).
+_SETTINGS: Final = {
+    "fastmcp": (
+        'FastMCP 4: `mcp.run(transport="http", host_origin_protection="auto")`, or the environment variable '
+        "FASTMCP_HTTP_HOST_ORIGIN_PROTECTION=auto; `allowed_origins` names the web sites that may use it. Before: "
+        '`mcp.run(transport="http", middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[…])])` checks Host.'
+    ),
+    "python": (
+        "Python SDK: serve on host 127.0.0.1 without `transport_security` of your own, or pass "
+        "`TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=[…], allowed_origins=[…])`. "
+        "In an app of your own, Starlette's `TrustedHostMiddleware` checks Host."
+    ),
+    "typescript": (
+        "TypeScript SDK: `createMcpExpressApp()`, or the middleware `localhostHostValidation()`, checks Host; a "
+        "middleware of your own that answers 403 checks Origin."
+    ),
+}
 
 
 def quote(text: str, limit: int = 200) -> str:
@@ -112,3 +133,57 @@ def _render_json(value: object, depth: int, limit: int) -> str:
 def _enclose(brackets: str, parts: list[str], count: int) -> str:
     """`parts` between brackets, with an ellipsis where they are not all `count` of them."""
     return f"{brackets[0]}{', '.join([*parts, '…'] if count > len(parts) else parts)}{brackets[1]}"
+
+
+def judge_types(card: Card, entry: Mapping[str, object], types: Mapping[str, type]) -> Iterator[Finding]:
+    """Yield a finding for each field with a value of another type; `null` is as good as absent."""
+    for field, wanted in types.items():
+        value = entry.get(field)
+        if value is not None and not isinstance(value, wanted):
+            yield card.finding(
+                message=f"'{field}' must be {_JSON_TYPES[wanted]}.", pointer=f"/{field}", evidence=show(value)
+            )
+
+
+def repeated_entries(named: Iterable[tuple[str, int]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each name that comes more than once among (name, position), with the numbers of its entries.
+
+    >>> list(repeated_entries([("plan", 0), ("review", 1), ("plan", 2), ("", 3), ("", 4)]))
+    [('plan', ('1', '3'))]
+    """
+    places: dict[str, list[str]] = {}
+    for name, position in named:
+        if name:
+            places.setdefault(name, []).append(str(position + 1))
+    for name, entries in places.items():
+        if len(entries) > 1:
+            yield name, tuple(entries)
+
+
+def exchange_of(server: ServerSeen, probe: str) -> HttpExchange | None:
+    """The exchange of this probe; None where it was not sent."""
+    return None if server.http is None else server.http.find(probe)
+
+
+def exchanges_of(server: ServerSeen) -> Sequence[HttpExchange]:
+    """All probes with their responses; none for a server that does not speak HTTP."""
+    return () if server.http is None else server.http.exchanges
+
+
+def protection_setting(http: HttpSeen) -> str | None:
+    """How to switch the checks of Host and Origin on in this server's SDK; None where the SDK is not known."""
+    return _SETTINGS.get(http.sdk)
+
+
+def describe(exchange: HttpExchange) -> str:
+    """What came back, as the end of a sentence: `HTTP 400 with error -32600 "Missing session ID"`."""
+    if exchange.status is None:
+        return f"no response ({quote(exchange.failure, 80) or 'unknown'})"
+    status = f"HTTP {exchange.status}"
+    if exchange.is_result:
+        return f"{status} and a result"
+    if exchange.code is not None:
+        return f'{status} with error {exchange.code} "{quote(exchange.words, 80)}"'
+    if exchange.body.strip():
+        return f'{status} and "{quote(exchange.body, 60)}"'
+    return status

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, ParamSpec
 
-from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest
+from toolvet.assess.rules.item import ListedItem, ObservedItems, ObservedRequest
 from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
 from toolvet.findings import Card, Finding
 
@@ -48,7 +48,7 @@ of_call: Final = RuleScope[[ObservedCall]]("How a call went")
 of_calls: Final = RuleScope[[ToolDefinition, Sequence[ObservedCall]]]("A tool over all its calls")
 of_item: Final = RuleScope[[ListedItem]]("How a resource, template or prompt is listed")
 of_request: Final = RuleScope[[ObservedRequest]]("How a request about these went")
-of_items: Final = RuleScope[[ItemsSeen]]("All resources, templates and prompts")
+of_items: Final = RuleScope[[ObservedItems]]("All resources, templates and prompts")
 of_server: Final = RuleScope[[ServerSeen]]("The whole server")
 
 # In the order of the docs, where a card with functions for several scopes is among those of the first.

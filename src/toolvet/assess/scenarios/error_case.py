@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.rules import IntendedViolation
 from toolvet.assess.values import Values
 from toolvet.core.schema import InvalidExample, compiled, invalid_examples

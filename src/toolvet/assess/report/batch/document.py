@@ -1,4 +1,4 @@
-"""The summary of a batch and the comparison of two as documents, field by field.
+"""The summary of a batch and the comparison of two as documents, field by field, and their JSON Schemas.
 
 Within version 1 fields are only added, never renamed or removed.
 """
@@ -8,11 +8,14 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from toolvet.assess.report.document import publish
+
 BATCH_ID: Final = "toolvet-batch/1"
 COMPARISON_ID: Final = "toolvet-batch-comparison/1"
-
 RowsKind: TypeAlias = Literal["answers", "results", "arguments", "envelopes", "conversations"]
 PeriodLength: TypeAlias = Literal["day", "week", "month"]
+BATCH_FILE: Final = "toolvet-batch-1.schema.json"
+COMPARISON_FILE: Final = "toolvet-batch-comparison-1.schema.json"
 
 
 class ShareFigure(msgspec.Struct, frozen=True, kw_only=True):
@@ -301,3 +304,20 @@ class ComparisonReport(msgspec.Struct, frozen=True, kw_only=True):
     score_up: int = 0
     score_down: int = 0
     toolvet_version: str = ""
+
+
+def batch_schema() -> dict[str, object]:
+    """JSON Schema 2020-12 of a summary. Unknown fields are allowed: within version 1 fields are added."""
+    return _schema(BatchReport, "urn:toolvet:batch:1", "toolvet batch, version 1", "`toolvet batch … --report json=`")
+
+
+def comparison_schema() -> dict[str, object]:
+    """JSON Schema 2020-12 of a comparison. Unknown fields are allowed, as in a summary."""
+    title = "toolvet batch comparison, version 1"
+    return _schema(ComparisonReport, "urn:toolvet:batch-comparison:1", title, "`toolvet batch compare --report json=`")
+
+
+def _schema(kind: type[msgspec.Struct], name: str, title: str, written_by: str) -> dict[str, object]:
+    (root,), definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    head: dict[str, object] = {"$id": name, "title": title, "description": f"What {written_by} writes.", **root}
+    return publish(head, definitions, named={kind.__name__})

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from toolvet.assess.report.document import Report
-from toolvet.assess.report.format import Format
+from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import grade, number
 from toolvet.findings import Card
 

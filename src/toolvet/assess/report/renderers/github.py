@@ -8,10 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import Report
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
-from toolvet.assess.report.group import FindingGroup, group_findings
-from toolvet.assess.report.wording import STATUS, listed, number, others, subject, tally, title
+from toolvet.assess.report.renderers import Format
+from toolvet.assess.report.wording import (
+    STATUS,
+    FindingGroup,
+    group_findings,
+    listed,
+    number,
+    others,
+    subject,
+    tally,
+    title,
+)
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Card, Severity
 
@@ -56,15 +65,12 @@ def _write_message(group: FindingGroup) -> str:
 
 
 def _write_command(name: str, headline: str, message: str) -> str:
-    return f"::{name} title={_escape_property(headline)}::{_escape_data(shorten(visible(message), _LONGEST))}"
+    title = _escape_data(shorten(one_line(headline), 200)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{name} title={title}::{_escape_data(shorten(visible(message), _LONGEST))}"
 
 
 def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(shorten(one_line(text), 200)).replace(":", "%3A").replace(",", "%2C")
 
 
 FORMAT = Format(name="github", suffix=".txt", render=render)

@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 
 from toolvet.assess.report.document import Report, Reports
-from toolvet.assess.report.format import Format
+from toolvet.assess.report.renderers import Format
 from toolvet.findings import Card
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import ItemRequest, Report, Scenario, Tool
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import explain_shortfall, fails
-from toolvet.assess.report.values import pretty
-from toolvet.assess.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, subject
+from toolvet.assess.report.renderers import Format
+from toolvet.assess.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, pretty, subject
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Card, Finding
 
@@ -40,7 +39,8 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element
         for scenario in tool.scenarios
         if not scenario.passed and scenario.outcome != "not_run"
     }
-    failed |= {request.id for request in _requests(report)}
+    requests = [*(request for item in all_items(report) for request in item.requests), *report.items.others]
+    failed |= {request.id for request in requests}
     by_scenario: dict[str, list[Finding]] = {}
     others: list[Finding] = []
     for finding in report.findings:
@@ -172,10 +172,6 @@ def _render_request(
     elif findings or request.passed is not True:
         _add_child(case, "system-out", described)
     return case
-
-
-def _requests(report: Report) -> list[ItemRequest]:
-    return [*(request for item in all_items(report) for request in item.requests), *report.items.others]
 
 
 def _render_scenario(report: Report, scenario: Scenario, classname: str, findings: Sequence[Finding]) -> ET.Element:

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import Report, Status, Tool
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
-from toolvet.assess.report.group import FindingGroup, group_findings
+from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import (
     ITEM,
     NONE,
     STATUS,
+    FindingGroup,
     all_items,
     confidence,
     counted,
     framework_words,
+    group_findings,
     items_lines,
     legend,
     listed,
@@ -245,11 +246,8 @@ def _block(text: str, language: str) -> str:
     """
     if not _STEERING.search(text):
         return _fence(text, language)
-    return f"<pre>{_LINE_START.sub(_entity, html.escape(text, quote=False).replace('@', '&#64;'))}</pre>"
-
-
-def _entity(found: re.Match[str]) -> str:
-    return f"{found[1]}&#{ord(found[2])};"
+    safe = html.escape(text, quote=False).replace("@", "&#64;")
+    return f"<pre>{_LINE_START.sub(lambda found: f'{found[1]}&#{ord(found[2])};', safe)}</pre>"
 
 
 def _prose(text: str) -> str:

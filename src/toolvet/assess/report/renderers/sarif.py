@@ -16,8 +16,8 @@ from urllib.parse import quote
 import orjson
 
 from toolvet.assess.report.document import Report
-from toolvet.assess.report.format import Format
 from toolvet.assess.report.gate import why_failed
+from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import items_lines, origin, subject
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Card, Finding, Severity
@@ -47,6 +47,8 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
     ]
     index = {name: position for position, name in enumerate(sorted({*cards, *firsts}))}
     uri = _choose_uri(report)
+    command = f": {report.server.command}" if report.server.command else ""
+    about = _clean(f"The MCP server {report.server.name}, {origin(report)}{command}")
     driver: dict[str, object] = {"name": "toolvet", "rules": rules}
     if report.toolvet_version:
         driver["version"] = _clean(report.toolvet_version)
@@ -54,7 +56,7 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         "tool": {"driver": driver},
         "automationDetails": {"id": f"toolvet/{_quote_segment(report.server.name)}/"},
         "invocations": [_render_invocation(report)],
-        "artifacts": [{"location": {"uri": uri}, "description": {"text": _describe_server(report)}}],
+        "artifacts": [{"location": {"uri": uri}, "description": {"text": about}}],
         "results": _render_results(report, index, uri),
         "columnKind": "unicodeCodePoints",
         "properties": {
@@ -102,33 +104,28 @@ def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[
         seen[digest] += 1
         # GitHub compares the first only. The number keeps findings apart that say the same of the same place.
         prints = {"primaryLocationLineHash": f"{digest}:{seen[digest]}", "toolvet/v1": digest}
-        results.append({**_render_result(finding, report, index[finding.id], uri), "partialFingerprints": prints})
-    return results
-
-
-def _render_result(finding: Finding, report: Report, rule_index: int, uri: str) -> dict[str, object]:
-    properties: dict[str, object] = {
-        "confidence": finding.confidence,
-        "evidence": _clean(finding.evidence),
-        "remedy": _clean(finding.remedy),
-        "reproduce": _clean(finding.reproduce),
-    }
-    if finding.scenario is not None:
-        properties["scenario"] = _clean(finding.scenario)
-    return {
-        "ruleId": _clean(finding.id),
-        "ruleIndex": rule_index,
-        "level": _LEVEL[finding.severity],
-        "message": {"text": _write_message(finding)},
-        "locations": [
+        properties: dict[str, object] = {
+            "confidence": finding.confidence,
+            "evidence": _clean(finding.evidence),
+            "remedy": _clean(finding.remedy),
+            "reproduce": _clean(finding.reproduce),
+        }
+        if finding.scenario is not None:
+            properties["scenario"] = _clean(finding.scenario)
+        file = {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}}
+        results.append(
             {
-                "physicalLocation": {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}},
-                "logicalLocations": _locate(finding, report),
+                "ruleId": _clean(finding.id),
+                "ruleIndex": index[finding.id],
+                "level": _LEVEL[finding.severity],
+                "message": {"text": _write_message(finding)},
+                "locations": [{"physicalLocation": file, "logicalLocations": _locate(finding, report)}],
+                "occurrenceCount": max(finding.occurrences, 1),
+                "properties": properties,
+                "partialFingerprints": prints,
             }
-        ],
-        "occurrenceCount": max(finding.occurrences, 1),
-        "properties": properties,
-    }
+        )
+    return results
 
 
 def _write_message(finding: Finding) -> str:
@@ -165,11 +162,6 @@ def _render_invocation(report: Report) -> dict[str, object]:
         notification = {"level": "warning", "message": {"text": _clean(report.incomplete) or "incomplete"}}
         invocation["toolExecutionNotifications"] = [notification]
     return invocation
-
-
-def _describe_server(report: Report) -> str:
-    command = f": {report.server.command}" if report.server.command else ""
-    return _clean(f"The MCP server {report.server.name}, {origin(report)}{command}")
 
 
 def _choose_uri(report: Report) -> str:

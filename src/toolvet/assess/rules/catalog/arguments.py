@@ -4,20 +4,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.rules.cause import cause_of
 from toolvet.assess.rules.ending import (
     INVALID_ARGUMENTS,
     OUTAGES,
     Ending,
+    cause_of,
     ending,
     is_bad,
+    outage_of_call,
     speaks_of_absence,
     verdict_of,
     words_of,
 )
 from toolvet.assess.rules.fault import fault_of, intended_violation, is_only_unknown
 from toolvet.assess.rules.message import field_patterns
-from toolvet.assess.rules.outage import outage_of_call
 from toolvet.assess.rules.quote import list_names, quote, show
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State
@@ -58,7 +58,7 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     yield INVALID_ACCEPTED.finding(
         message=f"The tool accepted {_name_accepted(call)}, although its schema forbids it ({fault.keyword}).",
         severity=Severity.INFO if _is_lenient(call) else None,
-        pointer=fault.place,
+        pointer=fault.pointer,
         evidence=f"{quote(said, 160)}; arguments: {show(call.arguments, 160)}",
         confidence=95,
         cause=f"{fault.keyword} is not checked",

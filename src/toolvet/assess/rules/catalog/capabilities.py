@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from toolvet.assess.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
-from toolvet.assess.rules.item import METHOD_NOT_FOUND, ItemsSeen, ObservedRequest, Purpose
+from toolvet.assess.rules.item import METHOD_NOT_FOUND, ObservedItems, ObservedRequest, Purpose
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_items, of_request, of_server
 from toolvet.core.causes import State
@@ -34,7 +34,7 @@ CAPABILITY_UNANSWERED = Card(
 
 
 @of_items(CAPABILITY_UNANSWERED)
-def check_capability_unanswered(seen: ItemsSeen) -> Iterator[Finding]:
+def check_capability_unanswered(seen: ObservedItems) -> Iterator[Finding]:
     """One finding for each capability."""
     unknown = {listing.kind: listing.method for listing in seen.listings if listing.is_unknown}
     lists = {listing.kind for listing in seen.listings}
@@ -137,7 +137,7 @@ COMPLETION_ABSENT_ANSWER = Card(
 
 
 @of_items(COMPLETION_ABSENT_ANSWER)
-def check_completion_absent_answer(seen: ItemsSeen) -> Iterator[Finding]:
+def check_completion_absent_answer(seen: ObservedItems) -> Iterator[Finding]:
     """One finding, with the kinds of references that were answered."""
     answered = [request for request in seen.asked(Purpose.ABSENT_REFERENCE) if request.succeeded]
     if answered:

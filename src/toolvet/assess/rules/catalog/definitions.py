@@ -8,8 +8,7 @@ from typing import Final, cast
 import msgspec
 
 from toolvet.assess.rules.ending import Ending, ending, words_of
-from toolvet.assess.rules.entry import judge_types, repeated_entries
-from toolvet.assess.rules.quote import list_names, quote, show
+from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_entries, show
 from toolvet.assess.rules.rule import of_calls, of_server, of_tool
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members

@@ -4,9 +4,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from toolvet.assess.rules.cause import SAME, cause_of
-from toolvet.assess.rules.ending import ERRORS_IN_WORDS, REFUSALS, Ending, ending, verdict_of, words_of
-from toolvet.assess.rules.framework import framework_of
+from toolvet.assess.rules.ending import (
+    ERRORS_IN_WORDS,
+    REFUSALS,
+    SAME,
+    Ending,
+    cause_of,
+    ending,
+    framework_of,
+    verdict_of,
+    words_of,
+)
 from toolvet.assess.rules.item import ObservedRequest, as_call
 from toolvet.assess.rules.message import PartName, answered_errors, score_message
 from toolvet.assess.rules.quote import quote

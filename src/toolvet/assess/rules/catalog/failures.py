@@ -3,10 +3,20 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolvet.assess.rules.cause import cause_of, mask_values
-from toolvet.assess.rules.ending import REFUSALS, Ending, ending, is_bad, verdict_of, words_of
-from toolvet.assess.rules.exercise import fails_by_itself, is_plain
-from toolvet.assess.rules.outage import Missing, outage_of_call
+from toolvet.assess.rules.ending import (
+    REFUSALS,
+    Ending,
+    Missing,
+    cause_of,
+    ending,
+    fails_by_itself,
+    is_bad,
+    is_plain,
+    mask_values,
+    outage_of_call,
+    verdict_of,
+    words_of,
+)
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State

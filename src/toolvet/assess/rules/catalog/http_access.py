@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolvet.assess.rules.http_words import describe, exchange_of, protection_setting
-from toolvet.assess.rules.quote import quote
+from toolvet.assess.rules.quote import describe, exchange_of, protection_setting, quote
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.tool_rules import FOREIGN_ORIGIN, HttpSeen, ServerSeen, place_in_report
 from toolvet.findings import Card, Finding, Severity

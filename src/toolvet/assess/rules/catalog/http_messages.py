@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Final
 
-from toolvet.assess.rules.http_words import describe, exchange_of, exchanges_of
-from toolvet.assess.rules.quote import quote
+from toolvet.assess.rules.quote import describe, exchange_of, exchanges_of, quote
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.checks import LeakKind, check_result
 from toolvet.core.tool_rules import UNJUDGED, HttpExchange, ServerSeen, place_in_report

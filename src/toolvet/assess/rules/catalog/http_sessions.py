@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolvet.assess.rules.http_words import describe, exchange_of
+from toolvet.assess.rules.quote import describe, exchange_of
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.tool_rules import UNJUDGED, ServerSeen, place_in_report
 from toolvet.findings import Card, Finding, Severity

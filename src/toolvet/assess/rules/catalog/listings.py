@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.rules.entry import repeated_entries
-from toolvet.assess.rules.item import ItemsSeen, ListingSeen, Purpose
-from toolvet.assess.rules.quote import list_names, quote
+from toolvet.assess.rules.item import ObservedItems, ObservedListing, Purpose
+from toolvet.assess.rules.quote import list_names, quote, repeated_entries
 from toolvet.assess.rules.rule import of_items, of_server
 from toolvet.core.tool_rules import ServerSeen
 from toolvet.findings import Card, Finding, Severity
@@ -83,7 +82,7 @@ _BROKEN_PAGES: Final = frozenset({"page_failed", "bad_page", "half_character"})
 
 
 @of_items(LISTING_BROKEN)
-def check_listing_broken(seen: ItemsSeen) -> Iterator[Finding]:
+def check_listing_broken(seen: ObservedItems) -> Iterator[Finding]:
     """One finding for each list; `capability-unanswered` reports methods that do not exist."""
     for listing in seen.listings:
         problems = [words for kind, words in listing.problems if kind in _BROKEN_PAGES]
@@ -116,13 +115,13 @@ _ENDLESS: Final = frozenset({"cursor_cycle", "too_many_pages", "too_many_entries
 
 
 @of_items(PAGINATION_BROKEN)
-def check_pagination_broken(seen: ItemsSeen) -> Iterator[Finding]:
+def check_pagination_broken(seen: ObservedItems) -> Iterator[Finding]:
     """At most one finding for each list: the gravest."""
     for listing in seen.listings:
         yield from _judge_pages(seen, listing)
 
 
-def _judge_pages(seen: ItemsSeen, listing: ListingSeen) -> Iterator[Finding]:
+def _judge_pages(seen: ObservedItems, listing: ObservedListing) -> Iterator[Finding]:
     endless = [words for kind, words in listing.problems if kind in _ENDLESS]
     cursors = [words for kind, words in listing.problems if kind == "bad_cursor"]
     wrong = [words for words in cursors if "null instead of missing" not in words]

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.rules.ending import NEEDS_MORE, verdict_of
-from toolvet.assess.rules.entry import judge_types, repeated_entries
-from toolvet.assess.rules.item import ItemsSeen, ListedItem, ObservedRequest, Purpose, as_call
-from toolvet.assess.rules.outage import outage_of_call
-from toolvet.assess.rules.quote import list_names, quote, show, show_answer
+from toolvet.assess.rules.ending import NEEDS_MORE, outage_of_call, verdict_of
+from toolvet.assess.rules.item import ListedItem, ObservedItems, ObservedRequest, Purpose, as_call
+from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_entries, show, show_answer
 from toolvet.assess.rules.rule import of_item, of_items, of_request
 from toolvet.core.checks import LeakKind
 from toolvet.core.json_value import elements, is_array, is_object, members
@@ -94,7 +92,7 @@ PROMPT_NAME_DUPLICATE = Card(
 
 
 @of_items(PROMPT_NAME_DUPLICATE)
-def check_prompt_name_duplicate(seen: ItemsSeen) -> Iterator[Finding]:
+def check_prompt_name_duplicate(seen: ObservedItems) -> Iterator[Finding]:
     """One finding for each name; where pages repeat themselves, `pagination-broken` reports that."""
     if any(listing.kind == "prompt" and listing.pages > 1 for listing in seen.listings):
         return
@@ -305,7 +303,7 @@ PROMPT_ABSENT_ANSWER = Card(
 
 
 @of_items(PROMPT_ABSENT_ANSWER)
-def check_prompt_absent_answer(seen: ItemsSeen) -> Iterator[Finding]:
+def check_prompt_absent_answer(seen: ObservedItems) -> Iterator[Finding]:
     """Judge the answer by how well a client sees that there is no such prompt."""
     for request in seen.asked(Purpose.ABSENT):
         if request.method != "prompts/get":

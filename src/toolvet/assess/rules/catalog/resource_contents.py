@@ -8,12 +8,10 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.rules.ending import NEEDS_MORE
-from toolvet.assess.rules.item import ItemsSeen, ObservedRequest, Purpose, as_call, contents_of
-from toolvet.assess.rules.outage import Missing, outage_of_call
+from toolvet.assess.rules.ending import NEEDS_MORE, Missing, outage_of_call
+from toolvet.assess.rules.item import ObservedItems, ObservedRequest, Purpose, as_call, contents_of, decode
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_items, of_request
-from toolvet.assess.rules.uri_template import decode
 from toolvet.core.checks import check_result
 from toolvet.core.json_value import count, elements, is_array, is_object, members
 from toolvet.findings import Card, Finding, Severity
@@ -49,7 +47,7 @@ def check_resource_read_failed(request: ObservedRequest) -> Iterator[Finding]:
 
 
 @of_items(RESOURCE_READ_FAILED)
-def check_resource_read_failed_items(seen: ItemsSeen) -> Iterator[Finding]:
+def check_resource_read_failed_items(seen: ObservedItems) -> Iterator[Finding]:
     """One note for all resources that could not be read for want of something outside of the server."""
     causes: dict[Missing, list[str]] = {}
     for request in filter(_failed_to_read, seen.requests):
@@ -91,7 +89,7 @@ _EMPTY_IS_WRONG_SINCE: Final = "2026-07-28"
 
 
 @of_items(RESOURCE_ABSENT_ANSWER)
-def check_resource_absent_answer(seen: ItemsSeen) -> Iterator[Finding]:
+def check_resource_absent_answer(seen: ObservedItems) -> Iterator[Finding]:
     """One finding: for the gravest answer."""
     asked = [
         request
@@ -217,7 +215,7 @@ _LONGEST_ERROR: Final = 300  # Characters: longer texts are documents, which may
 
 
 @of_items(RESOURCE_ERROR_CONTENTS)
-def check_resource_error_contents(seen: ItemsSeen) -> Iterator[Finding]:
+def check_resource_error_contents(seen: ObservedItems) -> Iterator[Finding]:
     """One finding for each text, with the resources that it came for."""
     uris: dict[str, list[str]] = {}
     for request in seen.asked(Purpose.LISTED, Purpose.OFFERED):
@@ -383,7 +381,7 @@ RESOURCE_MIME_MISSING = Card(
 
 
 @of_items(RESOURCE_MIME_MISSING)
-def check_resource_mime_missing(seen: ItemsSeen) -> Iterator[Finding]:
+def check_resource_mime_missing(seen: ObservedItems) -> Iterator[Finding]:
     """One finding with the number and the first URIs."""
     read = [(request.uri, contents_of(request)) for request in seen.requests if request.is_valid]
     told = [(uri, contents) for uri, contents in read if contents]

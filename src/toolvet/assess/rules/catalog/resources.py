@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.rules.entry import judge_types, repeated_entries
-from toolvet.assess.rules.item import IDENTITY, WORDS, ItemsSeen, ListedItem
-from toolvet.assess.rules.quote import list_names, quote, show
+from toolvet.assess.rules.item import IDENTITY, WORDS, ListedItem, ObservedItems, problems, variables
+from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_entries, show
 from toolvet.assess.rules.rule import of_item, of_items
-from toolvet.assess.rules.uri_template import problems, variables
 from toolvet.core.json_value import is_array, is_object, members
 from toolvet.findings import Card, Finding, ItemKind, Severity
 
@@ -89,7 +87,7 @@ _KINDS: Final[tuple[ItemKind, ...]] = ("resource", "resource_template")
 
 
 @of_items(RESOURCE_DUPLICATE)
-def check_resource_duplicate(seen: ItemsSeen) -> Iterator[Finding]:
+def check_resource_duplicate(seen: ObservedItems) -> Iterator[Finding]:
     """One finding for each URI; where pages repeat themselves, `pagination-broken` reports that."""
     paged = {listing.kind for listing in seen.listings if listing.pages > 1}
     for kind in _KINDS:
@@ -188,7 +186,7 @@ RESOURCE_UNDESCRIBED = Card(
 
 
 @of_items(RESOURCE_UNDESCRIBED)
-def check_resource_undescribed(seen: ItemsSeen) -> Iterator[Finding]:
+def check_resource_undescribed(seen: ObservedItems) -> Iterator[Finding]:
     """One finding with the number and the first names."""
     items = seen.of("resource", "resource_template")
     lacking = [item.identity for item in items if item.identity and not item.text("description").strip()]

@@ -6,10 +6,7 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.assess.rules.cause import cause_of
-from toolvet.assess.rules.ending import Ending, ending, is_bad, words_of
-from toolvet.assess.rules.exercise import asks_for_nothing
-from toolvet.assess.rules.framework import is_empty_list
+from toolvet.assess.rules.ending import Ending, asks_for_nothing, cause_of, ending, is_bad, is_empty_list, words_of
 from toolvet.assess.rules.quote import quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_calls
 from toolvet.core.json_value import elements, is_array, is_object, members, pointer

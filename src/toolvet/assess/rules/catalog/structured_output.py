@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.rules.ending import Ending, ending
-from toolvet.assess.rules.framework import is_empty_list
+from toolvet.assess.rules.ending import Ending, ending, is_empty_list
 from toolvet.assess.rules.quote import list_names, quote, quote_problem, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_server, of_tool
 from toolvet.core.json_value import elements, members

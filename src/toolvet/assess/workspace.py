@@ -1,48 +1,65 @@
-"""A place of its own for a server that a command starts: an empty working folder, home and temporary folder.
+"""The folders of a server that a command starts: an empty working folder, home and temporary folder of its own.
 
-    place = open_place(StdioTarget("uvx", ("mcp-server-time",)))
-    place.target.cwd    # /tmp/toolvet-place-x1y2/work; HOME is …/home and TMPDIR …/tmp
-    place.close()       # removes all three, once the server has ended
+    workspace = open_workspace(StdioTarget("uvx", ("mcp-server-time",)))
+    workspace.target.cwd    # /tmp/toolvet-place-x1y2/work; HOME is …/home and TMPDIR …/tmp
+    workspace.close()       # removes all three, once the server has ended
 
 An assessment calls the server with generated arguments: relative paths and `~` then lead to none of the user's files.
 Package runners keep their caches and settings (`runners.toml`). What the user says wins: a folder of the target
 (`--cwd`), the real home (`--keep-home`) and variables (`--env HOME=…`).
+
+`DiskWatch` ends a run whose server writes too much there. `Concealer` removes from a finished report what only this run
+knows, so that two runs of the same server give the same report; the rules have seen the real words:
+
+    SHOP_API_KEY=tk-4711-x given with --env          "bad key tk-4711-x"               → "bad key [redacted]"
+    the workspace /tmp/toolvet-place-x1y2            "/tmp/toolvet-place-x1y2/work/a"  → "./a"
 """
 
+import asyncio
+import operator
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Final
+from types import TracebackType
+from typing import BinaryIO, Final, Self, TypeVar, cast
 
 import msgspec
 
 from toolvet.assess.sandbox import Sandboxed, wrap_in_sandbox
 from toolvet.core.discover import read_toml
+from toolvet.core.json_value import is_array, is_object
+from toolvet.core.redact import REDACTED
 from toolvet.errors import UnreachableError, UsageError
-from toolvet.mcp.transport import StdioTarget, Target
+from toolvet.mcp.transport import StdioTarget, Target, given_secrets
 
 _PREFIX: Final = "toolvet-place-"
 _LOCK: Final = "lock"
-# A place is made and locked within this time; only an older one without a lock belongs to a run that was killed.
+# A workspace is made and locked within this time; only an older one without a lock belongs to a run that was killed.
 _YOUNG_SECONDS: Final = 60.0
 # Windows has no lock that we can ask for without taking the file away from its owner.
 _ABANDONED_SECONDS: Final = 86_400.0
+_T = TypeVar("_T")
+_LOOK_SECONDS: Final = 0.25
+# A folder of a hundred thousand files takes long to measure: so much of the time goes into it at most.
+_SHARE: Final = 0.1
+_BLOCK: Final = 512  # Bytes, in which POSIX counts, whatever the file system has.
 
 
 @dataclass(frozen=True, repr=False)
-class PlacedTarget(StdioTarget):
-    """A target in a place of its own. It is shown as `given`, the user's words, without paths that exist only now.
+class WorkspaceTarget(StdioTarget):
+    """A target in a workspace of its own. It is shown as `given`, the user's words, without paths that exist only now.
 
-    `flags` are the options of `toolvet assess` that lead to the same kind of place.
+    `flags` are the options of `toolvet assess` that lead to the same kind of workspace.
     """
 
     given: StdioTarget = field(kw_only=True)
@@ -53,7 +70,7 @@ class PlacedTarget(StdioTarget):
         return self.given.describe()
 
 
-class Place:
+class Workspace:
     """The folders of one server. `target` starts it there; `close` removes what was made for it."""
 
     def __init__(self, target: Target, folder: Path | None = None, lock: BinaryIO | None = None) -> None:
@@ -64,9 +81,9 @@ class Place:
         self._finalizer = weakref.finalize(self, _remove, folder, lock)
 
     def explain(self, problem: str) -> str:
-        """Return `problem` with a sentence about the place, for a server that started and then did not speak."""
+        """Return `problem` with a sentence about the workspace, for a server that started and then did not speak."""
         target = self.target
-        if not isinstance(target, PlacedTarget) or problem.startswith("cannot start"):
+        if not isinstance(target, WorkspaceTarget) or problem.startswith("cannot start"):
             return problem
         own_folder, own_home = target.given.cwd is None, "--keep-home" not in target.flags
         if own_folder and own_home:
@@ -85,11 +102,13 @@ class Place:
         self._finalizer()
 
 
-def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False, disk_mib: int | None = None) -> Place:
-    """Make the place of a server, and remove those that killed runs left behind.
+def open_workspace(
+    target: Target, *, keep_home: bool = False, sandbox: bool = False, disk_mib: int | None = None
+) -> Workspace:
+    """Make the workspace of a server, and remove those that killed runs left behind.
 
     Args:
-        target: The server. A URL is returned as it is, because what runs elsewhere has its place already.
+        target: The server. A URL is returned as it is, because a server elsewhere has its own folders.
         keep_home: Start it with the real home.
         sandbox: Start it where the rest of the file system is read-only and there is no network.
         disk_mib: How much, in MiB, the sandbox's own temporary folders hold, each; None: what the system allows.
@@ -101,21 +120,24 @@ def open_place(target: Target, *, keep_home: bool = False, sandbox: bool = False
     if not isinstance(target, StdioTarget):
         if sandbox:
             raise UsageError("--sandbox is for a command; a URL leads to a server that runs already")
-        return Place(target)
+        return Workspace(target)
     _remove_abandoned(Path(tempfile.gettempdir()))
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=_PREFIX)))
-    lock = _take_lock(folder / _LOCK)
+    # Held as long as this run lives, so that no other run takes the workspace for an abandoned one.
+    lock = (folder / _LOCK).open("wb")
+    with suppress(OSError):  # A file system without locks: the workspace is young, and goes when we end.
+        _lock(lock)
     try:
-        placed = _placed(target, folder, keep_home=keep_home)
+        placed = _in_workspace(target, folder, keep_home=keep_home)
         if sandbox:
             placed = _sandboxed(placed, folder, disk_mib)
     except BaseException:
         _remove(folder, lock)
         raise
-    return Place(placed, folder, lock)
+    return Workspace(placed, folder, lock)
 
 
-def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarget:
+def _in_workspace(target: StdioTarget, folder: Path, *, keep_home: bool) -> WorkspaceTarget:
     for name in ("work", "tmp", "home"):
         (folder / name).mkdir()
     given = dict(target.env or {})
@@ -128,8 +150,12 @@ def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarg
         words = (target.command, *target.args)
     else:
         words = absolute_words((target.command, *target.args))
-        given = {name: _absolute_value(value) for name, value in given.items()}
-    return PlacedTarget(
+        # A value is a path only where it plainly is one of the current folder: `./shop.db`.
+        given = {
+            name: _absolute(value, names=False) if value.startswith(("./", "../")) else value
+            for name, value in given.items()
+        }
+    return WorkspaceTarget(
         command=words[0],
         args=tuple(words[1:]),
         env={**env, **given},
@@ -139,7 +165,7 @@ def _placed(target: StdioTarget, folder: Path, *, keep_home: bool) -> PlacedTarg
     )
 
 
-def _sandboxed(target: PlacedTarget, folder: Path, disk_mib: int | None) -> PlacedTarget:
+def _sandboxed(target: WorkspaceTarget, folder: Path, disk_mib: int | None) -> WorkspaceTarget:
     own = target.given.cwd is not None
     if own and not Path(target.cwd or "").is_dir():
         raise UnreachableError(f"cannot start `{target.describe()}`: there is no folder {target.cwd}")
@@ -205,15 +231,11 @@ def _runner_variables(command: str) -> Iterator[tuple[str, str]]:
         if own:
             yield name, own
             continue
-        paths = [_expand(path, folders) for path in kept.paths]
+        parts = (path.split("/") for path in kept.paths)
+        paths = [str(Path(folders[head], *rest)) for head, *rest in parts]
         existing = next((path for path in paths if Path(path).exists()), None)
         if existing or program in kept.programs:
             yield name, existing or paths[0]
-
-
-def _expand(path: str, folders: Mapping[str, str]) -> str:
-    head, _, rest = path.partition("/")
-    return str(Path(folders[head], *rest.split("/")))
 
 
 def absolute_words(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -264,11 +286,6 @@ def _absolute(word: str, *, names: bool) -> str:
     return os.path.abspath(word)  # noqa: PTH100 - resolve() would follow the link of a virtual environment.
 
 
-def _absolute_value(value: str) -> str:
-    """Return the value of a variable, made absolute if it is plainly a path of the current folder: `./shop.db`."""
-    return _absolute(value, names=False) if value.startswith(("./", "../")) else value
-
-
 def _separators() -> tuple[str, ...]:
     return tuple(separator for separator in (os.sep, os.altsep) if separator)
 
@@ -276,14 +293,6 @@ def _separators() -> tuple[str, ...]:
 def _program_name(command: str) -> str:
     name = Path(command).name.lower()
     return name.removesuffix(".cmd").removesuffix(".exe")
-
-
-def _take_lock(path: Path) -> BinaryIO:
-    """Hold a lock as long as this run lives, so that no other run takes the place for an abandoned one."""
-    file = path.open("wb")
-    with suppress(OSError):  # A file system without locks: the place is young, and goes when we end.
-        _lock(file)
-    return file
 
 
 def _lock(file: BinaryIO) -> None:
@@ -296,7 +305,7 @@ def _lock(file: BinaryIO) -> None:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the places of runs that were killed. Nothing of other users, and nothing that is in use."""
+    """Remove the workspaces of runs that were killed. Nothing of other users, and nothing that is in use."""
     try:
         found = [entry for entry in os.scandir(parent) if entry.name.startswith(_PREFIX)]
     except OSError:
@@ -363,3 +372,97 @@ class RunnerTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def _load_runners() -> RunnerTable:
     return read_toml("toolvet.assess", "runners.toml", RunnerTable)
+
+
+class Concealer:
+    """Replaces the words of one target wherever they occur."""
+
+    def __init__(self, target: Target, folder: Path | None = None) -> None:
+        """Learn the words of `target`; `folder` is the workspace that was made for it, None for none."""
+        given = target.given if isinstance(target, WorkspaceTarget) else target
+        words = dict.fromkeys(given_secrets(given), REDACTED)
+        if folder is not None:
+            shown = {"work": ".", "home": "~", "tmp": "$TMPDIR"}
+            words |= {str(folder): "…", **{str(folder / name): word for name, word in shown.items()}}
+        # The longest first: one value may begin with another.
+        self._words = dict(sorted(words.items(), key=lambda item: -len(item[0])))
+        self._pattern = re.compile("|".join(map(re.escape, self._words))) if words else None
+
+    def text(self, text: str) -> str:
+        """Return `text` without the words."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._words[found[0]], text)
+
+    def report(self, report: _T) -> _T:
+        """Return `report`, or any part of one, without the words; what holds none of them is the very same object."""
+        return report if self._pattern is None else cast("_T", self._walk(report))
+
+    def _walk(self, value: object) -> object:
+        if isinstance(value, str) and type(value) is str:
+            return self.text(value)
+        if isinstance(value, msgspec.Struct):
+            fields = {
+                name: (old, self._walk(old)) for name in value.__struct_fields__ for old in (getattr(value, name),)
+            }
+            changed = {name: new for name, (old, new) in fields.items() if new is not old}
+            return msgspec.structs.replace(value, **changed) if changed else value
+        if is_object(value):
+            entries = [(key, old, self.text(key), self._walk(old)) for key, old in value.items()]
+            same = all(old is new and key == name for key, old, name, new in entries)
+            return value if same else {name: new for _, _, name, new in entries}
+        if is_array(value):
+            items = [self._walk(item) for item in value]
+            return value if all(map(operator.is_, items, value)) else items
+        return value
+
+
+def disk_used(folder: Path) -> int:
+    """How many bytes of disk all below `folder` takes; links are not followed, and holes in files are free."""
+    found = 0
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):  # It is gone by now.
+                    facts = entry.stat(follow_symlinks=False)
+                    found += getattr(facts, "st_blocks", -(-facts.st_size // _BLOCK)) * _BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return found
+
+
+class DiskWatch:
+    """Measures a folder while its body runs, and cancels the body where there is too much in it."""
+
+    def __init__(self, folder: Path | None, most_mib: int | None) -> None:
+        """Watch `folder` (None: a server at a URL has none), with at most `most_mib` in it (None: without an end)."""
+        self.overfilled = ""
+        self._folder = folder
+        self._most_mib = most_mib
+        self._watching: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        body = asyncio.current_task()
+        if self._folder is not None and self._most_mib is not None and body is not None:
+            self._watching = asyncio.create_task(self._watch(self._folder, self._most_mib, body))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    async def _watch(self, folder: Path, most_mib: int, body: asyncio.Task[object]) -> None:
+        while True:
+            began = time.perf_counter()
+            used = await asyncio.to_thread(disk_used, folder)
+            if used > most_mib << 20:
+                self.overfilled = (
+                    f"wrote {used >> 20:,} MiB into its folders, of which at most {most_mib:,} are allowed"
+                )
+                body.cancel()
+                return
+            await asyncio.sleep(max(_LOOK_SECONDS, (time.perf_counter() - began) / _SHARE))

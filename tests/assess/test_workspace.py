@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.place import absolute_words, open_place
 from toolvet.assess.sandbox import sandbox_tool
+from toolvet.assess.workspace import absolute_words, open_workspace
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget
 
@@ -84,8 +84,8 @@ def test_caches_of_package_runners_stay_where_they_are(home: Path, monkeypatch: 
     monkeypatch.delenv("UV_CACHE_DIR", raising=False)
     monkeypatch.setenv("CARGO_HOME", "/opt/cargo")
     (home / ".npm").mkdir()
-    with_home = open_place(StdioTarget("npx", ("shop",), {"npm_config_userconfig": "/mine"}))
-    kept = open_place(StdioTarget("npx", ("shop",)), keep_home=True)
+    with_home = open_workspace(StdioTarget("npx", ("shop",), {"npm_config_userconfig": "/mine"}))
+    kept = open_workspace(StdioTarget("npx", ("shop",)), keep_home=True)
     env, kept_env = dict(_target(with_home.target).env or {}), dict(_target(kept.target).env or {})
     with_home.close()
     kept.close()
@@ -94,7 +94,7 @@ def test_caches_of_package_runners_stay_where_they_are(home: Path, monkeypatch: 
     assert env["CARGO_HOME"] == "/opt/cargo"
     assert "UV_CACHE_DIR" not in env
     assert set(kept_env) == {"TMPDIR", "TMP", "TEMP"}
-    first_time = open_place(StdioTarget("uvx", ("shop",)))
+    first_time = open_workspace(StdioTarget("uvx", ("shop",)))
     assert (_target(first_time.target).env or {})["UV_CACHE_DIR"] == str(home / ".cache" / "uv")
     first_time.close()
 
@@ -143,12 +143,12 @@ def test_what_a_killed_run_left_is_removed_and_nothing_else() -> None:
         Path(tempfile.mkdtemp(prefix=prefix)) for prefix in ("toolvet-place-", "toolvet-place-", "x-")
     )
     old = young.stat().st_mtime - 3600
-    in_use = open_place(StdioTarget("x"))
+    in_use = open_workspace(StdioTarget("x"))
     assert in_use.folder is not None
     for folder in (killed, foreign, in_use.folder):
         os.utime(folder, (old, old))
     # The lock of this process would be given to it again: another one has to look.
-    program = "from toolvet.assess.place import *; open_place(StdioTarget('y')).close()"
+    program = "from toolvet.assess.workspace import *; open_workspace(StdioTarget('y')).close()"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert [folder.exists() for folder in (killed, young, foreign, in_use.folder)] == [False, True, True, True]
     in_use.close()
@@ -157,7 +157,7 @@ def test_what_a_killed_run_left_is_removed_and_nothing_else() -> None:
 @pytest.mark.usefixtures("home")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows removes files with other rights")
 def test_folders_without_write_permission_are_removed() -> None:
-    place = open_place(StdioTarget("x"))
+    place = open_workspace(StdioTarget("x"))
     assert place.folder is not None
     sealed = place.folder / "work" / "module"
     sealed.mkdir()
@@ -169,9 +169,9 @@ def test_folders_without_write_permission_are_removed() -> None:
 
 def test_a_url_has_its_place_already() -> None:
     target = HttpTarget("http://127.0.0.1:1/mcp")
-    assert open_place(target).target is target
+    assert open_workspace(target).target is target
     with pytest.raises(UsageError, match="a URL leads to a server that runs already"):
-        open_place(target, sandbox=True)
+        open_workspace(target, sandbox=True)
 
 
 @pytest.fixture

@@ -1,18 +1,42 @@
-"""The summary of a batch and the comparison of two on a terminal."""
+"""The summary of a batch and the comparison of two, as a page that opens offline and on a terminal."""
 
+from functools import cache
 from typing import Final
 
+from jinja2 import Template
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from toolvet.assess.report import wording
 from toolvet.assess.report.batch import words
 from toolvet.assess.report.batch.document import BatchReport, ComparisonReport, DriftReport, LabelReport
+from toolvet.assess.report.page import load_template
 from toolvet.assess.report.wording import NONE, counted
 from toolvet.core.visible import one_line, shorten
 
+_PACKAGE: Final = "toolvet.assess.report.batch"
+_PAGE: Final = "toolvet.assess.report.page"
 _MOST: Final = 12
 _EXAMPLE: Final = 70
+
+
+def render_batch_page(report: BatchReport | ComparisonReport) -> str:
+    """The page of a summary, or of a comparison."""
+    if isinstance(report, BatchReport):
+        return _load_template("batch.html.jinja").render(r=report)
+    return _load_template("comparison.html.jinja").render(c=report)
+
+
+@cache
+def _load_template(name: str) -> Template:
+    return load_template(
+        _PACKAGE,
+        name,
+        styles=((_PAGE, "base.css"), (_PACKAGE, "batch.css")),
+        scripts=((_PAGE, "theme.js"),),
+        names={"w": wording, "b": words},
+    )
 
 
 def print_batch(report: BatchReport, console: Console) -> None:

@@ -1,26 +1,39 @@
 """Two ends of one call → what changed, by verdict: same, better, worse or changed.
 
-Both sides are judged here and now, by the same rules: the recorded result, and the new one.
+Both sides are judged here and now, by the same rules: the recorded result, and the new one. Of a successful result its
+shape is compared: which members it has, and of which types; never their values, their order or their number.
+
+    {"structuredContent": {"total": 2, "items": [{"id": 7}, {"id": 8, "note": null}]}}
+
+    /total          number
+    /items          array
+    /items[]        object, 2 of them
+    /items[]/id     number, in 2 of 2
+    /items[]/note   null, in 1 of 2
+
+Shapes of several results of one tool add up, so that a member that some results lack is known to be optional. Times,
+random ids and the order of lists change values, and so no shape; an object whose keys are ids is a map (`/*`).
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
 from toolvet.assess.replay.recorded import RecordedCall, is_about_output
-from toolvet.assess.replay.shape import ResultOutline
-from toolvet.assess.report.replay.document import CallEnd, Comparison, ReplayChange
+from toolvet.assess.report.replay import CallEnd, Comparison, ReplayChange
 from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition
 from toolvet.assess.rules.ending import Ending, ending, error_as_result, verdict_of, words_of
 from toolvet.core.checks import ResultCheck
-from toolvet.core.json_value import without
+from toolvet.core.json_value import elements, is_array, is_object, members, without
 from toolvet.core.redact import redact_text
 from toolvet.core.visible import shorten
 
 _LONGEST: Final = 240
 # From good to bad, for what reads the answer: a success, an error that says what to do, one that says nothing, a
-# failure that nobody sees, and no answer at all.
+# failure that no caller sees, and no answer at all.
 _RANK: Final = {
     Ending.SUCCESS: 0,
     Ending.UNFINISHED: 0,
@@ -35,6 +48,8 @@ _RANK: Final = {
     Ending.DIED: 9,
 }
 ORDER: Final[tuple[Comparison, ...]] = ("same", "better", "changed", "worse")
+_MOST_VALUES: Final = 20_000  # Of one result; what comes behind them has no shape.
+_IDENTIFIER: Final = re.compile(r"\d.*|.*\d{3,}.*|(?=.*\d)[0-9A-Fa-f-]{8,}|(?=.*\d).{20,}")
 
 
 class CallSide(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +71,77 @@ class CallSide(msgspec.Struct, frozen=True, kw_only=True):
             duration_ms=self.call.duration_ms or None,
             words=shorten(redact_text(words[: 20 * _LONGEST]), _LONGEST),
         )
+
+
+@dataclass
+class PathShape:
+    """What was seen at one path: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
+
+    kinds: set[str] = field(default_factory=set[str])
+    seen: int = 0
+    objects: int = 0
+
+
+class ResultOutline:
+    """The shape of one result, or of several of one tool: a `PathShape` for each path."""
+
+    def __init__(self, results: Iterable[object] = ()) -> None:
+        """Add up the shapes of `results`."""
+        self.paths: dict[str, PathShape] = {}
+        for result in results:
+            self._add(result)
+
+    def differences(self, old: "ResultOutline", usual: "ResultOutline") -> tuple[str, ...]:
+        """Say how this shape differs from `old`, the shape of the same call before; empty where it does not.
+
+        Args:
+            old: The shape of the recorded result of this call.
+            usual: The shape of all recorded results of the tool: what it allows is not a difference.
+        """
+        found = dict[str, str]()
+        for path, now in self.paths.items():
+            before = usual.paths.get(path)
+            parent = _parent(path)
+            if before is None:
+                known = usual.paths.get(parent)
+                if parent not in found and known is not None and known.objects and not path.endswith("[]"):
+                    found[path] = f"{path} is new"
+                continue
+            changed = now.kinds - before.kinds - {"null"}
+            if changed and before.kinds - {"null"}:
+                found[path] = f"{path} was {_listed(before.kinds - {'null'})}, and is {_listed(changed)}"
+        for path in old.paths:
+            if path in self.paths or path.endswith("[]") or _parent(path) in found:
+                continue
+            above, always = self.paths.get(_parent(path)), usual.paths[path]
+            if above is not None and above.objects and always.seen == usual.paths[_parent(path)].objects:
+                found[path] = f"{path} is gone"
+        return tuple(found[path] for path in sorted(found))
+
+    def _add(self, result: object) -> None:
+        whole = members(result)
+        content = whole.get("structuredContent")
+        pending: list[tuple[str, object]] = [("", content)]
+        if content is None:
+            pending = [("content[]", _payload(block)) for block in elements(whole.get("content"))]
+        left = _MOST_VALUES
+        while pending and left:
+            path, value = pending.pop()
+            left -= 1
+            seen = self.paths.setdefault(path, PathShape())
+            seen.seen += 1
+            if isinstance(value, _Block):
+                seen.kinds.add(value.kind)
+            elif is_object(value):
+                seen.kinds.add("object")
+                seen.objects += 1
+                is_map = bool(value) and all(map(_IDENTIFIER.fullmatch, value))
+                pending += [(f"{path}/*" if is_map else f"{path}/{key}", each) for key, each in value.items()]
+            elif is_array(value):
+                seen.kinds.add("array")
+                pending += [(f"{path}[]", each) for each in value]
+            else:
+                seen.kinds.add(_kind(value))
 
 
 def recorded_side(recorded: RecordedCall, tool: ToolDefinition, check: ResultCheck) -> CallSide:
@@ -153,3 +239,39 @@ def _changed_validity(old: CallSide, new: CallSide) -> Iterator[ReplayChange]:
 def _change(kind: str, comparison: Comparison, old: str, new: str, words: str) -> ReplayChange:
     safe = shorten(redact_text(words[: 20 * _LONGEST]), _LONGEST)
     return ReplayChange(kind=kind, comparison=comparison, old=old, new=new, words=safe)
+
+
+class _Block(msgspec.Struct, frozen=True):
+    """A content block that is no JSON."""
+
+    kind: str
+
+
+def _payload(block: object) -> object:
+    """The JSON in a text block, or else the type of the block."""
+    about: Mapping[str, object] = members(block)
+    text = about.get("text")
+    if isinstance(text, str) and text.lstrip().startswith(("{", "[")):
+        try:
+            return msgspec.json.decode(text)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            pass
+    return _Block(f"{about.get('type', 'unknown')} block")
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+def _parent(path: str) -> str:
+    if path.endswith("[]"):
+        return path[:-2]
+    return path.rpartition("/")[0]
+
+
+def _listed(kinds: Iterable[str]) -> str:
+    return " or ".join(sorted(kinds))

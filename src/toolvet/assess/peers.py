@@ -1,4 +1,14 @@
-"""Runs us and the peers on one server, one after the other, and joins what they found."""
+"""A server in, a comparison out: what we find in it, beside what other programs find.
+
+    >>> import asyncio
+    >>> from toolvet.assess.peers import compare_with_peers
+    >>> from toolvet.mcp.transport import StdioTarget
+    >>> report = asyncio.run(compare_with_peers(StdioTarget(command="my-server")))  # doctest: +SKIP
+
+A program is run where it is installed, and nothing is downloaded. Each runs with the minimal environment and in a place
+of its own, as the server does, with limits on time and output. `peers.toml` says how each is run, and which of its
+findings are one of ours.
+"""
 
 import asyncio
 import os
@@ -7,7 +17,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -16,11 +26,10 @@ from typing import Final
 import msgspec
 
 from toolvet.assess import Options, assess
-from toolvet.assess.conceal import Concealer
-from toolvet.assess.peers.reading import PeerFinding, PeerOutput, read_output
-from toolvet.assess.place import open_place
-from toolvet.assess.report.peers.document import PeerRun, PeersReport, SharedFinding
+from toolvet.assess.report.peers import PeerRun, PeersReport, SharedFinding
+from toolvet.assess.workspace import Concealer, open_workspace
 from toolvet.core.discover import read_toml
+from toolvet.core.json_value import elements, members
 from toolvet.core.redact import redact_text
 from toolvet.core.visible import shorten
 from toolvet.mcp.transport import (
@@ -47,6 +56,21 @@ class PeerLimits:
 
     seconds: float = 120.0
     output: int = 16 * 1024 * 1024
+
+
+class PeerFinding(msgspec.Struct, frozen=True):
+    """One finding of a peer: its id there, and its words."""
+
+    id: str
+    words: str
+
+
+class PeerOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """What a peer said: its findings and its score, or why its output cannot be read."""
+
+    findings: tuple[PeerFinding, ...] = ()
+    score: str = ""
+    problem: str = ""
 
 
 class SameFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,7 +118,7 @@ class PeerTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def peer_programs() -> dict[str, PeerProgram]:
     """Return the programs that we can run, by their names."""
-    return read_toml("toolvet.assess.peers", "peers.toml", PeerTable).peer
+    return read_toml("toolvet.assess", "peers.toml", PeerTable).peer
 
 
 async def compare_with_peers(
@@ -104,7 +128,8 @@ async def compare_with_peers(
 
     Args:
         target: The server: a command to start or a URL. Headers of a URL are not handed to peers.
-        options: Those of our own assessment; peers get their own defaults, and start the server in a place of its own.
+        options: Those of our own assessment; peers get their own defaults, and start the server in a workspace of
+            its own.
         limits: Those of each peer.
 
     Returns:
@@ -161,9 +186,9 @@ async def _run_peer(
     program = shutil.which(peer.program)
     if program is None:
         return PeerRun(name=name, outcome="not_installed", tested=peer.tested, install=peer.install), ()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox)
+    workspace = open_workspace(target, keep_home=options.keep_home, sandbox=options.sandbox)
     try:
-        placed = place.target
+        placed = workspace.target
         extra = placed.env if isinstance(placed, StdioTarget) else None
         cwd = placed.cwd if isinstance(placed, StdioTarget) else None
         environment = child_environment(extra)
@@ -176,11 +201,11 @@ async def _run_peer(
         began = time.perf_counter()
         done = await _execute([program, *peer.words(placed)], environment, cwd, limits)
         seconds = round(time.perf_counter() - began, 1)
-        concealer = Concealer(placed, place.folder)
+        concealer = Concealer(placed, workspace.folder)
     except OSError as error:
         return PeerRun(name=name, outcome="failed", tested=peer.tested, problem=f"cannot start: {error.strerror}"), ()
     finally:
-        place.close()
+        workspace.close()
     read = PeerOutput(problem=done.problem) if done.problem else read_output(peer.reads, done.out)
     problem = read.problem
     if problem and done.err.strip():
@@ -259,3 +284,38 @@ def _end_group(process: asyncio.subprocess.Process) -> None:
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def read_output(kind: str, output: bytes) -> PeerOutput:
+    """Read what a peer wrote to stdout; `kind` is `reads` in its table."""
+    try:
+        document: object = msgspec.json.decode(output)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return PeerOutput(problem=f"its output is no JSON: {error}")
+    return _READERS[kind](members(document))
+
+
+def _read_mcpscore(document: Mapping[str, object]) -> PeerOutput:
+    failed = [each for each in map(members, elements(document.get("results"))) if each.get("passed") is False]
+    found = tuple(PeerFinding(str(each.get("rule_id")), str(each.get("message"))) for each in failed)
+    return PeerOutput(findings=found, score=f"{document.get('score')}/{document.get('max_score')}")
+
+
+def _read_mcp_assert(document: Mapping[str, object]) -> PeerOutput:
+    results = [members(each) for each in elements(document.get("results"))]
+    bad = [each for each in results if each.get("status") != "skipped" and each.get("error_code") not in (None, "E000")]
+    found = tuple(PeerFinding(str(each.get("error_code")), f"{each.get('tool')}: {each.get('detail')}") for each in bad)
+    return PeerOutput(findings=found, score=f"{document.get('score')}/100")
+
+
+def _read_inspector(document: Mapping[str, object]) -> PeerOutput:
+    """It lists the tools and judges nothing: what it finds is that this can be done."""
+    tools = document.get("tools")
+    return PeerOutput() if isinstance(tools, list) else PeerOutput(problem="its output has no tools")
+
+
+_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], PeerOutput]]] = {
+    "mcpscore": _read_mcpscore,
+    "mcp-assert": _read_mcp_assert,
+    "inspector": _read_inspector,
+}

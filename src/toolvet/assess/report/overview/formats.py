@@ -1,20 +1,43 @@
-"""The overview on a terminal."""
+"""The overview as a page that opens offline and leads to the page of each server, and on a terminal."""
 
+from functools import cache
 from typing import Final
 
+from jinja2 import Template
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.assess.report.overview.document import ServersOverview
+from toolvet.assess.report import wording
+from toolvet.assess.report.overview import ServersOverview
+from toolvet.assess.report.page import load_template
+from toolvet.assess.report.renderers.html import prose
 from toolvet.assess.report.terminal import SEVERITY_STYLE, STATUS_STYLE
 from toolvet.assess.report.wording import NONE, STATUS, counted, number, severities
 from toolvet.core.visible import one_line, shorten
 
+_PACKAGE: Final = "toolvet.assess.report.overview"
+_PAGE: Final = "toolvet.assess.report.page"
 _MOST_SERVERS: Final = 50
 _MOST_CHECKS: Final = 12
 _MOST_UNASSESSED: Final = 30
 _PROBLEM: Final = 300
+
+
+def render_page(overview: ServersOverview) -> str:
+    """The page. The pages of the servers are expected as `servers/FILE.html` beside it."""
+    return _load_template().render(o=overview)
+
+
+@cache
+def _load_template() -> Template:
+    return load_template(
+        _PACKAGE,
+        "overview.html.jinja",
+        styles=((_PAGE, "base.css"), (_PACKAGE, "overview.css")),
+        scripts=((_PAGE, "theme.js"), (_PACKAGE, "overview.js")),
+        names={"w": wording, "prose": prose},
+    )
 
 
 def print_overview(overview: ServersOverview, console: Console) -> None:
