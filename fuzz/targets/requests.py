@@ -6,8 +6,16 @@ import msgspec
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.mcp.wire.http_body import announced_length, answer_framing
-from toolvet.mcp.wire.http_head import DROPPED, RequestHead, ResponseHead, encode_request_head, is_legal, passed_fields
+from toolvet.mcp.wire.http import (
+    DROPPED,
+    RequestHead,
+    ResponseHead,
+    announced_length,
+    answer_framing,
+    encode_request_head,
+    is_legal,
+    passed_fields,
+)
 from toolvet.proxy.http.body import Body, BrokenBodyError
 from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.open_connections import Limits, OpenConnections

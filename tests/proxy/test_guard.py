@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.errors import UsageError
-from toolvet.mcp.wire.http_head import RequestHead
+from toolvet.mcp.wire.http import RequestHead
 from toolvet.proxy.http.guard import Guard, Listen, read_listen
 
 TOKEN = "0123456789abcdef"

@@ -8,7 +8,7 @@ import pytest
 from tests.proxy.http_world import Asked, Client, Proxy, Writer, call, reply, result, world
 from tests.proxy.notes import Conversation, text
 
-from toolvet.mcp.wire.http_head import RequestHead
+from toolvet.mcp.wire.http import RequestHead
 from toolvet.proxy.http import front, handling, known_head, upstream
 from toolvet.proxy.http.callers import Callers
 from toolvet.proxy.http.sender import Requester, sender_of

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from tests.proxy.session.test_own_answers import message, text
 
+from toolvet.mcp.wire import encode_raw
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, ToClient, ToServer
 from toolvet.proxy.session.breaker import Breaker
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.fit import FitRoom, fit_result
 from toolvet.proxy.session.kept import KeptResults
 from toolvet.proxy.session.pending import AmbiguousAnswers, PendingPage
-from toolvet.proxy.session.splice import raw
 
 # ── what fails ──
 
@@ -80,8 +80,8 @@ def test_what_needs_no_reading() -> None:
 
 
 def test_large_numbers_are_encoded_as_they_are() -> None:
-    assert bytes(raw({"n": 10**40})) == b'{"n":' + str(10**40).encode() + b"}"
-    assert bytes(raw([1, "ü"])) == '[1,"ü"]'.encode()
+    assert bytes(encode_raw({"n": 10**40})) == b'{"n":' + str(10**40).encode() + b"}"
+    assert bytes(encode_raw([1, "ü"])) == '[1,"ü"]'.encode()
 
 
 @pytest.mark.parametrize(("more", "judged"), [(0, True), (1, False)])

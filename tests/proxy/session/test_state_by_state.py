@@ -10,7 +10,7 @@ from toolvet.core.checks.arguments import ArgumentReport, check_arguments
 from toolvet.core.envelope.archive.memory import ContentArchive
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.schema.repairs import Repair
-from toolvet.mcp.wire import Request, parse
+from toolvet.mcp.wire import Raws, Request, parse, split_member
 from toolvet.mcp.wire.start import MessageStart
 from toolvet.proxy.session import (
     CallEnded,
@@ -41,7 +41,6 @@ from toolvet.proxy.session.pending import (
 )
 from toolvet.proxy.session.refusal import no_such_tool
 from toolvet.proxy.session.repeats import RepeatWatch, _has_unfinished
-from toolvet.proxy.session.splice import Raws, member
 from toolvet.proxy.session.step import Step
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages
@@ -393,7 +392,7 @@ def test_the_era_of_a_call_says_what_a_task_is(params: dict[str, Any], era: str,
 @pytest.mark.parametrize(("given", "found"), [(None, {}), (b"7", {}), (b"{}", {}), (b'{"b":1}', {"b": b"1"})])
 def test_a_member_that_is_no_object_has_no_members(given: bytes | None, found: dict[str, bytes]) -> None:
     held: Raws = {} if given is None else {"a": msgspec.Raw(given)}
-    assert {name: bytes(value) for name, value in member(held, "a").items()} == found
+    assert {name: bytes(value) for name, value in split_member(held, "a").items()} == found
 
 
 # ── envelopes ──

@@ -14,8 +14,7 @@ from typing import Final
 import msgspec
 
 from toolvet.core.meta import MCP_META_PREFIX
-from toolvet.mcp.wire import Id, Notification, Request
-from toolvet.proxy.session.splice import encode_members, member, raw, split_members
+from toolvet.mcp.wire import Id, Notification, Request, encode_members, encode_raw, split_member, split_members
 
 _SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 
@@ -23,23 +22,23 @@ _SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 def renumber_request(request: Request, number: int) -> tuple[bytes, msgspec.Raw | None]:
     """Replace id and progress token by `number`. Returns the message and the client's token, None if it has none."""
     message = split_members(request.raw)
-    message["id"] = raw(number)
+    message["id"] = encode_raw(number)
     token: msgspec.Raw | None = None
     if request.body is not None and bytes(request.body).lstrip().startswith(b"{"):
-        params = member(message, "params")
-        meta = member(params, "_meta")
+        params = split_member(message, "params")
+        meta = split_member(params, "_meta")
         if "progressToken" in meta:
             token = msgspec.Raw(bytes(meta["progressToken"]))
-            meta["progressToken"] = raw(number)
-            params["_meta"] = raw(meta)
-            message["params"] = raw(params)
+            meta["progressToken"] = encode_raw(number)
+            params["_meta"] = encode_raw(meta)
+            message["params"] = encode_raw(params)
     return encode_members(message), token
 
 
 def restore_answer(answer: bytes, id_: Id) -> bytes:
     """Return the answer under the id that the client gave."""
     message = split_members(answer)
-    message["id"] = raw(id_)
+    message["id"] = encode_raw(id_)
     if "result" in message and bytes(message["result"]).lstrip().startswith(b"{"):
         _restore_subscription(message, "result", id_)
     return encode_members(message)
@@ -62,23 +61,23 @@ def number_of(notification: Notification) -> int | None:
 def restore_notification(notification: bytes, id_: Id, token: msgspec.Raw | None) -> bytes:
     """Return the notification with the client's own token and subscription in it."""
     message = split_members(notification)
-    params = member(message, "params")
+    params = split_member(message, "params")
     if "progressToken" in params and token is not None:
         params["progressToken"] = token
-        message["params"] = raw(params)
+        message["params"] = encode_raw(params)
     _restore_subscription(message, "params", id_)
     return encode_members(message)
 
 
 def _restore_subscription(message: "dict[str, msgspec.Raw]", key: str, id_: Id) -> None:
-    holder = member(message, key)
-    meta = member(holder, "_meta")
+    holder = split_member(message, key)
+    meta = split_member(holder, "_meta")
     if _SUBSCRIPTION in meta:
         # A subscription is named after its request, as a string or as the number it is.
         was_text = bytes(meta[_SUBSCRIPTION]).lstrip().startswith(b'"')
-        meta[_SUBSCRIPTION] = raw(str(id_) if was_text else id_)
-        holder["_meta"] = raw(meta)
-        message[key] = raw(holder)
+        meta[_SUBSCRIPTION] = encode_raw(str(id_) if was_text else id_)
+        holder["_meta"] = encode_raw(meta)
+        message[key] = encode_raw(holder)
 
 
 class _NotificationAddress(msgspec.Struct):

@@ -15,9 +15,9 @@ from toolvet.core.json_value import is_array, is_object, members
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
 from toolvet.core.shorten import shorten_text, shorten_value
+from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
 from toolvet.proxy.session.catalogue import KnownTool
 from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.splice import encode_members, member, raw, split_members
 from toolvet.proxy.session.step import Change
 
 FIT_KEY: Final = f"{META_PREFIX}fit"
@@ -72,7 +72,7 @@ def fit_result(
         return data, ()
     try:
         reply = split_members(data)
-        result = member(reply, "result")
+        result = split_member(reply, "result")
         given: object = msgspec.json.decode(result["content"]) if "content" in result else []
         structured: object = msgspec.json.decode(result["structuredContent"]) if "structuredContent" in result else None
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -82,17 +82,17 @@ def fit_result(
     changed: list[Change] = []
     content, notes = _fit_content(given, room, kept, retrieval)
     if notes:
-        result["content"] = raw(content)
+        result["content"] = encode_raw(content)
         changed.append("content")
     found = _fit_structured(structured, result.get("structuredContent"), room, tool, kept)
     if found is not None:
-        result["structuredContent"] = raw(found[0])
+        result["structuredContent"] = encode_raw(found[0])
         notes.append(found[1])
         changed.append("structured_content")
     if not changed:
         return data, ()
-    result["_meta"] = raw({**member(result, "_meta"), FIT_KEY: notes})
-    reply["result"] = raw(result)
+    result["_meta"] = encode_raw({**split_member(result, "_meta"), FIT_KEY: notes})
+    reply["result"] = encode_raw(result)
     return encode_members(reply), tuple(changed)
 
 
@@ -135,7 +135,12 @@ def _fit_structured(
     id_ = kept.keep(whole)
     if id_ is None:
         return None
-    return short, {"id": id_, "characters": len(whole), "shown": len(bytes(raw(short))), "part": "structuredContent"}
+    return short, {
+        "id": id_,
+        "characters": len(whole),
+        "shown": len(bytes(encode_raw(short))),
+        "part": "structuredContent",
+    }
 
 
 def _share(sizes: Sequence[int], room: int) -> int:

@@ -8,13 +8,22 @@ from toolvet.core.causes import Retry, State
 from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import SecretMask
-from toolvet.mcp.wire import ErrorReply, Result, encode_error, parse
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Raws,
+    Result,
+    encode_error,
+    encode_members,
+    encode_raw,
+    parse,
+    split_member,
+    split_members,
+)
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.enveloped import envelope_form, in_shape_of_others
 from toolvet.proxy.session.own_answer import Stop, judge_own_answer, stopped_verdict
 from toolvet.proxy.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.proxy.session.repeats import goes_on, says_no_tool
-from toolvet.proxy.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.proxy.session.step import CallEnded, Change, Outcome, Reason
 from toolvet.proxy.session.trace import TRACE_KEY
 
@@ -325,11 +334,11 @@ def _change(
         return message.raw, ()
     notes[TRACE_KEY] = call.trace_id
     reply = split_members(message.raw)
-    result = member(reply, "result")
+    result = split_member(reply, "result")
     if found.blocked is not None:
         changed += _block(call, result, found, catalogue)
-    result["_meta"] = raw({**member(result, "_meta"), **notes})
-    reply["result"] = raw(result)
+    result["_meta"] = encode_raw({**split_member(result, "_meta"), **notes})
+    reply["result"] = encode_raw(result)
     return encode_members(reply), tuple(changed)
 
 
@@ -351,7 +360,7 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
 
     Returns the members that were changed.
     """
-    result["isError"] = raw(True)  # noqa: FBT003 - a JSON value
+    result["isError"] = encode_raw(True)  # noqa: FBT003 - a JSON value
     verdict = found.verdict
     if found.blocked == "result" and verdict is not None and verdict.error_without_flag:
         return ["is_error"]
@@ -371,6 +380,6 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
     made = in_shape_of_others(call, plain, catalogue, text=lead, state=state, form="prose" if kept else None)
     had = result.pop("structuredContent", None) is not None
     for name, value in made.items():
-        result[name] = raw({**member(result, name), **members(value)} if name == "_meta" else value)
+        result[name] = encode_raw({**split_member(result, name), **members(value)} if name == "_meta" else value)
     has = had or "structuredContent" in made
     return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]

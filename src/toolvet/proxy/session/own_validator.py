@@ -25,12 +25,12 @@ from toolvet.core.checks import (
 )
 from toolvet.core.json_value import is_object, type_name
 from toolvet.core.schema import Repair
+from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.judge import JudgedReply, end_own, own_notes
 from toolvet.proxy.session.own_answer import judge_own_answer
 from toolvet.proxy.session.pending import PendingCall
 from toolvet.proxy.session.refusal import encode_own_result, error_result
-from toolvet.proxy.session.splice import encode_members, member, raw, split_members
 from toolvet.proxy.session.step import Era
 
 _MOST_AT_ONCE: Final = 20
@@ -51,24 +51,24 @@ def add_capability(data: bytes, method: str, era: Era) -> bytes:
     if era == "modern":
         homes.append(("extensions", EXTENSION_ID))
     message = split_members(data)
-    result = member(message, "result")
-    capabilities = member(result, "capabilities")
+    result = split_member(message, "result")
+    capabilities = split_member(result, "capabilities")
     for home, key in homes:
-        capabilities[home] = raw({**member(capabilities, home), key: options.to_dict()})
-    result["capabilities"] = raw(capabilities)
-    message["result"] = raw(result)
+        capabilities[home] = encode_raw({**split_member(capabilities, home), key: options.to_dict()})
+    result["capabilities"] = encode_raw(capabilities)
+    message["result"] = encode_raw(result)
     return encode_members(message)
 
 
 def add_tool(data: bytes, definition: Mapping[str, object]) -> bytes:
     """Add a tool of ours at the end of the last page of a tool list."""
     message = split_members(data)
-    result = member(message, "result")
+    result = split_member(message, "result")
     tools = result["tools"]
     body = bytes(tools).strip()
     comma = b"" if body[1:-1].strip() == b"" else b","
-    result["tools"] = type(tools)(body[:-1] + comma + bytes(raw(definition)) + b"]")
-    message["result"] = raw(result)
+    result["tools"] = type(tools)(body[:-1] + comma + bytes(encode_raw(definition)) + b"]")
+    message["result"] = encode_raw(result)
     return encode_members(message)
 
 
@@ -103,7 +103,7 @@ def answer_validation(call: PendingCall, catalogue: Catalogue, check: ResultChec
     replies = [_reply(request, each, catalogue) for each in request.calls]
     body = _batch(request, replies) if request.is_batch else replies[0].to_dict()
     result: dict[str, object] = {
-        "content": [{"type": "text", "text": bytes(raw(body)).decode()}],
+        "content": [{"type": "text", "text": bytes(encode_raw(body)).decode()}],
         "structuredContent": body,
         "isError": False,
     }

@@ -7,6 +7,7 @@ from toolvet.core.causes import State
 from toolvet.core.checks import ArgumentCheck, render_repair
 from toolvet.core.json_value import members
 from toolvet.core.schema import Repair, depth
+from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
 from toolvet.proxy.session.breaker import Breaker
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.pending import PendingCall
@@ -18,7 +19,6 @@ from toolvet.proxy.session.refusal import (
     repeated_failure,
     too_large,
 )
-from toolvet.proxy.session.splice import encode_members, member, raw, split_members
 
 _RANKS: Final = {"high": 2, "medium": 1, "low": 0}
 # Containers with more items than that are measured, not skimmed.
@@ -102,9 +102,9 @@ def _apply(call: PendingCall, repair: Repair | None) -> None:
     if repair is None:
         return
     message = split_members(call.data)
-    params = member(message, "params")
-    params["arguments"] = raw(repair.arguments)
-    message["params"] = raw(params)
+    params = split_member(message, "params")
+    params["arguments"] = encode_raw(repair.arguments)
+    message["params"] = encode_raw(params)
     call.data = encode_members(message)
     call.repaired = render_repair(repair)
     call.arguments = members(repair.arguments)
