@@ -8,7 +8,7 @@ from tests.proxy.session.test_own_answers import TOOL, VERDICT, World, message, 
 from toolvet.core.checks.result import check_result
 from toolvet.mcp.wire import encode_raw
 from toolvet.proxy.session import Asked, Catalogue, Policies, PolicyFault, ProxySettings, Session, ToClient, ToServer
-from toolvet.proxy.session.own_answer import stopped_verdict
+from toolvet.proxy.session.judge import stopped_verdict
 from toolvet.proxy.session.policy import _MOST_KNOWN
 
 CALL = message(id=5, method="tools/call", params={"name": "find", "arguments": {"q": "x"}})

@@ -7,11 +7,10 @@ from tests.proxy.session.test_own_answers import message, text
 
 from toolvet.mcp.wire import encode_raw
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, ToClient, ToServer
-from toolvet.proxy.session.breaker import Breaker
-from toolvet.proxy.session.catalogue import Catalogue
+from toolvet.proxy.session.catalogue import Catalogue, KeptResults
 from toolvet.proxy.session.fit import FitRoom, fit_result
-from toolvet.proxy.session.kept import KeptResults
 from toolvet.proxy.session.pending import AmbiguousAnswers, PendingPage
+from toolvet.proxy.session.repeats import Breaker
 
 # ── what fails ──
 

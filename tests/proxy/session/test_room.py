@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from toolvet.core.envelope.archive.memory import ContentArchive
+from toolvet.proxy.session.catalogue import KeptResults
 from toolvet.proxy.session.fit import FitRoom, _share, fit_result
-from toolvet.proxy.session.kept import KeptResults
 from toolvet.proxy.session.retrieval import _at, _found, _page, _places
 
 # ── room ──

@@ -9,15 +9,13 @@ from toolvet.core.checks.arguments import check_arguments
 from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.core.envelope.archive.memory import ContentArchive
 from toolvet.proxy.session import Catalogue, Policies, Policy, ProxySettings, Session
-from toolvet.proxy.session.breaker import Breaker
-from toolvet.proxy.session.judge import end_call
-from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.own_answer import stopped_verdict
-from toolvet.proxy.session.own_tools import answer_own_tool
-from toolvet.proxy.session.own_validator import _validation_reply
+from toolvet.proxy.session.catalogue import KeptResults
+from toolvet.proxy.session.judge import end_call, stopped_verdict
+from toolvet.proxy.session.own_tools import _validation_reply, answer_own_tool
 from toolvet.proxy.session.pending import AmbiguousAnswers
-from toolvet.proxy.session.refusal import error_result
+from toolvet.proxy.session.repeats import Breaker
 from toolvet.proxy.session.retrieval import _found
+from toolvet.proxy.session.vet import error_result
 
 
 def test_the_policy_of_nobody() -> None:

@@ -23,13 +23,10 @@ from toolvet.proxy.session import (
     ToolSettings,
     ToServer,
 )
-from toolvet.proxy.session.batch import decide_batch
-from toolvet.proxy.session.catalogue import KnownTool
+from toolvet.proxy.session.catalogue import KeptResults, KnownTool
 from toolvet.proxy.session.enveloped import ENVELOPE_KEY, _failure, envelope_form
 from toolvet.proxy.session.judge import end_call
-from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.own_tools import is_ours, needed_tools
-from toolvet.proxy.session.own_validator import _corrections, _unknown
+from toolvet.proxy.session.own_tools import _corrections, _unknown, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
     PendingAnswer,
@@ -39,11 +36,12 @@ from toolvet.proxy.session.pending import (
     client_meta,
     read_call,
 )
-from toolvet.proxy.session.refusal import no_such_tool
 from toolvet.proxy.session.repeats import RepeatWatch, _has_unfinished
+from toolvet.proxy.session.session import decide_batch
 from toolvet.proxy.session.step import Step
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages
+from toolvet.proxy.session.vet import no_such_tool
 
 
 def call_of(

@@ -16,8 +16,7 @@ from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
 from toolvet.core.shorten import shorten_text, shorten_value
 from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
-from toolvet.proxy.session.catalogue import KnownTool
-from toolvet.proxy.session.kept import KeptResults
+from toolvet.proxy.session.catalogue import KeptResults, KnownTool
 from toolvet.proxy.session.step import Change
 
 FIT_KEY: Final = f"{META_PREFIX}fit"

@@ -1,10 +1,19 @@
-"""Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte."""
+"""Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte.
 
-from typing import Final, cast
+An answer that toolvet gives in place of a tool gets a verdict too: what was stopped, why, and whose fault it is.
+
+    refused arguments → business, invalid_input; retry: fix_arguments
+    a dead server     → tool_failure, unavailable; retry: backoff
+
+The state comes from the table of causes (`[stopped]` in `causes.toml`).
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.core.causes import Retry, State
+from toolvet.core.causes import Retry, State, cause_of, state_of_stop
 from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import SecretMask
@@ -21,13 +30,37 @@ from toolvet.mcp.wire import (
 )
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.enveloped import envelope_form, in_shape_of_others
-from toolvet.proxy.session.own_answer import Stop, judge_own_answer, stopped_verdict
 from toolvet.proxy.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.proxy.session.repeats import goes_on, says_no_tool
 from toolvet.proxy.session.step import CallEnded, Change, Outcome, Reason
 from toolvet.proxy.session.trace import TRACE_KEY
 
+Stop: TypeAlias = Literal[
+    "arguments",  # refused: they break the tool's schema
+    "limits",  # refused: they are too large or nested too deeply
+    "repeated",  # refused: the same call failed too often in a row
+    "unchanged",  # refused: the same calls brought the same results again and again
+    "server_validation",  # refused: the server's own validator says no
+    "result",  # held back: not a usable result
+    "output_schema",  # held back: structured content that breaks the outputSchema
+    "large_result",  # held back: too large
+    "unanswered",  # the server ended, or cannot be reached
+]
+"""Why toolvet answers in place of a tool."""
+
 _COMPLETE: Final = (None, "complete")
+_VAGUE: Final = (None, State.UNKNOWN, State.INTERNAL)
+_SAYS: Final[Mapping[Stop, str]] = {
+    "arguments": "Refused by toolvet, not sent to the server: the arguments are wrong",
+    "limits": "Refused by toolvet, not sent to the server: the arguments are beyond a limit",
+    "repeated": "Refused by toolvet, not sent to the server: the same call failed too often in a row",
+    "unchanged": "Refused by toolvet, not sent to the server: the last calls brought nothing new",
+    "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
+    "result": "Held back by toolvet, because the server sent no usable result",
+    "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
+    "large_result": "Held back by toolvet, because the result is beyond a limit",
+    "unanswered": "Answered by toolvet, because the server did not",
+}
 
 
 class JudgedReply(msgspec.Struct, frozen=True, gc=False):
@@ -383,3 +416,42 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
         result[name] = encode_raw({**split_member(result, name), **members(value)} if name == "_meta" else value)
     has = had or "structuredContent" in made
     return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]
+
+
+def judge_own_answer(
+    stop: Stop, why: str, *, tool: str, result: Mapping[str, object], check: ResultCheck, state: State | None = None
+) -> ResultVerdict:
+    """Return the verdict on `result`, an answer of toolvet's own to a call of `tool`.
+
+    `why` explains the stop. `state` is what is known of the cause; None: what the table of causes has for this stop.
+    """
+    verdict = check({"name": tool}, {}, result)
+    if stop == "unanswered" and verdict.state not in _VAGUE:
+        # What is known of the connection says more: the server could not be reached, or wants credentials.
+        state = verdict.state
+    return stopped_verdict(stop, why, verdict, state)
+
+
+def stopped_verdict(stop: Stop, why: str, verdict: ResultVerdict, state: State | None = None) -> ResultVerdict:
+    """Return `verdict` with the cause of the stop in place of its own."""
+    found = state if state is not None else state_of_stop(stop)
+    is_business = found.is_business
+    return msgspec.structs.replace(
+        verdict,
+        # A tool that was not asked, or refused a call, may work well; one that did not answer does not.
+        is_valid=is_business,
+        is_error=True,
+        classification=Classification.FULLY_WORKING if is_business else Classification.ERROR,
+        confidence=100.0 if is_business else 0.0,
+        issues=(_SAYS[stop], *(issue for issue in verdict.issues if verdict.state is None)),
+        evidence=(why,) if why else (),
+        error_kind=cause_of(found).kind,
+        state=found,
+        retry=found.retry,
+        factors=(),
+        error_without_flag=False,
+        leaks=(),
+        framework=None,
+        certainty=1.0,
+        error_code=cause_of(found).error_code,
+    )

@@ -164,7 +164,7 @@ class Policies:
         """What keeps the whole of shortened results, for all sessions."""
         if self._archive is None:
             from toolvet.core.envelope import ContentArchive  # noqa: PLC0415 - most shorten nothing
-            from toolvet.proxy.session.kept import KEPT_BYTES  # noqa: PLC0415 - as above
+            from toolvet.proxy.session.catalogue import KEPT_BYTES  # noqa: PLC0415 - as above
 
             self._archive = ContentArchive(max_bytes=KEPT_BYTES)
         return self._archive

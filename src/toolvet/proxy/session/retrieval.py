@@ -8,10 +8,9 @@ from toolvet.core.checks import Classification, ResultCheck, ResultVerdict, chec
 from toolvet.core.json_value import is_array, is_object
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.fit import FitRoom
-from toolvet.proxy.session.judge import JudgedReply, end_own, own_notes
-from toolvet.proxy.session.own_answer import judge_own_answer
+from toolvet.proxy.session.judge import JudgedReply, end_own, judge_own_answer, own_notes
 from toolvet.proxy.session.pending import PendingCall
-from toolvet.proxy.session.refusal import encode_own_result, error_result
+from toolvet.proxy.session.vet import encode_own_result, error_result
 
 _SURROUNDINGS: Final = 300
 _MOST_PLACES: Final = 20
