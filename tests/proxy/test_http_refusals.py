@@ -8,7 +8,7 @@ import pytest
 from tests.proxy.http_world import Asked, Proxy, Sink, Writer, call, reply, result, world
 
 from toolvet.proxy.http.open_connections import Limits
-from toolvet.proxy.http.refusal_log import RefusalLog
+from toolvet.proxy.http.proxied_server import RefusalLog
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.recorder import Recorder
 

@@ -10,8 +10,7 @@ from tests.proxy.notes import Conversation, text
 
 from toolvet.mcp.wire.http import RequestHead
 from toolvet.proxy.http import front, handling, known_head, upstream
-from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.sender import Requester, sender_of
+from toolvet.proxy.http.callers import Callers, Requester, sender_of
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.trace import TraceSource
 

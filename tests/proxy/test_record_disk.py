@@ -13,9 +13,8 @@ from tests.proxy.notes import ORIGIN, prepared
 from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
 from toolvet.proxy.record.background import BackgroundQueue
-from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.store_sink import StoreSink
+from toolvet.proxy.record.store_sink import Backlog, StoreSink
 from toolvet.proxy.session import CallEnded
 from toolvet.store import Store
 

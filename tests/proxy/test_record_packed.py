@@ -14,11 +14,10 @@ from toolvet.core.checks.result import Factor, Leak, LeakKind, ResultMetadata
 from toolvet.core.redact import SecretMask
 from toolvet.errors import StoreError
 from toolvet.proxy.record import store_sink
-from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
-from toolvet.proxy.record.store_sink import StoreSink
+from toolvet.proxy.record.store_sink import Backlog, StoreSink
 from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.store import Store
 from toolvet.store.records import VerdictRecord, decode_lines, encode_lines

@@ -15,13 +15,11 @@ from toolvet.core.checks.arguments import Issue
 from toolvet.core.checks.result import Classification, Factor, Leak, LeakKind, ResultMetadata, ResultVerdict
 from toolvet.core.redact import SecretMask
 from toolvet.errors import UsageError
-from toolvet.proxy.record.call_lines import CallLines
+from toolvet.proxy.record.call_lines import CallLines, CallRenderer
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.metrics_server import MetricsServer
-from toolvet.proxy.record.recorder import RecordSource, StampedNote
-from toolvet.proxy.record.shown import CallRenderer
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recorder import Recording, RecordSource, StampedNote, recorder_of
 from toolvet.proxy.record.store_sink import StoreSink
 from toolvet.proxy.session import CallEnded, PolicyFault
 from toolvet.proxy.session.trace import TraceSource
@@ -388,7 +386,7 @@ def test_the_store_gets_what_the_user_asked_for(tmp_path: Path) -> None:
 
 
 def test_without_opentelemetry_it_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "toolvet.proxy.record.telemetry_setup", None)
+    monkeypatch.setitem(sys.modules, "toolvet.proxy.record.telemetry", None)
     with pytest.raises(UsageError, match=r"^--otel needs OpenTelemetry: pip install \"toolvet\[otel\]\"$"):
         recorder_of(Recording(telemetry="on"))
 

@@ -32,7 +32,7 @@ def carried(envelope: Result, carrier: str, *, flagged: bool) -> Result:
         "text": {"content": [{"type": "text", "text": text}]},
         "structured": {"content": [{"type": "text", "text": MESSAGE}], "structuredContent": envelope},
         "both": {"content": [{"type": "text", "text": text}], "structuredContent": {"result": envelope}},
-        "meta": {"content": [{"type": "text", "text": MESSAGE}], "_meta": {"dev.toolvet/core/envelope": envelope}},
+        "meta": {"content": [{"type": "text", "text": MESSAGE}], "_meta": {"dev.toolvet/envelope": envelope}},
     }
     result = places[carrier]
     return {**result, "isError": True} if flagged else result

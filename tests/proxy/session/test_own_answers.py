@@ -23,7 +23,7 @@ TOOL = {
         "required": ["q"],
     },
 }
-VERDICT, ENVELOPE, TRACE = "dev.toolvet/verdict", "dev.toolvet/core/envelope", "dev.toolvet/trace"
+VERDICT, ENVELOPE, TRACE = "dev.toolvet/verdict", "dev.toolvet/envelope", "dev.toolvet/trace"
 ASKING = {VERDICT: True}
 OK = success_response({"ships": 2})
 

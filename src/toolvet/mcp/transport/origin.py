@@ -15,9 +15,7 @@ from typing import Final, cast
 import httpx2
 
 from toolvet.errors import UsageError
-from toolvet.mcp.transport.certificates import check_certificates, describe_certificates
-from toolvet.mcp.transport.quote import printable
-from toolvet.mcp.transport.target import HttpTarget, mask_url
+from toolvet.mcp.transport.target import HttpTarget, check_certificates, describe_certificates, mask_url, printable
 
 # What a request may raise because of the other side; `describe_error` puts it into words.
 FAILURES: Final = (httpx2.HTTPError, httpx2.InvalidURL, OSError)

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Final, Literal, TypeAlias
 
-from toolvet.mcp.transport.channel import Channel
-from toolvet.mcp.transport.quote import last_lines, printable, quotable
 from toolvet.mcp.transport.reply import (
     Anomaly,
     AnomalyKind,
     Answer,
+    Channel,
     ConnectionLost,
     Malformed,
     Reply,
     RpcError,
     TimedOut,
 )
+from toolvet.mcp.transport.target import last_lines, printable, quotable
 from toolvet.mcp.wire import (
     ErrorReply,
     Id,

@@ -19,8 +19,8 @@ from time import perf_counter
 from typing import Final, Literal, cast
 
 from toolvet.errors import UnreachableError
-from toolvet.mcp.transport.channel import Inbox
 from toolvet.mcp.transport.orphans import end_orphans, forget, starting_server
+from toolvet.mcp.transport.reply import Inbox
 from toolvet.mcp.transport.target import StdioTarget
 from toolvet.mcp.wire import LineFramer, Oversize, reply_hint
 

@@ -17,11 +17,10 @@ from toolvet.errors import UnreachableError
 from toolvet.mcp.transport import StdioTarget
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, RequestHead, parse
 from toolvet.proxy.bridge.headers import find_mismatch, is_complete, is_modern, names_modern_era
-from toolvet.proxy.bridge.process import BridgedProcess
+from toolvet.proxy.bridge.process import BridgedProcess, SpareProcesses
 from toolvet.proxy.bridge.responses import error_response, text_response
 from toolvet.proxy.bridge.session import BridgedSession
 from toolvet.proxy.bridge.shared import SharedServer
-from toolvet.proxy.bridge.spares import SpareProcesses
 from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.callers import SESSION_ID
 from toolvet.proxy.http.front import Front

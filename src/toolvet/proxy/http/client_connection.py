@@ -8,7 +8,7 @@ no limit here: that is between client and server.
 import asyncio
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import httptools
 
@@ -16,18 +16,6 @@ from toolvet.mcp.wire import Field, RequestHead, ResponseHead, encode_response_h
 from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.handling import Handling, in_turn
 from toolvet.proxy.http.known_head import KnownRequest
-from toolvet.proxy.http.request_refusal import (
-    CROWDED,
-    LARGE_HEAD,
-    LATE_BODY,
-    LATE_HEAD,
-    LONG_TARGET,
-    NO_CODING,
-    NO_HTTP,
-    NO_VERSION,
-    RequestRefusal,
-    RequestRefusedError,
-)
 from toolvet.proxy.http.responder import ClientGoneError, Handler, Responder
 
 if TYPE_CHECKING:
@@ -40,6 +28,32 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER_SECONDS: Final = 2.0
 # The line break and `: ` of a field.
 _AROUND_FIELD: Final = 4
+
+
+class RequestRefusal(NamedTuple):
+    """Why a request cannot be read: the status line of its answer and its text."""
+
+    status: int
+    reason: bytes
+    words: bytes
+
+
+class RequestRefusedError(Exception):
+    """The request that is being read is not served."""
+
+    def __init__(self, refusal: RequestRefusal) -> None:
+        super().__init__()
+        self.refusal = refusal
+
+
+NO_HTTP: Final = RequestRefusal(400, b"Bad Request", b"this is no HTTP/1.1 request")
+NO_VERSION: Final = RequestRefusal(505, b"HTTP Version Not Supported", b"the proxy serves HTTP/1.1 and HTTP/1.0")
+NO_CODING: Final = RequestRefusal(501, b"Not Implemented", b"the only transfer coding here is chunked, once")
+LONG_TARGET: Final = RequestRefusal(414, b"URI Too Long", b"the request's target is too long")
+LARGE_HEAD: Final = RequestRefusal(431, b"Request Header Fields Too Large", b"the request's head is too large")
+LATE_HEAD: Final = RequestRefusal(408, b"Request Timeout", b"the request's head took too long")
+LATE_BODY: Final = RequestRefusal(408, b"Request Timeout", b"the request's body took too long")
+CROWDED: Final = RequestRefusal(503, b"Service Unavailable", b"too many connections")
 
 
 class ClientConnection(asyncio.Protocol):

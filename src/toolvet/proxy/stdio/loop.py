@@ -7,8 +7,8 @@ side does not read, the loop stops reading what would be written to it.
 However the connection ends: what the server still writes is passed on, requests it left open are answered with an
 error, and all processes that it started are ended. The server's exit code becomes the proxy's.
 
-After SIGTERM or SIGINT that takes at most 3.5 seconds, whoever does not read or end: the server has two to end, the
-client another half to read what is left, the server's children half, and the record the rest. A second signal ends
+After SIGTERM or SIGINT that takes at most 3.5 seconds, even if a side does not read or end: the server has two to end,
+the client another half to read what is left, the server's children half, and the record the rest. A second signal ends
 everything at once. Clients kill a server that does not end within two to four seconds.
 """
 
@@ -19,7 +19,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolvet.mcp.transport import StdioTarget
 from toolvet.proxy.collector import settle
@@ -27,7 +28,6 @@ from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.session import Policies
 from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
-from toolvet.proxy.stdio.signals import Signals
 
 if TYPE_CHECKING:
     from toolvet.proxy.session import Asked, SchemaLearned
@@ -53,6 +53,10 @@ _LAST_WORDS: Final = 0.5
 _LAST_READS: Final = 64
 _SWITCH_SECONDS: Final = 0.0005
 _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+
+# Those that end a process, and the one that reports the end of a child.
+_WATCHED: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
 
 def run_stdio(
@@ -376,3 +380,43 @@ def _is_readable(fd: int) -> bool:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(0))
+
+
+class Signals:
+    """Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD until `close`. `fd` is readable when a signal came.
+
+    Use it in the main thread: Python allows handlers nowhere else.
+    """
+
+    def __init__(self) -> None:
+        self.fd, self._write = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(self._write, False)
+        self._old_fd = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._old: dict[int, _Handler] = {}
+        for number in _WATCHED:
+            # A signal that was ignored at the start stays ignored: `nohup`, and background jobs of a script.
+            if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGCHLD:
+                self._old[number] = signal.signal(number, _ignore)
+        # For a child that ended before the handlers were set.
+        os.write(self._write, bytes([signal.SIGCHLD]))
+
+    def take(self) -> bytes:
+        """Return the numbers of the signals that came, oldest first."""
+        try:
+            return os.read(self.fd, 1024)
+        except BlockingIOError:
+            return b""
+
+    def close(self) -> None:
+        """Restore the handlers from before."""
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._old_fd)
+        os.close(self.fd)
+        os.close(self._write)
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Do nothing: Python runs handlers at any point of the program; the pipe delivers the signal."""
+    del number, frame
