@@ -1,4 +1,4 @@
-"""Which framing a body has, and its bytes: the table of `wire/http_body.py`, read by an HTTP parser of others."""
+"""Which framing a body has, and its bytes: the table of `wire/http.py`, read by an HTTP parser of others."""
 
 from typing import Literal
 

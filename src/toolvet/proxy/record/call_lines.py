@@ -35,7 +35,6 @@ _NO_TRACES: Final = TraceSource()
 _NO_CALL: Final = b'{"call":0,'
 # A trace id of W3C Trace Context, or one of ours: nobody chose its letters, and they look like no secret.
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")
-# As many as there are kinds (`shown`).
 _TEXT: Final = msgspec.json.Encoder()
 # How every line of a verdict begins.
 _HEAD: Final = b'{"type":"verdict","id":"","at":0.0,'

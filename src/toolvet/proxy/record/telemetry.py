@@ -101,7 +101,7 @@ def evaluations(note: CallEnded, known: SecretMask = _NOTHING_KNOWN) -> Iterator
 class Telemetry:
     """A sink that emits spans and events.
 
-    The default providers are those that are set globally when it is built; `telemetry_setup` sets up toolvet's own.
+    The default providers are those that are set globally when it is built; `OtlpTelemetry` sets up toolvet's own.
     `set_next_trace` is called with the trace id of a call before its span is started. `known` are secrets that the user
     gave.
     """
