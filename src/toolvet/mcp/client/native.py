@@ -3,9 +3,9 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from toolvet.core.checks import (
     Announcement,
@@ -115,8 +115,9 @@ class NativeValidator:
         ]
         limit = self._announced.batch_limit or _LARGEST_BATCH
         if limit > 1 and len(waiting) > 1:
-            for batch in _chunks(waiting, min(limit, _LARGEST_BATCH)):
-                await self._ask_together(batch)
+            size = min(limit, _LARGEST_BATCH)
+            for start in range(0, len(waiting), size):
+                await self._ask_together(waiting[start : start + size])
         for question in waiting:
             if question.reply is None:
                 await self._ask_alone(question)
@@ -197,10 +198,3 @@ class NativeValidator:
         if not self._offer.may_cache:
             return None
         return json_key(question.tool, question.arguments, list(self._levels or ()), self._context)
-
-
-T = TypeVar("T")
-
-
-def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

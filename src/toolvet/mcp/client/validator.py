@@ -189,7 +189,8 @@ class Validator:
             The verdicts, in the order of the calls. Raises as `validate` does.
         """
         offer = self._negotiated()
-        questions = [Question(self._listed_name(tool), arguments) for tool, arguments in calls]
+        knows = self._catalogue.knows
+        questions = [Question(tool if knows(tool) else bare_name(tool), arguments) for tool, arguments in calls]
         if offer.announcement is not None:
             native = NativeValidator(
                 self._connection,
@@ -235,9 +236,6 @@ class Validator:
             self._offer = Offer(capabilities, self._clock)
             self._catalogue.forget()
         return self._offer
-
-    def _listed_name(self, tool: str) -> str:
-        return tool if self._catalogue.knows(tool) else bare_name(tool)
 
     async def _verdict(self, offer: Offer, question: Question) -> Validation:
         """The verdict of the server where it gave one, else that of the schema."""

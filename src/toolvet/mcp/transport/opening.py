@@ -212,10 +212,8 @@ class _OpeningAttempt:
 
 def _is_final(reply: Reply) -> bool:
     """Whether another request on this channel cannot succeed."""
-    return (isinstance(reply, ConnectionLost) and reply.exit_code is not None) or _wants_credentials(reply)
-
-
-def _wants_credentials(reply: Reply) -> bool:
+    if isinstance(reply, ConnectionLost):
+        return reply.exit_code is not None
     return isinstance(reply, Malformed | RpcError) and reply.status in (401, 403)
 
 

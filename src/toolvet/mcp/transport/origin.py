@@ -54,7 +54,8 @@ class Origin:
         url = self.url if url is None else url
         for _ in range(_REDIRECTS):
             async with self._client.stream(method, url, headers=headers, content=content) as response:
-                onward = _redirect_target(url, response)
+                is_redirect = response.status_code in (307, 308) and "location" in response.headers
+                onward = _same_origin(url, response.headers["location"]) if is_redirect else None
                 if onward is None:
                     yield response
                     return
@@ -156,12 +157,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _redirect_target(url: httpx2.URL, response: httpx2.Response) -> httpx2.URL | None:
-    if response.status_code not in (307, 308) or "location" not in response.headers:
-        return None
-    return _same_origin(url, response.headers["location"])
 
 
 def _same_origin(url: httpx2.URL, reference: str) -> httpx2.URL | None:

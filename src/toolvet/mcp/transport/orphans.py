@@ -108,7 +108,8 @@ class OrphanKeeper:
             for orphan in orphans:
                 if (orphan, number) not in told:
                     told.add((orphan, number))
-                    _send(orphan, number)
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(orphan, number)
             yield
 
     @property
@@ -226,8 +227,3 @@ def _is_browser(pid: int) -> bool:
     except OSError:
         return False
     return program in _BROWSERS and not any(option in words for option in _STEERED)
-
-
-def _send(pid: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)

@@ -156,10 +156,11 @@ async def read_list(
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
-        if isinstance(reply, Malformed) and (mended := _mended(reply)) is not None:
+        # One tool must not hide the others: if halves of characters are the only fault of a reply, it is read without them.
+        if isinstance(reply, Malformed) and (whole := without_half_characters(reply.raw)) is not None:
             evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
             problems.append(Anomaly("half_character", evidence))
-            reply = mended
+            reply = Answer(result=whole, raw=reply.raw, duration=reply.duration)
         if not isinstance(reply, Answer):
             problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
             return Listing(tuple(tools), page, tuple(problems), reply)
@@ -182,12 +183,6 @@ async def read_list(
         cursors.add(cursor)
     problems.append(Anomaly("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
     return Listing(tuple(tools), MAX_PAGES, tuple(problems))
-
-
-def _mended(reply: Malformed) -> Answer | None:
-    """Return a reply without its halves of characters, if that is all its fault: one tool must not hide the others."""
-    result = without_half_characters(reply.raw)
-    return None if result is None else Answer(result=result, raw=reply.raw, duration=reply.duration)
 
 
 def _next_cursor(result: Mapping[str, object], seen: Container[str]) -> tuple[str | None, Anomaly | None]:

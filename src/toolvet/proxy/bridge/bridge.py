@@ -107,7 +107,10 @@ class Bridge:
             case b"GET" | b"DELETE" if names_modern_era(head):
                 return text_response(405, b"", _ALLOW_MODERN)
             case b"GET":
-                return self._listen(head)
+                if not _accepted(head) & _EVENTS:
+                    return error_response(406, None, _INVALID_REQUEST, "The header Accept must list text/event-stream")
+                session = self._known(head.get(SESSION_ID))
+                return session if isinstance(session, UpstreamResponse) else session.listen(head.get(b"last-event-id"))
             case b"DELETE":
                 return self._delete(head)
             case _:
@@ -191,12 +194,6 @@ class Bridge:
         if session.version:
             response.head.fields.append((b"Mcp-Session-Id", session_id))
         return response
-
-    def _listen(self, head: RequestHead) -> UpstreamResponse:
-        if not _accepted(head) & _EVENTS:
-            return error_response(406, None, _INVALID_REQUEST, "The header Accept must list text/event-stream")
-        session = self._known(head.get(SESSION_ID))
-        return session if isinstance(session, UpstreamResponse) else session.listen(head.get(b"last-event-id"))
 
     def _delete(self, head: RequestHead) -> UpstreamResponse:
         session = self._known(head.get(SESSION_ID))

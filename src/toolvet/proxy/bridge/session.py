@@ -172,7 +172,8 @@ class BridgedSession:
 
     def _receive(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            self._receive_oversize(line)
+            for id_ in waiting_for(line, [*self._open, *([self._handshake[0]] if self._handshake is not None else [])]):
+                self._answer(id_, encode_error(id_, -32603, words_for(line)))
             return
         message = parse(line)
         if isinstance(message, Result | ErrorReply):
@@ -182,11 +183,10 @@ class BridgedSession:
             # An answer that cannot be parsed here, for one because it is nested too deeply: its client waits for it.
             self._answer(message.reply_to, line)
         else:
-            self._pass_on(message, line)
-
-    def _receive_oversize(self, line: Oversize) -> None:
-        for id_ in waiting_for(line, [*self._open, *([self._handshake[0]] if self._handshake is not None else [])]):
-            self._answer(id_, encode_error(id_, -32603, words_for(line)))
+            number, stream = self._addressee(message)
+            stream.feed(self._log.add(number, line))
+            if number == _STANDALONE and stream.is_connected:
+                self._delivered = self._log.last(_STANDALONE)
 
     def _answer(self, id_: Id, line: bytes) -> None:
         if self._handshake is not None and self._handshake[0] == id_:
@@ -198,12 +198,6 @@ class BridgedSession:
             opened.stream.feed(self._log.add(opened.number, line))
             opened.stream.finish()
             del self._streams[opened.number]
-
-    def _pass_on(self, message: object, line: bytes) -> None:
-        number, stream = self._addressee(message)
-        stream.feed(self._log.add(number, line))
-        if number == _STANDALONE and stream.is_connected:
-            self._delivered = self._log.last(_STANDALONE)
 
     def _addressee(self, message: object) -> tuple[int, EventStream]:
         if isinstance(message, Notification) and message.method == "notifications/progress":
@@ -257,7 +251,9 @@ class EventLog:
         self._events.append((id_, event))
         self._size += len(event)
         while (self._size > _MOST_BYTES or len(self._events) > _MOST_EVENTS) and len(self._events) > 1:
-            self._forget_oldest()
+            forgotten, oldest = self._events.popleft()
+            self._size -= len(oldest)
+            self._forgotten[forgotten.stream] = forgotten.number
         return event
 
     def last(self, stream: int) -> int:
@@ -269,8 +265,3 @@ class EventLog:
         if id_.stream > self._streams or not self._forgotten.get(id_.stream, 0) <= id_.number <= self.last(id_.stream):
             return None
         return [event for (stream, number), event in self._events if stream == id_.stream and number > id_.number]
-
-    def _forget_oldest(self) -> None:
-        id_, event = self._events.popleft()
-        self._size -= len(event)
-        self._forgotten[id_.stream] = id_.number

@@ -98,7 +98,9 @@ class BridgedRequest:
             words = f"The MCP server's answer cannot be read: {parsed.reason}."
             restored, status = encode_error(self._id, -32603, words), 502
         else:
-            restored, status = restore_answer(message, self._id), 502 if is_ours else _status(parsed)
+            code = parsed.code if isinstance(parsed, ErrorReply) else None
+            restored = restore_answer(message, self._id)
+            status = 502 if is_ours else _STATUS.get(code, 200) if code is not None else 200
         if self._stream is not None:
             self._stream.feed(encode_event(restored))
             self._stream.finish()
@@ -242,7 +244,8 @@ class SharedServer:
 
     def _receive(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            self._receive_oversize(line)
+            for id_ in waiting_for(line, self._open):
+                self._open.pop(id_).answer(encode_error(id_, -32603, words_for(line)), is_ours=True)
             return
         message = parse(line)
         id_ = message.id if isinstance(message, Result | ErrorReply) else None
@@ -259,10 +262,6 @@ class SharedServer:
         elif number is None and not isinstance(message, Noise) and len(self._open) == 1:
             next(iter(self._open.values())).pass_on(line)
 
-    def _receive_oversize(self, line: Oversize) -> None:
-        for id_ in waiting_for(line, self._open):
-            self._open.pop(id_).answer(encode_error(id_, -32603, words_for(line)), is_ours=True)
-
     def _forget(self, key: Id) -> None:
         """Drop a request whose client went away, which cancels it."""
         bridged = self._open.pop(key, None)
@@ -274,10 +273,6 @@ class SharedServer:
         """The server ended: answer its open requests with an error."""
         for id_ in list(self._open):
             self._open.pop(id_).answer(encode_error(id_, -32603, ENDED), is_ours=True)
-
-
-def _status(answer: object) -> int:
-    return _STATUS.get(answer.code, 200) if isinstance(answer, ErrorReply) else 200
 
 
 def renumber_request(request: Request, number: int) -> tuple[bytes, msgspec.Raw | None]:

@@ -101,11 +101,6 @@ class ClientConnection(asyncio.Protocol):
         self._closing = False
         self._lingering = 0
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request is being read or answered."""
-        return self._current is None and not self._in_head
-
     # asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -194,7 +194,10 @@ class BackgroundQueue(Generic[T]):
                 self._idle.clear()
                 self._wake.set()
             elif self._closing.is_set():
-                self._finish()
+                try:
+                    self._end()
+                except Exception as error:  # noqa: BLE001 - as above
+                    self._complaints.tell(error)
                 return
 
     def _work_on(self, batch: Sequence[T]) -> None:
@@ -205,12 +208,6 @@ class BackgroundQueue(Generic[T]):
             self._complaints.tell(error)
         finally:
             self._more = 0
-
-    def _finish(self) -> None:
-        try:
-            self._end()
-        except Exception as error:  # noqa: BLE001 - as above
-            self._complaints.tell(error)
 
 
 @contextmanager

@@ -208,9 +208,6 @@ def _histogram(labels: _Labels, durations: _Durations) -> Iterable[str]:
 
 
 def _sample(name: str, labels: _Labels, value: float) -> str:
-    written = ",".join(f'{key}="{_escape(text)}"' for key, text in labels)
+    clean = ((key, text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")) for key, text in labels)
+    written = ",".join(f'{key}="{text}"' for key, text in clean)
     return f"{name}{{{written}}} {value:g}" if written else f"{name} {value:g}"
-
-
-def _escape(text: str) -> str:
-    return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")

@@ -171,7 +171,10 @@ class StoreSink:
         while failed is not None:
             if self._ending.is_set():
                 raise failed
-            self._report(str(failed))
+            words = str(failed)
+            if words not in self._complained:
+                self._complained.add(words)
+                self._complain(f"{words}; what is recorded waits in memory")
             self._ending.wait(_RETRY_SECONDS)
             while backlog.size < _MOST_PACKED and not self._ending.is_set() and (notes := self._take_more()):
                 backlog.add(self._lines_of(notes))
@@ -194,11 +197,6 @@ class StoreSink:
     def close(self) -> None:
         """Record what was lost at last. The store has an end of its own."""
         self._add(b"")
-
-    def _report(self, words: str) -> None:
-        if words not in self._complained:
-            self._complained.add(words)
-            self._complain(f"{words}; what is recorded waits in memory")
 
     def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
         at = stamped.at / 1e9

@@ -87,7 +87,11 @@ class PostedMessage:
     def note_reply(self, message: bytes) -> None:
         """Strike the ids that a message of the server answers, if any, from `unanswered`."""
         if self.unanswered:
-            self.unanswered.difference_update(_answered_ids(message))
+            parsed = parse(message)
+            answers = _parse_batch(message) if isinstance(parsed, Noise) and parsed.kind == "batch" else [parsed]
+            for each in answers:
+                if isinstance(each, Result | ErrorReply) and each.id is not None:
+                    self.unanswered.discard(each.id)
 
 
 def read_posted(data: bytes) -> PostedMessage:
@@ -136,12 +140,6 @@ class MirroredHeaders:
         if known is None or known[0] is not tool:
             known = self._known[name] = (tool, parameter_headers(tool.definition.get("inputSchema")))
         return known[1]
-
-
-def _answered_ids(message: bytes) -> list[Id]:
-    parsed = parse(message)
-    answers = _parse_batch(message) if isinstance(parsed, Noise) and parsed.kind == "batch" else [parsed]
-    return [each.id for each in answers if isinstance(each, Result | ErrorReply) and each.id is not None]
 
 
 def _parse_batch(data: bytes) -> list[Message]:

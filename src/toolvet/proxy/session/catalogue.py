@@ -5,7 +5,7 @@ forbids showing a list to another caller (MCP 2026-07-28, caching), so never sha
 what a listed tool does to the world; `KeptResults` has the whole texts behind results that were shortened.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, cast
 
@@ -168,11 +168,9 @@ class Catalogue:
         if tool is None:
             return "changes"
         if tool.effect is None:
-            tool.effect = "changes" if asks_for_a_state(tool.name) else effect_of(tool.definition, self._definitions())
+            listed = (known.definition for known in self.tools.values())
+            tool.effect = "changes" if asks_for_a_state(tool.name) else effect_of(tool.definition, listed)
         return tool.effect
-
-    def _definitions(self) -> Iterator[Mapping[str, object]]:
-        return (known.definition for known in self.tools.values())
 
     def forget(self) -> None:
         """Forget the tools: the list changed, or is older than the server allows."""

@@ -5,7 +5,7 @@ shortened too, unless it would break the tool's outputSchema then.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -111,7 +111,11 @@ def _fit_content(
         if id_ is None:
             continue
         short = shorten_text(text, share).text
-        content[place] = _with_text(members(content[place]), short)
+        block = members(content[place])
+        if block.get("type") == "text":
+            content[place] = {**block, "text": short}
+        else:
+            content[place] = {**block, "resource": {**members(block.get("resource")), "text": short}}
         notes.append({"id": id_, "characters": len(text), "shown": len(short)})
         said.append(_say(id_, text, short, retrieval))
     return [*content, *({"type": "text", "text": each} for each in said)], notes
@@ -158,12 +162,6 @@ def _text_of(block: object) -> str | None:
     held = members(block)
     text = held.get("text") if held.get("type") == "text" else members(held.get("resource")).get("text")
     return text if isinstance(text, str) else None
-
-
-def _with_text(block: Mapping[str, object], text: str) -> dict[str, object]:
-    if block.get("type") == "text":
-        return {**block, "text": text}
-    return {**block, "resource": {**members(block.get("resource")), "text": text}}
 
 
 def _say(id_: str, whole: str, short: str, retrieval: str) -> str:

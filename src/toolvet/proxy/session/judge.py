@@ -315,8 +315,11 @@ def _count_failure(call: PendingCall, found: _JudgedResult, catalogue: Catalogue
     if policy.break_after:
         catalogue.breaker.count_failure(call.tool, call.arguments, state)
         is_counted = call.is_unlisted and catalogue.is_one_conversation
-        if is_counted and says_no_tool(found.said or _text_of(found.result), call.tool):
-            catalogue.breaker.count_name(call.tool)
+        if is_counted:
+            blocks = elements(members(found.result).get("content"))[:8]
+            words = found.said or "\n".join(str(members(block).get("text", "")) for block in blocks)
+            if says_no_tool(words, call.tool):
+                catalogue.breaker.count_name(call.tool)
     if policy.break_repeats and catalogue.is_one_conversation:
         catalogue.repeats.note_failure(call.tool, call.arguments)
 
@@ -345,10 +348,6 @@ def _digest(message: Result) -> int | None:
     return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
 
 
-def _text_of(result: object) -> str:
-    return "\n".join(str(members(block).get("text", "")) for block in elements(members(result).get("content"))[:8])
-
-
 def _change(
     call: PendingCall, message: Result, found: _JudgedResult, catalogue: Catalogue
 ) -> tuple[bytes, tuple[Change, ...]]:
@@ -359,7 +358,8 @@ def _change(
     changed: list[Change] = []
     if call.wants_verdict and (found.verdict is not None or found.unjudged is not None):
         changed.append("verdict")
-        notes[VERDICT_KEY] = _verdict_note(found, call.trace_id)
+        said: Mapping[str, object] = {"unjudged": found.unjudged} if found.verdict is None else found.verdict.to_dict()
+        notes[VERDICT_KEY] = {**said, "trace_id": call.trace_id}
     if call.wants_trace:
         changed.append("trace")
     # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
@@ -379,13 +379,6 @@ def _holds_object(message: Result) -> bool:
     if message.value is not msgspec.UNSET:
         return is_object(message.value)
     return bytes(message.body).startswith(b"{")
-
-
-def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:
-    """Return the verdict as the client gets it, or why there is none."""
-    if found.verdict is None:
-        return {"unjudged": found.unjudged, "trace_id": trace_id}
-    return {**found.verdict.to_dict(), "trace_id": trace_id}
 
 
 def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:

@@ -328,7 +328,10 @@ class Session:
         earlier = self._pending.get(id_)
         if earlier is None:
             self._pending[id_] = answer
-            return self._overflow() if len(self._pending) > _MOST_PENDING else []
+            if len(self._pending) <= _MOST_PENDING:
+                return []
+            oldest = self._pending.pop(next(iter(self._pending)))
+            return [end_call(oldest, "lost")] if isinstance(oldest, PendingCall) else []
         self._pending[id_] = AmbiguousAnswers((earlier.answers if isinstance(earlier, AmbiguousAnswers) else 1) + 1)
         if isinstance(earlier, AmbiguousAnswers) and isinstance(answer, AmbiguousAnswers):
             return []
@@ -338,10 +341,6 @@ class Session:
 
     def _expect_unchecked(self, id_: Id) -> list[Step]:
         return self._expect(id_, AmbiguousAnswers(1))
-
-    def _overflow(self) -> list[Step]:
-        oldest = self._pending.pop(next(iter(self._pending)))
-        return [end_call(oldest, "lost")] if isinstance(oldest, PendingCall) else []
 
     def _take_answer(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         expected = self._pending.pop(id_, None) if id_ is not None else None

@@ -177,7 +177,7 @@ class Relay:
             try:
                 decided = decide(line)
             except Exception as error:  # noqa: BLE001 - a bug of the proxy must not cost the user a connection
-                self._complain(error)
+                self._say(f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n")
                 decided = [onward(line)]
             # Most messages are calls and their answers; all others have to be parsed once more.
             last = decided[-1] if len(decided) == 2 and line[:1] == b"{" else None
@@ -370,10 +370,6 @@ class Relay:
         if self._dangling:
             self._dangling = False
             self.to_client.write([b"\n"])
-
-    def _complain(self, error: Exception) -> None:
-        """Report a bug."""
-        self._say(f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n")
 
     def _say(self, words: str) -> None:
         """Write this to stderr, which MCP leaves free, once for each wording."""
