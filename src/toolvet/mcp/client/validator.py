@@ -359,7 +359,13 @@ async def validate_by_schema(catalogue: ToolDefinitions, tool: str, arguments: o
     report = check_arguments(definition, arguments, unchecked="pass")
     if report.valid and not is_object(arguments):
         return _refuse(f"The arguments of '{tool}' must be an object, not {type_name(arguments)}.")
-    return SchemaVerdict(_reply(tool, report), report)
+    unchecked = [f"The arguments of '{tool}' were not checked: {report.unchecked}."] if report.unchecked else []
+    messages = (
+        *(Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer) for issue in report.issues),
+        *(Message(text, "warn") for text in unchecked),
+        *(Message(suggestion, "info") for suggestion in report.suggestions),
+    )
+    return SchemaVerdict(ValidationReply(valid=report.valid, messages=messages), report)
 
 
 def log_fallback(tool: str) -> None:
@@ -369,16 +375,6 @@ def log_fallback(tool: str) -> None:
 
 def _refuse(error: str) -> SchemaVerdict:
     return SchemaVerdict(ValidationReply(valid=False, messages=(Message(error),)))
-
-
-def _reply(tool: str, report: ArgumentReport) -> ValidationReply:
-    errors = [
-        Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer) for issue in report.issues
-    ]
-    unchecked = [f"The arguments of '{tool}' were not checked: {report.unchecked}."] if report.unchecked else []
-    warnings = [Message(text, "warn") for text in unchecked]
-    suggestions = [Message(suggestion, "info") for suggestion in report.suggestions]
-    return ValidationReply(valid=report.valid, messages=(*errors, *warnings, *suggestions))
 
 
 def _by_name(listed: Sequence[object]) -> Mapping[str, object]:

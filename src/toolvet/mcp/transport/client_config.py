@@ -268,20 +268,22 @@ class _JsoncReader:
         if len(path) > _MAX_DEPTH:
             raise self.error(f"nested deeper than {_MAX_DEPTH} levels")
         start = self.at
-        value = self._value(path)
-        self.spans[path] = (start, self.at)
-        return value
-
-    def _value(self, path: KeyPath) -> object:
+        value: object
         match self.text[self.at : self.at + 1]:
             case "{":
-                return self._object(path)
+                value = self._object(path)
             case "[":
-                return self._array(path)
+                value = self._array(path)
             case '"':
-                return self._string()
+                value = self._string()
             case _:
-                return self._scalar()
+                scalar = _SCALAR.match(self.text, self.at)
+                if scalar is None:
+                    raise self.error(f"expected a value, found {self._describe_next()}")
+                self.at = scalar.end()
+                value = json.loads(scalar[0])
+        self.spans[path] = (start, self.at)
+        return value
 
     def skip(self) -> None:
         if match := _BLANK.match(self.text, self.at):
@@ -347,13 +349,6 @@ class _JsoncReader:
             raise self.error(f"a string with an illegal escape: {match[0][:40]}") from error
         self.at = match.end()
         return text
-
-    def _scalar(self) -> object:
-        match = _SCALAR.match(self.text, self.at)
-        if match is None:
-            raise self.error(f"expected a value, found {self._describe_next()}")
-        self.at = match.end()
-        return cast("object", json.loads(match[0]))
 
     def _describe_next(self) -> str:
         match = _WORD.match(self.text, self.at)

@@ -29,7 +29,14 @@ class Origin:
     """The HTTP client of one target. Raises UsageError for a URL or headers that cannot be sent; sends nothing yet."""
 
     def __init__(self, target: HttpTarget) -> None:
-        self.url = _check_url(target.url)
+        try:
+            self.url = httpx2.URL(target.url)
+        except httpx2.InvalidURL as error:
+            raise UsageError(f"{mask_url(target.url)} is no URL: {error}") from error
+        if self.url.scheme not in ("http", "https") or not self.url.host:
+            raise UsageError(
+                f"{mask_url(target.url)} is no URL of an MCP server: it needs http:// or https:// and a host"
+            )
         headers = httpx2.Headers(_check_headers(target))
         headers.setdefault("accept-encoding", "identity")
         headers.setdefault("user-agent", "toolvet")
@@ -125,16 +132,6 @@ def _certificates(*, local: bool, scheme: str) -> ssl.SSLContext:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     check_certificates()
     return httpx2.create_ssl_context(trust_env=True)
-
-
-def _check_url(url: str) -> httpx2.URL:
-    try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL as error:
-        raise UsageError(f"{mask_url(url)} is no URL: {error}") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise UsageError(f"{mask_url(url)} is no URL of an MCP server: it needs http:// or https:// and a host")
-    return parsed
 
 
 def _check_headers(target: HttpTarget) -> dict[str, str]:

@@ -156,7 +156,7 @@ async def read_list(
     cursor: str | None = None
     for page in range(MAX_PAGES):
         reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
-        # One tool must not hide the others: if halves of characters are the only fault of a reply, it is read without them.
+        # One tool must not hide the others: where half characters are the only fault, the reply is read without them.
         if isinstance(reply, Malformed) and (whole := without_half_characters(reply.raw)) is not None:
             evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
             problems.append(Anomaly("half_character", evidence))

@@ -112,7 +112,11 @@ class Bridge:
                 session = self._known(head.get(SESSION_ID))
                 return session if isinstance(session, UpstreamResponse) else session.listen(head.get(b"last-event-id"))
             case b"DELETE":
-                return self._delete(head)
+                session = self._known(head.get(SESSION_ID))
+                if isinstance(session, UpstreamResponse):
+                    return session
+                self._end_session(head.get(SESSION_ID) or b"")
+                return text_response(200)
             case _:
                 return text_response(405, b"", _ALLOW)
 
@@ -194,13 +198,6 @@ class Bridge:
         if session.version:
             response.head.fields.append((b"Mcp-Session-Id", session_id))
         return response
-
-    def _delete(self, head: RequestHead) -> UpstreamResponse:
-        session = self._known(head.get(SESSION_ID))
-        if isinstance(session, UpstreamResponse):
-            return session
-        self._end_session(head.get(SESSION_ID) or b"")
-        return text_response(200)
 
     def _known(self, session_id: bytes | None) -> BridgedSession | UpstreamResponse:
         """Return the session of this id, which becomes the latest one; else a response that says what is wrong."""

@@ -186,7 +186,13 @@ class BackgroundQueue(Generic[T]):
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
             while batch := self._take_batch():
-                self._work_on([item for item, _ in batch])
+                try:
+                    self._work([item for item, _ in batch])
+                except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on, the loss is reported
+                    self.failed += len(batch) + self._more
+                    self._complaints.tell(error)
+                finally:
+                    self._more = 0
                 self._taken_bytes += sum(size for _, size in batch)
             self._idle.set()
             # An item came between the last look and the set: its `put` saw a busy thread and did not wake it.
@@ -199,15 +205,6 @@ class BackgroundQueue(Generic[T]):
                 except Exception as error:  # noqa: BLE001 - as above
                     self._complaints.tell(error)
                 return
-
-    def _work_on(self, batch: Sequence[T]) -> None:
-        try:
-            self._work(batch)
-        except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
-            self.failed += len(batch) + self._more
-            self._complaints.tell(error)
-        finally:
-            self._more = 0
 
 
 @contextmanager

@@ -204,7 +204,13 @@ class CallLines:
                 self._forms.clear()
             form = self._forms[kind] = _form(kind, call)
         at = call.began / 1e9
-        server, connection = self._origin_of(call)
+        source = (self._name or call.origin.server, call.origin.connection)
+        origin = self._origins.get(source)
+        if origin is None:
+            if len(self._origins) >= _MOST:
+                self._origins.clear()
+            origin = self._origins[source] = (_encode(source[0]), _encode(source[1]))
+        server, connection = origin
         return form % (
             new_id(at).encode(),
             repr(at).encode(),
@@ -217,15 +223,6 @@ class CallLines:
             call.ended.call,
             trace.encode(),
         )
-
-    def _origin_of(self, call: FinishedCall) -> tuple[bytes, bytes]:
-        key = (self._name or call.origin.server, call.origin.connection)
-        found = self._origins.get(key)
-        if found is None:
-            if len(self._origins) >= _MOST:
-                self._origins.clear()
-            found = self._origins[key] = (_encode(key[0]), _encode(key[1]))
-        return found
 
     def record_of(self, call: FinishedCall) -> VerdictRecord:
         """Return the record of this call, made from its parts: 50 µs, for calls that are not plain."""

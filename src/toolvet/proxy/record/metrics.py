@@ -122,7 +122,13 @@ class Metrics:
                     lines.append(_sample(family.name, labels, count))
             lines += _describe(_SECONDS)
             for labels, durations in sorted(self._durations.items()):
-                lines += _histogram(labels, durations)
+                running = 0
+                bounds = (*(f"{bound:g}" for bound in _BOUNDS), "+Inf")
+                for bound, count in zip(bounds, durations.buckets, strict=True):
+                    running += count
+                    lines.append(_sample(f"{_SECONDS.name}_bucket", (*labels, ("le", bound)), running))
+                lines.append(_sample(f"{_SECONDS.name}_sum", labels, durations.total))
+                lines.append(_sample(f"{_SECONDS.name}_count", labels, running))
             lines += _describe(_MetricFamily("toolvet_calls_open", "gauge", "Calls without an answer yet."))
             lines.append(_sample("toolvet_calls_open", (), len(self._calls)))
         return "\n".join(lines) + "\n"
@@ -196,15 +202,6 @@ class Metrics:
 
 def _describe(family: _MetricFamily) -> Iterable[str]:
     return (f"# HELP {family.name} {family.words}", f"# TYPE {family.name} {family.kind}")
-
-
-def _histogram(labels: _Labels, durations: _Durations) -> Iterable[str]:
-    running = 0
-    for bound, count in zip((*(f"{bound:g}" for bound in _BOUNDS), "+Inf"), durations.buckets, strict=True):
-        running += count
-        yield _sample(f"{_SECONDS.name}_bucket", (*labels, ("le", bound)), running)
-    yield _sample(f"{_SECONDS.name}_sum", labels, durations.total)
-    yield _sample(f"{_SECONDS.name}_count", labels, running)
 
 
 def _sample(name: str, labels: _Labels, value: float) -> str:

@@ -200,7 +200,13 @@ class Catalogue:
             name = members(definition).get("name")
             if is_object(definition) and isinstance(name, str) and len(self._reading) < _MOST_TOOLS:
                 self._reading.setdefault(name, KnownTool(name, definition))
-        self._read_stamp(page)
+        meta = members(page.get("_meta"))
+        if SERVER_INFO_KEY in meta:
+            self.stamp = {SERVER_INFO_KEY: meta[SERVER_INFO_KEY]}
+        lifetime = number(page.get("ttlMs"))
+        if lifetime is not None and lifetime >= 0:
+            known, ttl = self.lifetime_ms, max(int(lifetime), _LEAST_LIFETIME_MS)
+            self.lifetime_ms = ttl if known is None else min(known, ttl)
         given = page.get("nextCursor")
         # An empty cursor is a cursor; only its absence ends the list.
         following = given if isinstance(given, str) else None
@@ -227,15 +233,6 @@ class Catalogue:
         self.announcement = announcement(capabilities)
         silent = self.announcement is None and misannounced(capabilities) is None
         return silent and "tools" in members(capabilities)
-
-    def _read_stamp(self, page: Mapping[str, object]) -> None:
-        meta = members(page.get("_meta"))
-        if SERVER_INFO_KEY in meta:
-            self.stamp = {SERVER_INFO_KEY: meta[SERVER_INFO_KEY]}
-        lifetime = number(page.get("ttlMs"))
-        if lifetime is not None and lifetime >= 0:
-            known, ttl = self.lifetime_ms, max(int(lifetime), _LEAST_LIFETIME_MS)
-            self.lifetime_ms = ttl if known is None else min(known, ttl)
 
 
 def effect_of(definition: Mapping[str, object], listed: Iterable[Mapping[str, object]]) -> Effect:

@@ -165,7 +165,12 @@ class StdioProxy:
             else:
                 self._write(self._to_server if fd == self._to_server.fd else self._to_client, events)
         if self._timers:
-            self._run_due()
+            now = monotonic()
+            for name, timer in list(self._timers.items()):
+                # A timer that was due before it may have removed it, or set it again.
+                if timer[0] <= now and self._timers.get(name) is timer:
+                    del self._timers[name]
+                    timer[1]()
         if not self._client_open:
             self._close_server()
         if (
@@ -355,14 +360,6 @@ class StdioProxy:
         if not self._timers:
             return None
         return max(0, int((min(due for due, _ in self._timers.values()) - monotonic()) * 1000) + 1)
-
-    def _run_due(self) -> None:
-        now = monotonic()
-        for name, timer in list(self._timers.items()):
-            # What is due before it may have taken it out, or set it anew.
-            if timer[0] <= now and self._timers.get(name) is timer:
-                del self._timers[name]
-                timer[1]()
 
 
 def _read_chunk(fd: int, size: int) -> bytes | None:
