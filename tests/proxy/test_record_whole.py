@@ -20,7 +20,7 @@ from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.metrics_server import MetricsServer
 from toolvet.proxy.record.recorder import Recording, RecordSource, StampedNote, recorder_of
-from toolvet.proxy.record.store_sink import StoreSink
+from toolvet.proxy.record.store_exporter import StoreExporter
 from toolvet.proxy.session import CallEnded, PolicyFault
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.store import EventRecord, Store, VerdictRecord
@@ -310,7 +310,7 @@ class Kept:
 @pytest.mark.parametrize("name", ["", "books"])
 def test_a_fault_is_an_event_to_the_letter(name: str) -> None:
     kept: Any = Kept()
-    sink = StoreSink(kept, name, KNOWN, complain=print)
+    sink = StoreExporter(kept, name, KNOWN, complain=print)
     note = PolicyFault("list_failed", "no list for hunter2hunter", "find")
     sink.write([StampedNote(NAMED, note, BEGAN, 1), StampedNote(NAMED, "another", BEGAN, 1)])
     sink.write([StampedNote(ORIGIN, PolicyFault("name_taken", "taken"), BEGAN, 1)])
@@ -326,7 +326,7 @@ def test_a_fault_is_an_event_to_the_letter(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "books"])
 def test_what_was_dropped_is_an_event_to_the_letter(name: str) -> None:
     kept: Any = Kept()
-    sink = StoreSink(kept, name, complain=print)
+    sink = StoreExporter(kept, name, complain=print)
     sink.close()
     sink.watch(lambda: 2)
     sink.write(prepared(sink, [StampedNote(ORIGIN, ended(), BEGAN, 1)]))

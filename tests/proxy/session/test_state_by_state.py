@@ -23,7 +23,7 @@ from toolvet.proxy.session import (
     ToolSettings,
     ToServer,
 )
-from toolvet.proxy.session.catalogue import KeptResults, KnownTool
+from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.enveloped import ENVELOPE_KEY, _failure, envelope_form
 from toolvet.proxy.session.judge import end_call
 from toolvet.proxy.session.own_tools import _corrections, _unknown, is_ours, needed_tools
@@ -209,7 +209,7 @@ def test_what_goes_on_is_looked_for_three_levels_deep(value: object, *, found: b
 def announced(*, ours: bool, keeps: bool) -> Catalogue:
     catalogue = Catalogue()
     catalogue.is_ours_announced = ours
-    catalogue.kept = KeptResults(ContentArchive(max_bytes=1 << 20)) if keeps else None
+    catalogue.result_cache = ResultCache(ContentArchive(max_bytes=1 << 20)) if keeps else None
     return catalogue
 
 

@@ -84,7 +84,7 @@ class HttpChannel:
             self._notices.add(farewell)
             farewell.add_done_callback(self._notices.discard)
 
-    def settle(self, version: str) -> None:
+    def use_version(self, version: str) -> None:
         """Send this version in a header of every request from now on."""
         self._version = version
 
@@ -251,7 +251,7 @@ class EventStreamChannel:
             self._tasks[-id_] = task
             task.add_done_callback(lambda _: self._tasks.pop(-id_, None))
 
-    def settle(self, version: str) -> None:
+    def use_version(self, version: str) -> None:
         """Do nothing: this transport is older than the header for versions."""
         del version
 

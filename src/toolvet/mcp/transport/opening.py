@@ -141,7 +141,7 @@ class _OpeningAttempt:
         else:
             outcome = await self._detect_era()
         if isinstance(outcome, Introduction):
-            self._peer.settle(outcome.era, outcome.protocol_version)
+            self._peer.use_era(outcome.era, outcome.protocol_version)
             if outcome.era == "legacy":
                 await self._peer.notify("notifications/initialized")
         return outcome

@@ -98,7 +98,7 @@ class OrphanKeeper:
         self._servers.discard(pid)
         if self._servers:
             return
-        told: set[tuple[int, int]] = set()
+        signalled: set[tuple[int, int]] = set()
         began = monotonic()
         while orphans := self._living():
             waited = monotonic() - began
@@ -106,8 +106,8 @@ class OrphanKeeper:
                 return
             number = signal.SIGTERM if waited <= _SECONDS else signal.SIGKILL
             for orphan in orphans:
-                if (orphan, number) not in told:
-                    told.add((orphan, number))
+                if (orphan, number) not in signalled:
+                    signalled.add((orphan, number))
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(orphan, number)
             yield

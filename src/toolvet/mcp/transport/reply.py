@@ -132,11 +132,11 @@ class Inbox(Protocol):
         ...
 
     def reject(self, id_: int, reason: str, raw: bytes, *, status: int | None = None, challenge: str = "") -> None:
-        """Settle request `id_`: its answer is not a JSON-RPC message."""
+        """Resolve request `id_`: its answer is not a JSON-RPC message."""
         ...
 
     def lose(self, reason: str, *, id_: int | None = None) -> None:
-        """Settle request `id_`, or all requests when None: no answer can arrive any more."""
+        """Resolve request `id_`, or all requests when None: no answer can arrive any more."""
         ...
 
     def fail(self, id_: int, error: BaseException) -> None:
@@ -193,7 +193,7 @@ class Channel(Protocol):
         """Stop waiting for request `id_`; `notice` is the cancellation to send, None where none may be sent."""
         ...
 
-    def settle(self, version: str) -> None:
+    def use_version(self, version: str) -> None:
         """Use this protocol version from now on."""
         ...
 

@@ -1,6 +1,6 @@
 """`toolvet proxy --listen ADDRESS -- COMMAND`: a server on pipes, offered over Streamable HTTP.
 
-For the exchanges the bridge is one more server over HTTP (`Upstream`), so that policies, record and guard are the same.
+For the exchanges the bridge is one more server over HTTP (`Upstream`): policies, record and filter are the same.
 
 Each legacy session has a process of its own, started by `initialize` and ended by DELETE: what a server keeps belongs
 to one client, as on a pipe. The modern era has no sessions; its requests share one process under ids of the bridge, and
@@ -23,10 +23,10 @@ from toolvet.proxy.bridge.session import BridgedSession
 from toolvet.proxy.bridge.shared import SharedServer
 from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.callers import SESSION_ID
-from toolvet.proxy.http.front import Front
-from toolvet.proxy.http.guard import Guard, read_listen
+from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
-from toolvet.proxy.http.serve import run_front
+from toolvet.proxy.http.request_filter import RequestFilter, read_listen
+from toolvet.proxy.http.serve import run_front_end
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
@@ -72,10 +72,12 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
         UsageError: For an address or token that cannot be used.
     """
     where = read_listen(listen)
-    guard = Guard(where, token, hosts=hosts, origins=origins)
+    request_filter = RequestFilter(where, token, hosts=hosts, origins=origins)
     bridge = Bridge(command, env, cwd, policies.settings.max_message_bytes)
-    front = Front(ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), guard, recorder.render_metrics)
-    return run_front(front, where, _PATH.decode(), ready)
+    front = FrontEnd(
+        ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), request_filter, recorder.render_metrics
+    )
+    return run_front_end(front, where, _PATH.decode(), ready)
 
 
 class Bridge:

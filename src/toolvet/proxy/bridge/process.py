@@ -46,7 +46,7 @@ class BridgedProcess(asyncio.Protocol):
         self._process = ServerProcess(command, env, cwd)
         self._framer = LineFramer(limit)
         # Whether the unfinished line, which is too long, was reported already.
-        self._is_told = False
+        self._is_reported = False
         self._has_complained = False
         self._receive: Callable[[bytes | Oversize], None] | None = None
         self._ended: Callable[[], None] | None = None
@@ -111,15 +111,15 @@ class BridgedProcess(asyncio.Protocol):
         """The server wrote something: pass on the lines that it completes."""
         for line in self._framer.feed(data):
             if isinstance(line, Oversize):
-                if not self._is_told:
+                if not self._is_reported:
                     self._report(line)
-                self._is_told = False
+                self._is_reported = False
             elif line.strip():
                 self._pass_on(line)
         begun = self._framer.oversize
-        if begun is not None and not self._is_told and (begun.is_endless or reply_hint(begun.head) is not None):
+        if begun is not None and not self._is_reported and (begun.is_endless or reply_hint(begun.head) is not None):
             # The end of such a line may never come, and its client must not wait for it.
-            self._is_told = True
+            self._is_reported = True
             self._report(begun)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from toolvet.proxy.http.handling import Wakeup
+from toolvet.proxy.http.handling import OneTimeEvent
 
 # With more unread bytes than that, the connection is paused until they were read.
 _FULL: Final = 256 * 1024
@@ -26,7 +26,7 @@ class Body:
         self.pause = pause
         self._resume = resume
         self._chunks: list[bytes] = []
-        self._waiter: Wakeup | None = None
+        self._waiter: OneTimeEvent | None = None
         self._error: BrokenBodyError | None = None
         self._paused = False
         self._discards = False
@@ -90,7 +90,7 @@ class Body:
                 raise self._error
             if self.done:
                 return True
-            self._waiter = Wakeup()
+            self._waiter = OneTimeEvent()
             await self._waiter
         return False
 
@@ -125,7 +125,7 @@ class Body:
         waiter = self._waiter
         if waiter is not None:
             self._waiter = None
-            waiter.come()
+            waiter.set()
 
 
 def complete_body(data: bytes) -> Body:

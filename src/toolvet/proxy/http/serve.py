@@ -21,12 +21,12 @@ from typing import Final, cast
 
 from toolvet.errors import UsageError
 from toolvet.mcp.wire import is_legal
-from toolvet.proxy.collector import settle
+from toolvet.proxy.driver import freeze_heap
 from toolvet.proxy.http.client_connection import ClientConnection
-from toolvet.proxy.http.front import Front, Visitor
-from toolvet.proxy.http.guard import Guard, Listen, read_listen
+from toolvet.proxy.http.front import ConnectionHandler, FrontEnd
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.request_filter import Listen, RequestFilter, read_listen
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
@@ -112,17 +112,17 @@ def run_http(
         UsageError: For an address, URL, token or header that cannot be used.
     """
     where = read_listen(listen)
-    guard = Guard(where, token, hosts=hosts, origins=origins)
+    request_filter = RequestFilter(where, token, hosts=hosts, origins=origins)
     upstream = HttpUpstream(upstream_url)
     fields = tuple((name.encode(), value.encode()) for name, value in (headers or {}).items())
     if not all(map(is_legal, fields)):
         raise UsageError("a header for the server has a line break in it")
     address = Address(upstream.path, upstream.target, upstream.origin, fields)
-    front = Front(ProxiedServer(upstream, address, policies, recorder), guard, recorder.render_metrics)
-    return run_front(front, where, upstream.path.decode(), ready)
+    front = FrontEnd(ProxiedServer(upstream, address, policies, recorder), request_filter, recorder.render_metrics)
+    return run_front_end(front, where, upstream.path.decode(), ready)
 
 
-def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
+def run_front_end(front: FrontEnd, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
     """Serve `front` until SIGINT or SIGTERM. Returns the exit code; `path` ends the URL that `ready` gets.
 
     After a signal all that takes at most 3.5 seconds, whoever does not read or answer; a second one ends it at once.
@@ -132,7 +132,7 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
         ending = ListenerEnd()
         ending.listen()
         async with listening(front, where, ending=ending) as (host, port):
-            settle()
+            freeze_heap()
             shown = f"[{host}]" if ":" in host else host
             (ready or _announce)(f"http://{shown}:{port}{path}")
             await ending.asked.wait()
@@ -146,7 +146,7 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
 
 @asynccontextmanager
 async def listening(
-    front: Front, where: Listen, limits: Limits | None = None, *, ending: ListenerEnd | None = None
+    front: FrontEnd, where: Listen, limits: Limits | None = None, *, ending: ListenerEnd | None = None
 ) -> AsyncGenerator[tuple[str, int]]:
     """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken.
 
@@ -158,7 +158,7 @@ async def listening(
     loop = asyncio.get_running_loop()
     try:
         server = await loop.create_server(
-            lambda: ClientConnection(Visitor(front).handle, connections), where.host, where.port
+            lambda: ClientConnection(ConnectionHandler(front).handle, connections), where.host, where.port
         )
     except OSError as error:
         raise UsageError(f"--listen {where.host}:{where.port}: {error.strerror or error}") from error

@@ -35,7 +35,7 @@ from toolvet.mcp.transport import Document, JsoncError, mask_url, read_jsonc
 from toolvet.proxy.install.edit import (
     Backup,
     Edit,
-    MemberPlace,
+    MemberRange,
     Path,
     apply_edits,
     indent,
@@ -101,7 +101,7 @@ def obstacle(entry: Mapping[str, object], *, chosen: Literal["by name", "with al
     return "sign_in" if signs_in and chosen == "with all" else None
 
 
-def wrap_remote(place: MemberPlace, entry: Mapping[str, object], command: str, args: Sequence[object]) -> list[Edit]:
+def wrap_remote(place: MemberRange, entry: Mapping[str, object], command: str, args: Sequence[object]) -> list[Edit]:
     """Return the edits that make an entry start this server through toolvet.
 
     `command` and `args` are the words up to those of the server.
@@ -138,7 +138,7 @@ def inner_remote(words: Sequence[object]) -> RemoteEntry | None:
     return RemoteEntry(url, {variable: header for header, _, variable in named})
 
 
-def unwrap_remote(place: MemberPlace, entry: Mapping[str, object], remote: RemoteEntry, backup: Backup) -> list[Edit]:
+def unwrap_remote(place: MemberRange, entry: Mapping[str, object], remote: RemoteEntry, backup: Backup) -> list[Edit]:
     """Return the edits that restore the entry; where the backup does not help, as most clients write it."""
     path = place.path
     before = members(backup.value_of(*path))
@@ -246,10 +246,10 @@ def plan_install(text: str, before: str | None, wrapper: Wrapper, servers: Seque
         name = str(path[-1])
         done = _wrappable(entry, servers) if not servers or name in servers else "untouched"
         if done == "wrapped" and is_remote(entry):
-            edits += wrap_remote(MemberPlace(text, document, path), entry, *wrapper.before(name))
+            edits += wrap_remote(MemberRange(text, document, path), entry, *wrapper.before(name))
         elif done == "wrapped":
             command, args = wrapper.words(name, str(entry["command"]), elements(entry.get("args", [])))
-            edits += _rewrite(MemberPlace(text, document, path), command, args)
+            edits += _rewrite(MemberRange(text, document, path), command, args)
         changes.append(Change(name, done))
     return InstallPlan(mark + apply_edits(text, edits), bare, tuple(changes))
 
@@ -266,7 +266,7 @@ def plan_uninstall(text: str, before: str | None, servers: Sequence[str] = ()) -
     changes: list[Change] = []
     for path, entry in entries.items():
         name = str(path[-1])
-        undo = _undo(MemberPlace(text, document, path), entry, backup)
+        undo = _undo(MemberRange(text, document, path), entry, backup)
         if undo is None:
             changes.append(Change(name, "untouched" if servers and name not in servers else "already"))
             continue
@@ -297,7 +297,7 @@ def _our_words(entry: Mapping[str, object]) -> list[object]:
     return args if name in {"toolvet", "toolvet.exe"} else []
 
 
-def _undo(place: MemberPlace, entry: Mapping[str, object], backup: Backup) -> list[Edit] | None:
+def _undo(place: MemberRange, entry: Mapping[str, object], backup: Backup) -> list[Edit] | None:
     """Return the edits that take this entry back; None for one that does not start toolvet."""
     inner = inner_command(entry)
     if inner is not None:
@@ -355,7 +355,7 @@ def _wrappable(entry: Mapping[str, object], servers: Sequence[str]) -> Done:
     return "wrapped"
 
 
-def _rewrite(place: MemberPlace, command: str, args: Sequence[object]) -> list[Edit]:
+def _rewrite(place: MemberRange, command: str, args: Sequence[object]) -> list[Edit]:
     """Replace `command` and `args` of an entry; new args are written right after the command."""
     start, end = place.at("command").span
     edits = [Edit(start, end, write_json(command))]
@@ -366,7 +366,7 @@ def _rewrite(place: MemberPlace, command: str, args: Sequence[object]) -> list[E
     return edits
 
 
-def _restore_command(place: MemberPlace, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
+def _restore_command(place: MemberRange, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
     command, args = inner
     path = place.path
     start, end = place.at("command").span

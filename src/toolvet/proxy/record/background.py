@@ -33,13 +33,13 @@ class NewComplaints:
 
     def __init__(self, complain: Callable[[str], None]) -> None:
         self._complain = complain
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def tell(self, error: Exception) -> None:
         """Tell of this error, if its words are new."""
         words = f"{type(error).__name__}: {error}"
-        if words not in self._told and len(self._told) < _MOST_COMPLAINTS:
-            self._told.add(words)
+        if words not in self._reported and len(self._reported) < _MOST_COMPLAINTS:
+            self._reported.add(words)
             self._complain(words)
 
 
@@ -188,7 +188,7 @@ class BackgroundQueue(Generic[T]):
             while batch := self._take_batch():
                 try:
                     self._work([item for item, _ in batch])
-                except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on, the loss is reported
+                except Exception as error:  # noqa: BLE001 - whatever an exporter raises, the calls go on, the loss is reported
                     self.failed += len(batch) + self._more
                     self._complaints.tell(error)
                 finally:

@@ -80,9 +80,9 @@ _SECONDS: Final = _MetricFamily(
 
 
 class Metrics:
-    """A sink that counts. `render` may be called from any thread.
+    """An exporter that counts. `render` may be called from any thread.
 
-    `name` is the server's label and `known` are secrets that the user gave, as in `StoreSink`.
+    `name` is the server's label and `known` are secrets that the user gave, as in `StoreExporter`.
     """
 
     def __init__(self, name: str = "", known: SecretMask | None = None) -> None:

@@ -99,7 +99,7 @@ def evaluations(note: CallEnded, known: SecretMask = _NOTHING_KNOWN) -> Iterator
 
 
 class Telemetry:
-    """A sink that emits spans and events.
+    """An exporter that emits spans and events.
 
     The default providers are those that are set globally when it is built; `OtlpTelemetry` sets up toolvet's own.
     `set_next_trace` is called with the trace id of a call before its span is started. `known` are secrets that the user
@@ -251,7 +251,7 @@ class TraceIds(RandomIdGenerator):
 
 
 class OtlpTelemetry:
-    """A sink that exports by OTLP, and sends what is left when it is closed.
+    """An exporter that exports by OTLP, and sends what is left when it is closed.
 
     Under `opentelemetry-instrument`, or any other set-up of the process, it uses that set-up and does not change it.
     """

@@ -157,8 +157,8 @@ class RemoteServer:
         prefix: Begins the ids of the proxy's own questions.
         limit: How many bytes of a message are kept; a longer one is dropped, and its request fails.
         complain: Called with words on a message that is too long.
-        hear: Called with each message of the server.
-        hear_failure: Called with an error for each request that the server does not answer.
+        on_message: Called with each message of the server.
+        on_failure: Called with an error for each request that the server does not answer.
         lose: Called with the id of each question of the proxy that was not answered.
         rested: Called whenever the server accepted or answered something: `size` and `is_busy` may have changed.
 
@@ -174,8 +174,8 @@ class RemoteServer:
         *,
         limit: int,
         complain: Callable[[str], None],
-        hear: OnMessage,
-        hear_failure: OnMessage,
+        on_message: OnMessage,
+        on_failure: OnMessage,
         lose: Callable[[str], None],
         rested: Callable[[], None],
     ) -> None:
@@ -185,8 +185,8 @@ class RemoteServer:
         self._limit = limit
         self._complain = complain
         self._mirrored = MirroredHeaders(catalogue)
-        self._hear = hear
-        self._hear_failure = hear_failure
+        self._on_message = on_message
+        self._on_failure = on_failure
         self._lose = lose
         self._rested = rested
         self.size = 0
@@ -292,7 +292,7 @@ class RemoteServer:
         except FAILURES as error:
             what, why = "is unavailable and did not answer", describe_error(error)
         if posted.unanswered:
-            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server {what}: {why}", None, tell=self._hear_failure)
+            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server {what}: {why}", None, tell=self._on_failure)
 
     async def _ask(self, posted: PostedMessage) -> None:
         session_id = self._session_id
@@ -338,7 +338,7 @@ class RemoteServer:
                 await self._pass(posted, body)
             else:
                 # Refused before its id was read; the client needs the error under its id all the same.
-                await self._fail(posted, message.code, message.message, message.data, tell=self._hear)
+                await self._fail(posted, message.code, message.message, message.data, tell=self._on_message)
             return None
         raise _RefusedError(_describe_refusal(response, body))
 
@@ -395,7 +395,7 @@ class RemoteServer:
         if posted.method == "initialize" and posted.unanswered:
             self._read_version(message)
         posted.note_reply(message)
-        await self._hear(message)
+        await self._on_message(message)
 
     async def _fail(self, posted: PostedMessage, code: int, words: str, data: object, *, tell: OnMessage) -> None:
         """Answer a message in place of the server; the client does not wait for requests that it cancelled."""
@@ -498,7 +498,7 @@ class RemoteServer:
                         async for chunk in response.aiter_bytes():
                             for event in self._events(framer, chunk):
                                 if event.event == "message":
-                                    await self._hear(event.data)
+                                    await self._on_message(event.data)
                     elif response.status_code < 500:
                         return
             await asyncio.sleep(min(_pause(framer) * 2**failures, _LONGEST_RETRY))

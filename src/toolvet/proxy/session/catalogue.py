@@ -2,7 +2,7 @@
 
 A session on a pipe has one `Catalogue` of its own. Over HTTP the exchanges of one caller share one. The specification
 forbids showing a list to another caller (MCP 2026-07-28, caching), so never share it between callers. `effect_of` says
-what a listed tool does to the world; `KeptResults` has the whole texts behind results that were shortened.
+what a listed tool does to the world; `ResultCache` has the whole texts behind results that were shortened.
 """
 
 from collections.abc import Iterable, Mapping
@@ -146,7 +146,7 @@ class Catalogue:
         # Whether all calls are those of one conversation; then one that repeats another may be of a model in a circle.
         self.is_one_conversation = True
         # What was shortened for this caller; None where no policy shortens anything.
-        self.kept: KeptResults | None = None
+        self.result_cache: ResultCache | None = None
         self.generation = 0
         self.is_complete = False
         self._absent: set[str] = set()
@@ -253,7 +253,7 @@ def effect_of(definition: Mapping[str, object], listed: Iterable[Mapping[str, ob
     return "sets" if members(definition.get("annotations")).get("idempotentHint") is True else "changes"
 
 
-class KeptResults:
+class ResultCache:
     """The whole texts behind shortened results: those of one caller, in an archive that all callers of a process share.
 
     Args:

@@ -16,7 +16,7 @@ from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
 from toolvet.core.shorten import shorten_text, shorten_value
 from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
-from toolvet.proxy.session.catalogue import KeptResults, KnownTool
+from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.step import Change
 
 FIT_KEY: Final = f"{META_PREFIX}fit"
@@ -53,7 +53,7 @@ class FitRoom(NamedTuple):
 
 
 def fit_result(
-    data: bytes, room: FitRoom, tool: KnownTool | None, kept: KeptResults, retrieval: str
+    data: bytes, room: FitRoom, tool: KnownTool | None, kept: ResultCache, retrieval: str
 ) -> tuple[bytes, tuple[Change, ...]]:
     """Shorten the result in this answer where it is too long. All other members stay byte for byte.
 
@@ -96,7 +96,7 @@ def fit_result(
 
 
 def _fit_content(
-    given: Sequence[object], room: FitRoom, kept: KeptResults, retrieval: str
+    given: Sequence[object], room: FitRoom, kept: ResultCache, retrieval: str
 ) -> tuple[list[object], list[dict[str, object]]]:
     """Return the content with its long texts shortened, and a note for each of these."""
     content = list(given)
@@ -122,7 +122,7 @@ def _fit_content(
 
 
 def _fit_structured(
-    value: object, encoded: msgspec.Raw | None, room: FitRoom, tool: KnownTool | None, kept: KeptResults
+    value: object, encoded: msgspec.Raw | None, room: FitRoom, tool: KnownTool | None, kept: ResultCache
 ) -> tuple[object, dict[str, object]] | None:
     """Return shorter structured content with its note; None where it stays as it is."""
     if encoded is None or not is_object(value):

@@ -102,10 +102,12 @@ def judge_result(
     changed: tuple[Change, ...] = ()
     if found.blocked or call.repaired is not None or call.wants_notes:
         data, changed = _change(call, message, found, catalogue)
-    if call.policy.fit and catalogue.kept is not None and found.outcome in ("success", "tool_error"):
+    if call.policy.fit and catalogue.result_cache is not None and found.outcome in ("success", "tool_error"):
         from toolvet.proxy.session.fit import FitRoom, fit_result  # noqa: PLC0415 - most policies shorten nothing
 
-        data, shortened = fit_result(data, FitRoom.of(call.policy.fit), tool, catalogue.kept, catalogue.retrieval_tool)
+        data, shortened = fit_result(
+            data, FitRoom.of(call.policy.fit), tool, catalogue.result_cache, catalogue.retrieval_tool
+        )
         changed = tuple(dict.fromkeys((*changed, *shortened)))
     outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
     return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))

@@ -50,7 +50,7 @@ _ANSWERED: Final = ResultVerdict(
 
 def is_ours(tool: str, catalogue: Catalogue, settings: ProxySettings) -> bool:
     """Whether we answer calls of this tool, unless the server has one of that name."""
-    if catalogue.kept is not None and tool == catalogue.retrieval_tool:
+    if catalogue.result_cache is not None and tool == catalogue.retrieval_tool:
         return True
     return catalogue.is_ours_announced and tool == settings.validate_method
 
@@ -64,7 +64,7 @@ def needed_tools(call: PendingCall, catalogue: Catalogue, settings: ProxySetting
 
 def answer_own_tool(call: PendingCall, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:
     """Return the answer to a call of one of our tools, and its note."""
-    if catalogue.kept is None or call.tool != catalogue.retrieval_tool:
+    if catalogue.result_cache is None or call.tool != catalogue.retrieval_tool:
         return answer_validation(call, catalogue, check)
     from toolvet.proxy.session.retrieval import answer_retrieval  # noqa: PLC0415 - most policies shorten nothing
 
@@ -74,7 +74,7 @@ def answer_own_tool(call: PendingCall, catalogue: Catalogue, check: ResultCheck)
 def add_own_tools(data: bytes, catalogue: Catalogue, settings: ProxySettings) -> tuple[bytes, list[PolicyFault]]:
     """Return the last page of a tool list with our tools at its end, the same bytes without any, and what was wrong."""
     faults: list[PolicyFault] = []
-    if catalogue.kept is not None:
+    if catalogue.result_cache is not None:
         from toolvet.proxy.session.retrieval import retrieval_definition  # noqa: PLC0415 - as above
 
         data = add_tool(data, retrieval_definition(catalogue.retrieval_tool))

@@ -178,21 +178,21 @@ class RepeatWatch:
     def check(self, tool: str, arguments: Mapping[str, object], limit: int) -> int:
         """Return how many calls brought nothing new, if that reaches `limit` and this is one of them; else 0."""
         # The first call, and the second, with which the first cannot be compared, are not in the count.
-        told = self._stale + 2
-        if limit < 1 or told < max(limit, _LEAST):
+        repeated = self._stale + 2
+        if limit < 1 or repeated < max(limit, _LEAST):
             return 0
         limit = max(limit, _LEAST)
         seen = self._calls.get((tool, call_key(arguments)))
         # A call that fails is the breaker's.
         if seen is None or seen.digest is None or seen.digest == _FAILED:
             return 0
-        if not arguments and told < limit * _PATIENCE_WITHOUT_ARGUMENTS:
+        if not arguments and repeated < limit * _PATIENCE_WITHOUT_ARGUMENTS:
             return 0
         if self._refusals >= limit:
             self._refusals = 0
             return 0
         self._refusals += 1
-        return told
+        return repeated
 
     def note_result(
         self,

@@ -62,7 +62,7 @@ def answer_retrieval(call: PendingCall, catalogue: Catalogue, check: ResultCheck
     if not report.valid:
         return _refuse(call, report.to_text(max_chars=4_000), "arguments", catalogue, check)
     given: Any = call.arguments
-    text = None if catalogue.kept is None else catalogue.kept.get(given["id"])
+    text = None if catalogue.result_cache is None else catalogue.result_cache.get(given["id"])
     if text is None:
         why = (
             f"Nothing is kept under the id '{given['id'][:40]}', or no longer. "

@@ -23,7 +23,7 @@ from toolvet.mcp.wire import (
     shallow,
     split_batch,
 )
-from toolvet.proxy.session.catalogue import Catalogue, KeptResults
+from toolvet.proxy.session.catalogue import Catalogue, ResultCache
 from toolvet.proxy.session.judge import end_call, judge_error, judge_result, judge_unanswered
 from toolvet.proxy.session.own_tools import add_capability, add_own_tools, answer_own_tool, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
@@ -99,8 +99,8 @@ class Session:
         self._policies = policies
         self._check = policies.check
         self._catalogue = catalogue if catalogue is not None else Catalogue()
-        if policies.fits and self._catalogue.kept is None:
-            self._catalogue.kept = KeptResults(policies.archive)
+        if policies.fits and self._catalogue.result_cache is None:
+            self._catalogue.result_cache = ResultCache(policies.archive)
         self._prefix = prefix
         self._traces = traces if traces is not None else TraceSource(prefix)
         self._pending: dict[Id, PendingAnswer] = {}

@@ -23,10 +23,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolvet.mcp.transport import StdioTarget
-from toolvet.proxy.collector import settle
+from toolvet.proxy.driver import freeze_heap
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.session import Policies
-from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
+from toolvet.proxy.stdio.pipe import PipeWriter, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class StdioProxy:
 
     def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
         # The checks take 100 ms to load; the server, which was started before, uses that time to start.
-        from toolvet.proxy.quiet import QuietWatch  # noqa: PLC0415
+        from toolvet.proxy.driver import QuietWatch  # noqa: PLC0415
         from toolvet.proxy.session import Catalogue, Session  # noqa: PLC0415
         from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
 
@@ -104,7 +104,7 @@ class StdioProxy:
         self._catalogue = Catalogue()
         self._quiet = QuietWatch()
         self._to_server = process.stdin
-        self._to_client = Outlet(private_stdout())
+        self._to_client = PipeWriter(private_stdout())
         session = Session(policies, self._catalogue, prefix=f"toolvet:{os.urandom(8).hex()}:")
         self._relay = Relay(
             session,
@@ -137,7 +137,7 @@ class StdioProxy:
             # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
-            settle()
+            freeze_heap()
             while not self._finished() or self._refuse_rest():
                 self._turn(wake)
             self._relay.close()
@@ -203,18 +203,18 @@ class StdioProxy:
             self._watch(self._stdout, None)
             self._end_server()
 
-    def _write(self, outlet: Outlet, events: int) -> None:
+    def _write(self, writer: PipeWriter, events: int) -> None:
         if events & select.POLLOUT:
-            outlet.drain()
+            writer.drain()
         if events & _GONE:
-            outlet.broken = True
-        if outlet.broken:
+            writer.broken = True
+        if writer.broken:
             self._pressed = True
-            if outlet is self._to_client:
+            if writer is self._to_client:
                 self._client_gone()
             else:
                 # The server may still answer what it read; it has failed once something more was written for it.
-                self._close_outlet(outlet)
+                self._close_writer(writer)
 
     def _set_interest(self) -> None:
         """Choose which sides to read: not one whose bytes the other does not take, unless neither takes any."""
@@ -227,10 +227,10 @@ class StdioProxy:
         if self._server_open:
             reads = for_client < _FULL or (for_server >= _FULL and for_client < _BURSTING)
             self._watch(self._stdout, select.POLLIN if reads else None)
-        for outlet in (self._to_server, self._to_client):
+        for writer in (self._to_server, self._to_client):
             # Also with nothing to write: `poll` then reports that the reader is gone.
-            mask = None if outlet.closed or outlet.broken else select.POLLOUT if outlet.size else 0
-            self._watch(outlet.fd, mask)
+            mask = None if writer.closed or writer.broken else select.POLLOUT if writer.size else 0
+            self._watch(writer.fd, mask)
 
     def _watch(self, fd: int, mask: int | None) -> None:
         if self._masks.get(fd) == mask:
@@ -260,7 +260,7 @@ class StdioProxy:
     def _close_server(self) -> None:
         """Close the server's stdin once the client ended and all its messages are written."""
         if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
-            self._close_outlet(self._to_server)
+            self._close_writer(self._to_server)
         is_awaited = self._relay.open and not self._to_client.broken
         # A server that reads no more would keep the rest for ever, and with it the proxy.
         is_over = self._to_server.closed or self._to_client.broken
@@ -269,7 +269,7 @@ class StdioProxy:
 
     def _end_server(self) -> None:
         """The server exited or closed one of its pipes; the other signs of its end mostly follow at once."""
-        self._close_outlet(self._to_server)
+        self._close_writer(self._to_server)
         if self._exited and not self._server_open:
             self._lose()
         elif not self._lost:
@@ -294,10 +294,10 @@ class StdioProxy:
     def _kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
 
-    def _close_outlet(self, outlet: Outlet) -> None:
-        if not outlet.closed:
-            self._watch(outlet.fd, None)
-            outlet.close()
+    def _close_writer(self, writer: PipeWriter) -> None:
+        if not writer.closed:
+            self._watch(writer.fd, None)
+            writer.close()
 
     def _give_up(self) -> None:
         """End now, whatever the client has not read and the server has not done yet."""

@@ -15,7 +15,7 @@ _BUFFERS: Final = 64
 _PIPE_BYTES: Final = 1 << 20
 
 
-class Outlet:
+class PipeWriter:
     """The writing end of a pipe.
 
     `size` is how many bytes are kept; `broken` is set once the reader closed its end, `lost` once something was written

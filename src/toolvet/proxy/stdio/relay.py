@@ -1,7 +1,7 @@
 """The path between two byte streams: cut lines, let the session decide, join lines again. No I/O.
 
-client's bytes → LineSplitter → Session → LineSink to the server
-server's bytes → LineSplitter → Session → LineSink to the client
+client's bytes → LineSplitter → Session → LineWriter to the server
+server's bytes → LineSplitter → Session → LineWriter to the client
 
 A line longer than `max_message_bytes` is not kept in memory: it is passed on as it comes, or is dropped and answered
 with an error, as `session.unread` says.
@@ -42,7 +42,7 @@ from toolvet.proxy.session import (
     ToClient,
     ToServer,
 )
-from toolvet.proxy.stdio.long_lines import ByteSink, LineSink, LineSplitter, LongLine
+from toolvet.proxy.stdio.long_lines import ByteWriter, LineSplitter, LineWriter, LongLine
 
 # Below this a copy is cheaper than a longer vector of buffers.
 _JOIN_BYTES: Final = 64 * 1024
@@ -60,7 +60,7 @@ _MOST: Final = 1 << 20
 
 
 class Relay:
-    """One connection: feed the bytes of each side; what the session decides is written to the two sinks.
+    """One connection: feed the bytes of each side; what the session decides is written to the two writers.
 
     `origin` names the connection in the record, `on_time` gets the notes that need a clock. `open` holds the requests
     that the client still waits for. `limit` is how many bytes of a line are kept; `server_takes` says whether the
@@ -73,8 +73,8 @@ class Relay:
         recorder: Recorder,
         origin: RecordSource,
         *,
-        to_server: ByteSink,
-        to_client: ByteSink,
+        to_server: ByteWriter,
+        to_client: ByteWriter,
         on_time: OnTime,
         limit: int,
         server_takes: Literal["parts", "lines"] = "parts",
@@ -83,8 +83,8 @@ class Relay:
         self._recorder = recorder
         self._origin = origin
         self._server_takes = server_takes
-        self.to_server = LineSink(to_server)
-        self.to_client = LineSink(to_client)
+        self.to_server = LineWriter(to_server)
+        self.to_client = LineWriter(to_client)
         self._on_time = on_time
         # Messages that may open or close a request; they are read after they were written.
         self._unread: list[bytes] = []
@@ -287,7 +287,7 @@ class Relay:
     def _go_on_server_line(self, long: LongLine, part: bytes) -> None:
         if long.passes:
             self.to_client.pass_part([part])
-        elif not long.is_settled and long.is_endless:
+        elif not long.is_answered and long.is_endless:
             self._hold_back_all(long)
 
     def _end_server_line(self, long: LongLine) -> None:
@@ -297,7 +297,7 @@ class Relay:
             if long.start.is_answer and id_ is not None:
                 self.open.close(id_)
                 self._note([*self._session.unread.end_answer(id_, long.size)])
-        elif not long.is_settled:
+        elif not long.is_answered:
             if id_ is not None:
                 self._hold_back(long, [id_])
             elif long.is_json:
@@ -305,7 +305,7 @@ class Relay:
 
     def _hold_back(self, long: LongLine, ids: list[Id]) -> None:
         """Answer these requests in place of the server."""
-        long.is_settled = True
+        long.is_answered = True
         words = f"The answer of the MCP server is {self._session.unread.why}, so it was held back. Ask for less."
         lines = [encode_error(id_, _INTERNAL_ERROR, words) for id_ in ids]
         self._do_server_steps(self._steps(lines, partial(self._session.fail, stop="large_result"), ToClient))
@@ -327,13 +327,13 @@ class Relay:
     def _go_on_client_line(self, long: LongLine, part: bytes) -> None:
         if long.passes:
             self.to_server.pass_part([part])
-        elif not long.is_settled and long.is_endless:
+        elif not long.is_answered and long.is_endless:
             self._refuse_long(long, None)
 
     def _end_client_line(self, long: LongLine) -> None:
         id_ = long.id
         if not long.passes:
-            if not long.is_settled:
+            if not long.is_answered:
                 self._refuse_long(long, id_)
             return
         self.to_server.end_line()
@@ -346,7 +346,7 @@ class Relay:
 
     def _refuse_long(self, long: LongLine, id_: Id | None) -> None:
         """Answer a message of the client, which the server does not get."""
-        long.is_settled = True
+        long.is_answered = True
         if long.start.is_answer:
             # An answer to the server, which waits for it: a client has no other way to say that it is too long.
             return
@@ -389,7 +389,7 @@ def _call_of(long: LongLine, id_: Id) -> Request:
     return Request(id_, _CALL, b"", msgspec.Raw(long.start.params))
 
 
-def _pass_half_line(steps: list[Step], rest: bytes, onward: LineSink) -> list[Step]:
+def _pass_half_line(steps: list[Step], rest: bytes, onward: LineWriter) -> list[Step]:
     """Write a half line that needs no decision as it came, without a line feed. Returns the steps that are left."""
     decided = [step for step in steps if not (isinstance(step, ToServer | ToClient) and step.data is rest)]
     if len(decided) < len(steps):

@@ -80,8 +80,8 @@ class Backlog:
             self._newest, self._newest_size = [], 0
 
 
-class StoreSink:
-    """A sink that writes into a store, and keeps trying where the disk does not take it.
+class StoreExporter:
+    """An exporter that writes into a store, and keeps trying where the disk does not take it.
 
     `name` is the server's name in the record; empty for the command or URL it was started with. `known` are secrets
     that the user gave. `complain` gets a sentence for each new reason why the disk does not take records.
@@ -101,7 +101,7 @@ class StoreSink:
         self._count_lost: Callable[[], int] = int
         self._count_waiting: Callable[[], int] = int
         self._take_more: Callable[[], Sequence[object]] = tuple
-        self._told_lost = 0
+        self._reported_lost = 0
 
     def watch(
         self,
@@ -109,11 +109,11 @@ class StoreSink:
         count_waiting: Callable[[], int] = int,
         take_more: Callable[[], Sequence[object]] = tuple,
     ) -> None:
-        """Look at the queue in front of this sink.
+        """Look at the queue in front of this exporter.
 
         How many notes were lost, which `count_lost` returns, is recorded as an event as soon as there is room again.
-        While many wait, which `count_waiting` returns, the sink does not give way to the calls. While the disk takes
-        nothing, it takes further notes with `take_more`, and packs their records.
+        While many wait, which `count_waiting` returns, the exporter does not give way to the calls. While the disk
+        takes nothing, it takes further notes with `take_more`, and packs their records.
         """
         self._count_lost = count_lost
         self._count_waiting = count_waiting
@@ -151,8 +151,8 @@ class StoreSink:
 
     def _add(self, lines: bytes) -> None:
         lost = self._count_lost()
-        if lost > self._told_lost:
-            words = f"{lost - self._told_lost} notes of calls were dropped, because there was no room for them"
+        if lost > self._reported_lost:
+            words = f"{lost - self._reported_lost} notes of calls were dropped, because there was no room for them"
             now = time.time()
             dropped = EventRecord(id=new_id(now), at=now, kind="dropped", message=words, server=self._name)
             lines += encode_lines([dropped])
@@ -161,7 +161,7 @@ class StoreSink:
                 self._store.add_lines(lines)
             except StoreError as error:
                 self._wait_for_disk(error, lines)
-            self._told_lost = lost
+            self._reported_lost = lost
 
     def _wait_for_disk(self, error: StoreError, lines: bytes) -> None:
         """Try again and again until everything is written that came so far, and pack what comes meanwhile."""
