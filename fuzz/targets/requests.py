@@ -16,10 +16,9 @@ from toolvet.mcp.wire.http import (
     is_legal,
     passed_fields,
 )
-from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.proxy.http.body import Body, BrokenBodyError, Responder
 from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.open_connections import Limits, OpenConnections
-from toolvet.proxy.http.responder import Responder
 
 PARTS = (
     *(b"POST /mcp HTTP/1.1\r\n", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.0\r\n", b"Host: a\r\n", b"\r\n", b"\r\n\r\n"),

@@ -79,7 +79,7 @@ def test_who_waits_for_a_future_gets_a_task_and_keeps_it() -> None:
 
         handling = Handling(work(), asyncio.get_running_loop())
         handling.start()
-        asyncio.get_running_loop().call_later(0.01, wakeup.come)
+        asyncio.get_running_loop().call_later(0.01, wakeup.set)
         await handling.over()
         assert tasks[0] is None
         assert tasks[1] is not None

@@ -58,7 +58,7 @@ class Loopback:
     def abandon(self, id_: int, notice: bytes | None) -> None:
         del id_, notice
 
-    def settle(self, version: str) -> None:
+    def use_version(self, version: str) -> None:
         del version
 
     async def close(self, grace: float) -> None:

@@ -244,8 +244,8 @@ class SharedServer:
 
     def _receive(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            for id_ in waiting_for(line, self._open):
-                self._open.pop(id_).answer(encode_error(id_, -32603, words_for(line)), is_ours=True)
+            for lost in waiting_for(line, self._open):
+                self._open.pop(lost).answer(encode_error(lost, -32603, words_for(line)), is_ours=True)
             return
         message = parse(line)
         id_ = message.id if isinstance(message, Result | ErrorReply) else None

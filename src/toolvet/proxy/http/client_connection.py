@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import httptools
 
 from toolvet.mcp.wire import Field, RequestHead, ResponseHead, encode_response_head
-from toolvet.proxy.http.body import Body
+from toolvet.proxy.http.body import Body, ClientGoneError, Handler, Responder
 from toolvet.proxy.http.handling import Handling, in_turn
 from toolvet.proxy.http.known_head import KnownRequest
-from toolvet.proxy.http.responder import ClientGoneError, Handler, Responder
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections

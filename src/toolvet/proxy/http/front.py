@@ -13,12 +13,11 @@ import httptools
 import msgspec
 
 from toolvet.mcp.wire import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
-from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.proxy.http.body import Body, BrokenBodyError, Responder
 from toolvet.proxy.http.callers import Requester, sender_of
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.request_filter import TOKEN_FIELD, Denied, RequestFilter
-from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource

@@ -14,8 +14,8 @@ import msgspec
 
 from toolvet.core.redact import redact_text
 from toolvet.mcp.wire import DROPPED, Field, HeadForm, ResponseHead, is_legal, passed_fields, write_response_head
+from toolvet.proxy.http.body import Responder
 from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.responder import Responder
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
