@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
-from toolvet.proxy.record.recorder import Recording, RecordSource, recorder_of
+from toolvet.proxy.record.recorder import RecordSource
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.session import Policies, ProxySettings, Session
 from toolvet.proxy.stdio.relay import Relay
 

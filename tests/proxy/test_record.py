@@ -13,7 +13,8 @@ from tests.proxy.notes import ORIGIN, Conversation, prepared, text
 from toolvet import fit_response
 from toolvet.proxy.record.background import BackgroundQueue
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
-from toolvet.proxy.record.recorder import Recorder, Recording, StampedNote, recorder_of
+from toolvet.proxy.record.recorder import Recorder, StampedNote
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.record.store_exporter import StoreExporter
 from toolvet.proxy.session import PolicyFault, ProxySettings
 from toolvet.store import Store, VerdictFilter, VerdictRecord

@@ -10,7 +10,8 @@ from tests.proxy.notes import ORIGIN, Conversation, prepared, text
 
 from toolvet.core.json_value import elements, members
 from toolvet.errors import StoreError
-from toolvet.proxy.record.recorder import Recording, StampedNote, recorder_of
+from toolvet.proxy.record.recorder import StampedNote
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.record.store_exporter import StoreExporter
 from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.store import EventRecord, VerdictRecord

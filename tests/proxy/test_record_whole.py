@@ -19,7 +19,8 @@ from toolvet.proxy.record.call_lines import CallLines, CallRenderer
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.metrics_server import MetricsServer
-from toolvet.proxy.record.recorder import Recording, RecordSource, StampedNote, recorder_of
+from toolvet.proxy.record.recorder import RecordSource, StampedNote
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.record.store_exporter import StoreExporter
 from toolvet.proxy.session import CallEnded, PolicyFault
 from toolvet.proxy.session.trace import TraceSource
