@@ -222,7 +222,7 @@ class OfCallables:
     ) -> object:
         """The function's result. A reply of `toolvet.mcp.transport` is unwrapped, or raised as CallFailedError.
 
-        A function is not told of progress.
+        A function gets no progress.
         """
         del on_progress
         found = await self._call_tool(name, arguments)

@@ -84,7 +84,7 @@ class _RegistryEntry(msgspec.Struct, frozen=True):
 
 
 class _MissingValueError(Exception):
-    """A server needs a value that nobody gave; the text says which."""
+    """A server needs a value that was not given; the text says which."""
 
 
 def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -> ServerList:
@@ -204,7 +204,7 @@ def _words(arguments: Sequence[_RegistryInput], given: Mapping[str, str]) -> Ite
         if is_named and value is not None:
             yield from (argument.name, value)
         elif is_named and argument.value is None and not argument.is_required:
-            continue  # An option that nobody asked for.
+            continue  # An option that the caller did not ask for.
         elif value is not None:
             yield value
 

@@ -26,7 +26,7 @@ MODERN_ERRORS: Final = frozenset({-32020, -32021, -32022})
 
 _CLIENT: Final = {"name": "toolvet", "title": "toolvet", "version": __version__}
 MAX_PAGES: Final = 1000
-# Entries of one list that are kept: no client can offer so many to a model, and what is judged must end.
+# Entries of one list that are kept: no client can offer this many to a model, and what is judged must end.
 MAX_ENTRIES: Final = 20_000
 # Bytes of all pages of a list together.
 MAX_BYTES: Final = 64 * 1024 * 1024

@@ -26,7 +26,7 @@ from toolvet.mcp.wire import LineFramer, Oversize, reply_hint
 
 # How much of stderr is kept for the report.
 _STDERR_BYTES: Final = 64 * 1024
-# After the process ended or closed its stdout, we read what is still in the pipes for so many seconds.
+# After the process ended or closed its stdout, we read what is still in the pipes for this many seconds.
 _DRAIN_SECONDS: Final = 0.5
 # How long a process may take to end after a SIGTERM, and again after a SIGKILL.
 _TERMINATE_SECONDS: Final = 2.0

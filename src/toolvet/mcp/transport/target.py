@@ -212,7 +212,7 @@ def last_lines(text: str, count: int = 5, width: int = 200) -> str:
 
 
 def check_certificates() -> None:
-    """Raise UsageError where a variable names a place that is not there: OpenSSL would silently trust nobody.
+    """Raise UsageError where a variable names a place that is not there: OpenSSL would silently trust no certificate.
 
     SSL_CERT_DIR may list several folders, and one that exists is enough.
     """

@@ -123,7 +123,7 @@ class Bridge:
                 return text_response(405, b"", _ALLOW)
 
     async def close(self, seconds: float) -> None:
-        """End all processes; each has so many seconds to end by itself."""
+        """End all processes; each has this many seconds to end by itself."""
         self._processes.patience = seconds
         for session_id in list(self._sessions):
             self._end_session(session_id)
@@ -195,7 +195,7 @@ class Bridge:
             response = await session.initialize(request)
         finally:
             if not session.version:
-                # The server refused, or the client went away: nobody knows the session.
+                # The server refused, or the client went away: the session has no user.
                 self._end_session(session_id)
         if session.version:
             response.head.fields.append((b"Mcp-Session-Id", session_id))

@@ -25,7 +25,7 @@ from toolvet.proxy.stdio.process import ServerProcess
 PATIENCE: Final = 4.0
 # Starting more at once would only make each of them slower on a small machine.
 _MOST: Final = 2
-# Sessions that were opened within so many seconds count, and a spare waits for so long.
+# Sessions that were opened within this many seconds count, and a spare waits for so long.
 _RECENT_SECONDS: Final = 15.0
 
 
@@ -81,7 +81,7 @@ class BridgedProcess(asyncio.Protocol):
             self._writing.write(line + b"\n")
 
     async def close(self, seconds: float = PATIENCE) -> None:
-        """End the process within so many seconds: by the end of its stdin, then by signals; if cancelled, at once."""
+        """End the process within this many seconds: by the end of its stdin, then by signals; if cancelled, at once."""
         if self._writing is not None:
             self._writing.close()
         try:

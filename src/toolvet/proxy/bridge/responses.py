@@ -122,6 +122,6 @@ def waiting_for(line: Oversize, waiting: Collection[Id]) -> list[Id]:
 
 
 def words_for(line: Oversize) -> str:
-    """Return what the client is told."""
+    """Return the words for the client."""
     limit = f"longer than the limit of {line.limit} bytes (max_message_bytes)"
     return f"The answer of the MCP server is {limit}. Ask for less."

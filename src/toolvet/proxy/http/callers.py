@@ -26,8 +26,8 @@ from toolvet.proxy.session.trace import TRACE_KEY, TRACE_PARENT, TraceSource
 SESSION_ID: Final = b"mcp-session-id"
 _MOST_CALLERS: Final = 1024
 _MOST_UNANSWERED: Final = 256
-# A list without a lifetime is read again after so many seconds: over HTTP a server need not report that it changed. One
-# whose lifetime is zero is still used for a while, because reading it before each call would double the calls.
+# A list without a lifetime is read again after this many seconds: over HTTP a server need not report that it changed.
+# One whose lifetime is zero is still used for a while, because reading it before each call would double the calls.
 _LIFETIME: Final = 300.0
 _LEAST: Final = 10.0
 _MOST: Final = 3600.0
@@ -64,7 +64,7 @@ NEUTRAL: Final = frozenset(
 # What a client says of its trace in `_meta`.
 _TRACE_KEYS: Final = (TRACE_KEY, TRACE_PARENT, "tracestate")
 _MOST_CLEAN: Final = 64
-# A mask takes so many characters of a secret for a part of it.
+# A mask takes this many characters of a secret for a part of it.
 _PART: Final = 4
 _TIME: Final = (1 << 48) - 1
 

@@ -20,10 +20,10 @@ from toolvet.proxy.http.known_head import KnownRequest
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections
 
-# A request that is answered already is read on for so many bytes, so that closing does not take the answer away.
+# A request that is answered already is read on for this many bytes, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-# A client that is refused while it still sends gets so many seconds to read why.
+# A client that is refused while it still sends gets this many seconds to read why.
 _LINGER_SECONDS: Final = 2.0
 # The line break and `: ` of a field.
 _AROUND_FIELD: Final = 4

@@ -126,7 +126,7 @@ class Handling:
             waited = self._step()
         except (StopIteration, asyncio.CancelledError):
             self._end()
-        except Exception as error:  # noqa: BLE001 - as for a task: the loop reports what nobody waits for
+        except Exception as error:  # noqa: BLE001 - as for a task: the loop reports what has no waiter
             self._end()
             self._loop.call_exception_handler({"message": "a request could not be handled", "exception": error})
         else:

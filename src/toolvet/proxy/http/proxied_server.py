@@ -21,8 +21,8 @@ from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.session import Policies, Policy, PolicyFault, ToolSettings
 
-# So many notes of one status are written as they come. After them the pause between two notes grows from a minute to an
-# hour, and shrinks again after an hour without any.
+# This many notes of one status are written as they come. After them the pause between two notes grows from a minute
+# to an hour, and shrinks again after an hour without any.
 _AT_ONCE: Final = 10
 _FIRST_PAUSE: Final = 60.0
 _LONGEST_PAUSE: Final = 3600.0

@@ -125,7 +125,7 @@ def run_http(
 def run_front_end(front: FrontEnd, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
     """Serve `front` until SIGINT or SIGTERM. Returns the exit code; `path` ends the URL that `ready` gets.
 
-    After a signal all that takes at most 3.5 seconds, whoever does not read or answer; a second one ends it at once.
+    After a signal all that takes at most 3.5 seconds, even if a side does not read or answer; a second ends it at once.
     """
 
     async def serve() -> ListenerEnd:

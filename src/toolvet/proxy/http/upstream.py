@@ -68,7 +68,7 @@ class Upstream(Protocol):
         ...
 
     async def close(self, seconds: float) -> None:
-        """Close all connections, or end all processes: each has so many seconds to end by itself."""
+        """Close all connections, or end all processes: each has this many seconds to end by itself."""
         ...
 
 

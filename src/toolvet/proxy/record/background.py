@@ -14,12 +14,12 @@ T = TypeVar("T")
 WhenFull: TypeAlias = Literal["drop", "wait"]
 """What to do with an item that finds the queue full: drop it, or wait for room."""
 
-# So many items are handed over at once: one write to a disk, one wake-up of a thread.
+# This many items are handed over at once: one write to a disk, one wake-up of a thread.
 _BATCH: Final = 250
 # How long the thread lets items gather after the first of them. Waking it for each call would cost the call more than
 # all the rest of the record.
 _GATHER_SECONDS: Final = 0.05
-# A full queue mostly means that the calls leave the thread no time: an item lets it run for so many short pauses.
+# A full queue mostly means that the calls leave the thread no time: an item lets it run for this many short pauses.
 _PAUSES: Final = 50
 _PAUSE_SECONDS: Final = 0.0002
 _MOST_PATIENCE: Final = 5
@@ -90,7 +90,7 @@ class BackgroundQueue(Generic[T]):
         self._thread.start()
 
     def put(self, item: T, size: int = 1) -> None:
-        """Queue an item of so many bytes; takes about a third of a microsecond while there is room."""
+        """Queue an item of this many bytes; takes about a third of a microsecond while there is room."""
         if self._put_bytes - self._taken_bytes >= self._limit and not self._makes_room():
             self.dropped += 1
             return
@@ -209,7 +209,7 @@ class BackgroundQueue(Generic[T]):
 
 @contextmanager
 def signals_noticed() -> Generator[threading.Event]:
-    """Yield an event that is set when a signal asks the process to end; whoever handles signals gets it as well.
+    """Yield an event that is set when a signal asks the process to end; the handlers of the signal run as well.
 
     In any other thread than the main one the event is never set: Python handles signals only there.
     """

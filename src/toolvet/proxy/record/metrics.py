@@ -17,7 +17,7 @@ from toolvet.version import __version__
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # Seconds. Tools answer within a millisecond, or think for a minute.
 _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-# Clients can invent names of tools: beyond so many they are counted together.
+# Clients can invent names of tools: beyond this many they are counted together.
 _MOST_TOOLS: Final = 500
 _OTHER: Final = "(other)"
 # Tools, outcomes and classes: more kinds of calls than that at once are added up before.

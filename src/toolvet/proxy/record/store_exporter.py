@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from toolvet.store.store import Store
 
 _RETRY_SECONDS: Final = 0.25
-# With so many calls at once, more are waiting: what is on disk can wait for the database meanwhile.
+# With this many calls at once, more are waiting: what is on disk can wait for the database meanwhile.
 _MANY: Final = 125
 _HOLD_SECONDS: Final = 0.5
-# So many records of calls that are not plain take about as long as a call waits for a thread at most.
+# This many records of calls that are not plain take about as long as a call waits for a thread at most.
 _GIVE_WAY_EVERY: Final = 16
-# With so many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
+# With this many notes behind it (16 MiB), the thread takes its share of the processor from the calls: else they would
 # come faster than they are written for as long as they come, up to the limit of the queue.
 _FAR_BEHIND: Final = 16_384
 # Packed records of 700,000 calls. Beyond that their notes wait in the queue, and are dropped where that is full.

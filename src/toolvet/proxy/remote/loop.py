@@ -28,7 +28,7 @@ from toolvet.proxy.stdio.relay import Relay
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once.
 _LONG_CHUNK: Final = 1 << 20
-# With so many bytes that the other side did not take yet, a side is not read from.
+# With this many bytes that the other side did not take yet, a side is not read from.
 _FULL: Final = 4 << 20
 # How many seconds after a signal the client has to read, and how many the whole end takes.
 _DRAIN_SECONDS: Final = 2.5

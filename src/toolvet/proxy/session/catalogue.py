@@ -70,7 +70,7 @@ class KnownTool:
         self.effect: Effect | None = None
         # How its results carry envelopes; None where none did so far.
         self.envelopes: Literal["json", "prose"] | None = None
-        # So many more results are looked at for that: a tool that began without envelopes mostly goes on without.
+        # This many more results are looked at for that: a tool that began without envelopes mostly goes on without.
         self.unread_form = _LOOKS
 
     @property

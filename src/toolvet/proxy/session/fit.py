@@ -44,7 +44,7 @@ class FitRoom(NamedTuple):
         return cls(max(int(found[1]) * BYTES_PER_TOKEN, _LEAST_BYTES), in_bytes=True)
 
     def characters(self, text: str) -> int:
-        """So many characters of a text of this kind have room."""
+        """This many characters of a text of this kind have room."""
         if not self.in_bytes or not text:
             return self.size
         # From the beginning of a long text: counting the bytes of all of it would copy it.

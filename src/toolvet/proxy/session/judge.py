@@ -346,7 +346,7 @@ def _watch(
 def _digest(message: Result) -> int | None:
     """Return a number for what the result says, whatever id it answers."""
     parsed = parse(message.raw)
-    # The hash of bytes is keyed by a secret of the process: nobody can make another result that counts as the same.
+    # The hash of bytes is keyed by a secret of the process: a peer cannot make another result that counts as the same.
     return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
 
 

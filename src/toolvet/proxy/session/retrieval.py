@@ -92,7 +92,7 @@ def _refuse(call: PendingCall, why: str, stop: Any, catalogue: Catalogue, check:
 
 
 def _page(text: str, offset: int, most: int) -> list[str]:
-    """A page of the text, exactly as it stands there, and where it stood."""
+    """A page of the text, exactly as it is there, and where it was."""
     page = text[offset : offset + most]
     end = offset + len(page)
     if not page:

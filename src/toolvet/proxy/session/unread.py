@@ -17,7 +17,7 @@ from toolvet.proxy.session.step import Note, PolicyFault
 from toolvet.proxy.session.vet import CallRefusal, too_large
 
 _CALL: Final = "tools/call"
-# With so many open requests no client waits for the next answer alone.
+# With this many open requests no client waits for the next answer alone.
 _MOST_WATCHED: Final = 16
 
 

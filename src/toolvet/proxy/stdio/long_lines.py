@@ -7,7 +7,7 @@ from toolvet.mcp.wire import WINDOW, Id, MessageStart, RawLineFramer, read_end, 
 
 # How many of the last bytes are kept: an id may be there.
 _TAIL: Final = 400
-# A line without a visible id is read on to its end, where the id may be, but not longer than so many limits.
+# A line without a visible id is read on to its end, where the id may be, but not longer than this many limits.
 _PATIENCE: Final = 8
 
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once. Always reading so much would slow each small message.
 _LONG_CHUNK: Final = 1 << 20
-# With so many unwritten bytes for one side, the other side is not read from.
+# With this many unwritten bytes for one side, the other side is not read from.
 _FULL: Final = 4 << 20
-# If neither side reads, one of them has to be read nevertheless, or both would wait for ever; up to so many bytes.
+# If neither side reads, one of them has to be read nevertheless, or both would wait for ever; up to this many bytes.
 _BURSTING: Final = 1 << 28
 # How many seconds the server has to act on the end of its stdin, and on a signal; as in the official SDK.
 _EOF_SECONDS: Final = 2.0
@@ -47,9 +47,9 @@ _DRAIN_SECONDS: Final = 2.5
 _END_SECONDS: Final = 3.5
 # A record that takes so long is given up even where nothing else needed time.
 _LEAST_RECORD_SECONDS: Final = 0.25
-# A server that died may leave a child that keeps its stdout open: what comes within so many seconds still counts.
+# A server that died may leave a child that keeps its stdout open: what comes within this many seconds still counts.
 _LAST_WORDS: Final = 0.5
-# A client that goes on writing to a dead server is read so many times more.
+# A client that goes on writing to a dead server is read this many times more.
 _LAST_READS: Final = 64
 _SWITCH_SECONDS: Final = 0.0005
 _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
