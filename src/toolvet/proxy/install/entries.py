@@ -194,7 +194,7 @@ class Change:
     """What was done to one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
 
     `already`: it is behind toolvet, or not, as wanted. `remote`, `sign_in`, `secret`: it is at a URL, see
-    `install.remote.obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another
+    `obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another
     server was asked for.
     """
 
