@@ -3,7 +3,7 @@
 import sys
 
 from toolvet.proxy.http.serve import run_http
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.session import Policies
 
 port, upstream, *store = sys.argv[1:]

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.session import Policies, ProxySettings, Session
 from toolvet.proxy.stdio.relay import Relay
 

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.proxy.stdio.loop import run_stdio
 

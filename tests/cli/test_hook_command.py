@@ -8,7 +8,7 @@ import pytest
 from toolvet.agents.hook.dialect import CLIENTS, Client, dialect_of
 from toolvet.agents.hook.installing import HookCommand, has_hooks, with_hooks, without_hooks
 from toolvet.cli import run
-from toolvet.mcp.transport.jsonc import read_jsonc
+from toolvet.mcp.transport.client_config import read_jsonc
 from toolvet.proxy.install.file import backup_of
 
 COMMAND = HookCommand("/opt/tool vet/toolvet hook claude", "& toolvet hook claude")

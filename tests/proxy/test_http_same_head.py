@@ -8,10 +8,9 @@ import pytest
 from tests.proxy.http_world import Asked, Client, Proxy, Writer, call, reply, result, world
 from tests.proxy.notes import Conversation, text
 
-from toolvet.mcp.wire.http_head import RequestHead
+from toolvet.mcp.wire.http import RequestHead
 from toolvet.proxy.http import front, handling, known_head, upstream
-from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.sender import Requester, sender_of
+from toolvet.proxy.http.callers import Callers, Requester, sender_of
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.trace import TraceSource
 

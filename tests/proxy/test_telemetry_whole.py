@@ -25,8 +25,7 @@ from toolvet.core.checks.arguments import Issue
 from toolvet.core.checks.result import Classification, ResultVerdict
 from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
-from toolvet.proxy.record.telemetry import Evaluation, Telemetry, evaluations
-from toolvet.proxy.record.telemetry_setup import OtlpTelemetry
+from toolvet.proxy.record.telemetry import Evaluation, OtlpTelemetry, Telemetry, evaluations
 from toolvet.proxy.session import CallEnded, CallStarted
 from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.proxy.session.trace import TraceSource

@@ -6,7 +6,7 @@ import sys
 import msgspec
 
 from toolvet.errors import ToolvetError
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.proxy.stdio.loop import run_stdio
 

@@ -18,8 +18,8 @@ import trustme
 
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.mcp.transport import HttpTarget
-from toolvet.mcp.transport.certificates import check_certificates
 from toolvet.mcp.transport.origin import Origin, describe_error
+from toolvet.mcp.transport.target import check_certificates
 
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 TOOL = {"name": "list_days", "description": "List the days.", "inputSchema": {"type": "object", "properties": {}}}

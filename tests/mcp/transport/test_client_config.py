@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from toolvet.errors import ConfigError
 from toolvet.mcp.transport import HttpTarget, NamedTarget, StdioTarget, read_client_config
-from toolvet.mcp.transport.jsonc import JsoncError, read_jsonc
+from toolvet.mcp.transport.client_config import JsoncError, read_jsonc
 
 ENVIRON = {"HOME": "/home/me", "KEY": "k3y", "EMPTY": ""}
 

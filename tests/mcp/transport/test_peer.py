@@ -9,10 +9,9 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Peer, Reply, RpcError
-from toolvet.mcp.transport.channel import Inbox
-from toolvet.mcp.transport.failure import opening_error
-from toolvet.mcp.transport.introduction import from_discover, from_initialize
-from toolvet.mcp.transport.listing import read_list
+from toolvet.mcp.transport.opening import opening_error
+from toolvet.mcp.transport.reply import Inbox
+from toolvet.mcp.transport.session import from_discover, from_initialize, read_list
 from toolvet.mcp.transport.target import HttpTarget, StdioTarget
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=5)
@@ -59,7 +58,7 @@ class Loopback:
     def abandon(self, id_: int, notice: bytes | None) -> None:
         del id_, notice
 
-    def settle(self, version: str) -> None:
+    def use_version(self, version: str) -> None:
         del version
 
     async def close(self, grace: float) -> None:

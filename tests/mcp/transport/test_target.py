@@ -5,8 +5,7 @@ import pytest
 
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, connect, open_session
-from toolvet.mcp.transport.quote import last_lines, printable
-from toolvet.mcp.transport.target import looks_secret, mask_url
+from toolvet.mcp.transport.target import last_lines, looks_secret, mask_url, printable
 
 SECRET = "s3cr3t"
 

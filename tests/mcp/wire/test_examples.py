@@ -10,7 +10,7 @@ import toolvet.mcp.wire
 import toolvet.proxy.session
 
 MODULES = [
-    "toolvet.proxy.http.guard",
+    "toolvet.proxy.http.request_filter",
     *(
         f"{room.__name__}.{each.name}"
         for room in (toolvet.proxy.session, toolvet.mcp.wire)

@@ -1,4 +1,4 @@
-"""Which framing a body has, and its bytes: the table of `wire/http_body.py`, read by an HTTP parser of others."""
+"""Which framing a body has, and its bytes: the table of `wire/http.py`, read by an HTTP parser of others."""
 
 from typing import Literal
 
@@ -6,15 +6,19 @@ import httptools
 import pytest
 from hypothesis import given, strategies as st
 
-from toolvet.mcp.wire.http_body import BodyFraming, BodyWriter, announced_length, answer_framing, response_framing
-from toolvet.mcp.wire.http_head import (
+from toolvet.mcp.wire.http import (
     DROPPED,
+    BodyFraming,
+    BodyWriter,
     Field,
     RequestHead,
     ResponseHead,
+    announced_length,
+    answer_framing,
     encode_request_head,
     encode_response_head,
     passed_fields,
+    response_framing,
 )
 
 CHUNKED = (b"Transfer-Encoding", b"chunked")

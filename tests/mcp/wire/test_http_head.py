@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolvet.mcp.wire.http_head import Field, head_form
+from toolvet.mcp.wire.http import Field, head_form
 
 LINE = b"POST /mcp HTTP/1.1"
 FIELDS: list[Field] = [(b"Host", b"a"), (b"content-length", b"2"), (b"Accept", b"*/*")]

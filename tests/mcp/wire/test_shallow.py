@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.mcp.wire import ErrorReply, Request, Result, parse, split_batch
-from toolvet.mcp.wire.shallow_json import _brackets, cut_items, shallow
+from toolvet.mcp.wire.message import _brackets, cut_items, shallow
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -1,7 +1,7 @@
 """Identical failing calls in a row."""
 
 from toolvet.core.causes import State
-from toolvet.proxy.session.breaker import Breaker
+from toolvet.proxy.session.repeats import Breaker
 
 
 def test_a_call_is_refused_once_it_failed_often_enough() -> None:

@@ -12,7 +12,7 @@ from toolvet.core.envelope import output_schema
 from toolvet.mcp.wire import encode_error
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, Step, ToClient, ToServer
 from toolvet.proxy.session.enveloped import wanted_contract
-from toolvet.proxy.session.own_answer import Stop
+from toolvet.proxy.session.judge import Stop
 from toolvet.proxy.session.step import Reason
 
 TOOL = {

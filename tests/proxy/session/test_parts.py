@@ -6,10 +6,10 @@ import pytest
 from tests.proxy.session.test_own_answers import TOOL, VERDICT, World, message, text
 
 from toolvet.core.checks.result import check_result
+from toolvet.mcp.wire import encode_raw
 from toolvet.proxy.session import Asked, Catalogue, Policies, PolicyFault, ProxySettings, Session, ToClient, ToServer
-from toolvet.proxy.session.own_answer import stopped_verdict
+from toolvet.proxy.session.judge import stopped_verdict
 from toolvet.proxy.session.policy import _MOST_KNOWN
-from toolvet.proxy.session.splice import raw
 
 CALL = message(id=5, method="tools/call", params={"name": "find", "arguments": {"q": "x"}})
 
@@ -53,7 +53,7 @@ def test_a_stop_has_its_reason_as_its_evidence(why: str, evidence: tuple[str, ..
     ("value", "said"), [(2**70, b"1180591620717411303424"), ({"a": [1]}, b'{"a":[1]}'), (None, b"null")]
 )
 def test_any_value_is_written(value: object, said: bytes) -> None:
-    assert bytes(raw(value)) == said
+    assert bytes(encode_raw(value)) == said
 
 
 def test_policies_are_kept_for_so_many_tools_and_no_more() -> None:

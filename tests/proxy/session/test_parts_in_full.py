@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 from tests.proxy.session.test_own_answers import message, text
 
+from toolvet.mcp.wire import encode_raw
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, ToClient, ToServer
-from toolvet.proxy.session.breaker import Breaker
-from toolvet.proxy.session.catalogue import Catalogue
+from toolvet.proxy.session.catalogue import Catalogue, ResultCache
 from toolvet.proxy.session.fit import FitRoom, fit_result
-from toolvet.proxy.session.kept import KeptResults
 from toolvet.proxy.session.pending import AmbiguousAnswers, PendingPage
-from toolvet.proxy.session.splice import raw
+from toolvet.proxy.session.repeats import Breaker
 
 # ── what fails ──
 
@@ -58,7 +57,7 @@ def test_a_call_that_works_clears_itself_and_one_that_changes_things_clears_all(
     ],
 )
 def test_what_cannot_be_shortened_stays_the_very_same(data: bytes) -> None:
-    kept = KeptResults(Policies(ProxySettings(fit=200)).archive)
+    kept = ResultCache(Policies(ProxySettings(fit=200)).archive)
     assert fit_result(data, FitRoom(600, in_bytes=False), None, kept, "more") == (data, ())
     assert fit_result(data, FitRoom(600, in_bytes=False), None, kept, "more")[0] is data
 
@@ -70,7 +69,7 @@ def test_nothing_is_known_of_a_server_at_first() -> None:
     found = Catalogue()
     assert (found.tools, found.announcement, found.is_ours_announced, dict(found.stamp)) == ({}, None, False, {})
     assert (found.client_capabilities, found.lifetime_ms, found.is_one_conversation) == (None, None, True)
-    assert (found.kept, found.generation, found.is_complete) == (None, 0, False)
+    assert (found.result_cache, found.generation, found.is_complete) == (None, 0, False)
     assert (found.breaker.check("a", {}, 1), found.repeats.check("a", {}, 1)) == (0, 0)
 
 
@@ -80,8 +79,8 @@ def test_what_needs_no_reading() -> None:
 
 
 def test_large_numbers_are_encoded_as_they_are() -> None:
-    assert bytes(raw({"n": 10**40})) == b'{"n":' + str(10**40).encode() + b"}"
-    assert bytes(raw([1, "ü"])) == '[1,"ü"]'.encode()
+    assert bytes(encode_raw({"n": 10**40})) == b'{"n":' + str(10**40).encode() + b"}"
+    assert bytes(encode_raw([1, "ü"])) == '[1,"ü"]'.encode()
 
 
 @pytest.mark.parametrize(("more", "judged"), [(0, True), (1, False)])

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from toolvet.core.envelope.archive import ContentArchive
+from toolvet.proxy.session.catalogue import ResultCache
 from toolvet.proxy.session.fit import FitRoom, _share, fit_result
-from toolvet.proxy.session.kept import KeptResults
 from toolvet.proxy.session.retrieval import _at, _found, _page, _places
 
 # ── room ──
@@ -74,8 +74,8 @@ def test_short_texts_leave_their_room_to_the_others(sizes: list[int], room: int,
     assert _share(sizes, room) == share
 
 
-def kept() -> KeptResults:
-    return KeptResults(ContentArchive(max_bytes=1 << 20))
+def kept() -> ResultCache:
+    return ResultCache(ContentArchive(max_bytes=1 << 20))
 
 
 def fitted(result: object, size: int) -> tuple[bytes, dict[str, Any], tuple[str, ...]]:

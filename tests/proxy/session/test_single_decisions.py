@@ -9,15 +9,13 @@ from toolvet.core.checks.arguments import check_arguments
 from toolvet.core.checks.result import Classification, ResultCheck, ResultVerdict
 from toolvet.core.envelope.archive import ContentArchive
 from toolvet.proxy.session import Catalogue, Policies, Policy, ProxySettings, Session
-from toolvet.proxy.session.breaker import Breaker
-from toolvet.proxy.session.judge import end_call
-from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.own_answer import stopped_verdict
-from toolvet.proxy.session.own_tools import answer_own_tool
-from toolvet.proxy.session.own_validator import _validation_reply
+from toolvet.proxy.session.catalogue import ResultCache
+from toolvet.proxy.session.judge import end_call, stopped_verdict
+from toolvet.proxy.session.own_tools import _validation_reply, answer_own_tool
 from toolvet.proxy.session.pending import AmbiguousAnswers
-from toolvet.proxy.session.refusal import error_result
+from toolvet.proxy.session.repeats import Breaker
 from toolvet.proxy.session.retrieval import _found
+from toolvet.proxy.session.vet import error_result
 
 
 def test_the_policy_of_nobody() -> None:
@@ -104,8 +102,8 @@ def test_what_is_no_object_is_not_valid_even_where_nothing_is_checked(
 @pytest.mark.parametrize(("tool", "ends"), [("retrieve_result", "keeps what it shortened"), ("validate", "this tool")])
 def test_an_answer_of_ours_is_judged_as_a_good_one(tool: str, ends: str) -> None:
     catalogue = Catalogue()
-    catalogue.kept = KeptResults(ContentArchive(max_bytes=1 << 20))
-    id_ = catalogue.kept.keep("the whole text")
+    catalogue.result_cache = ResultCache(ContentArchive(max_bytes=1 << 20))
+    id_ = catalogue.result_cache.keep("the whole text")
     given = {"id": id_} if tool == "retrieve_result" else {"tool": "t", "arguments": {}}
     reply = answer_own_tool(call_of(tool, arguments=given), catalogue, ResultCheck())
     verdict = reply.note.verdict

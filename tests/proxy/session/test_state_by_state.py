@@ -10,7 +10,7 @@ from toolvet.core.checks.arguments import ArgumentReport, check_arguments
 from toolvet.core.envelope.archive import ContentArchive
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.schema.repairs import Repair
-from toolvet.mcp.wire import Request, parse
+from toolvet.mcp.wire import Raws, Request, parse, split_member
 from toolvet.mcp.wire.start import MessageStart
 from toolvet.proxy.session import (
     CallEnded,
@@ -23,13 +23,10 @@ from toolvet.proxy.session import (
     ToolSettings,
     ToServer,
 )
-from toolvet.proxy.session.batch import decide_batch
-from toolvet.proxy.session.catalogue import KnownTool
+from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.enveloped import ENVELOPE_KEY, _failure, envelope_form
 from toolvet.proxy.session.judge import end_call
-from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.own_tools import is_ours, needed_tools
-from toolvet.proxy.session.own_validator import _corrections, _unknown
+from toolvet.proxy.session.own_tools import _corrections, _unknown, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
     PendingAnswer,
@@ -39,12 +36,12 @@ from toolvet.proxy.session.pending import (
     client_meta,
     read_call,
 )
-from toolvet.proxy.session.refusal import no_such_tool
 from toolvet.proxy.session.repeats import RepeatWatch, _has_unfinished
-from toolvet.proxy.session.splice import Raws, member
+from toolvet.proxy.session.session import decide_batch
 from toolvet.proxy.session.step import Step
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages
+from toolvet.proxy.session.vet import no_such_tool
 
 
 def call_of(
@@ -212,7 +209,7 @@ def test_what_goes_on_is_looked_for_three_levels_deep(value: object, *, found: b
 def announced(*, ours: bool, keeps: bool) -> Catalogue:
     catalogue = Catalogue()
     catalogue.is_ours_announced = ours
-    catalogue.kept = KeptResults(ContentArchive(max_bytes=1 << 20)) if keeps else None
+    catalogue.result_cache = ResultCache(ContentArchive(max_bytes=1 << 20)) if keeps else None
     return catalogue
 
 
@@ -393,7 +390,7 @@ def test_the_era_of_a_call_says_what_a_task_is(params: dict[str, Any], era: str,
 @pytest.mark.parametrize(("given", "found"), [(None, {}), (b"7", {}), (b"{}", {}), (b'{"b":1}', {"b": b"1"})])
 def test_a_member_that_is_no_object_has_no_members(given: bytes | None, found: dict[str, bytes]) -> None:
     held: Raws = {} if given is None else {"a": msgspec.Raw(given)}
-    assert {name: bytes(value) for name, value in member(held, "a").items()} == found
+    assert {name: bytes(value) for name, value in split_member(held, "a").items()} == found
 
 
 # ── envelopes ──

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolvet.proxy.session import CallEnded, CallStarted, Policies, ProxySettings, Session, ToClient, ToolSettings
-from toolvet.proxy.session.own_validator import add_tool
+from toolvet.proxy.session.own_tools import add_tool
 from toolvet.proxy.session.policy import is_fit
 
 

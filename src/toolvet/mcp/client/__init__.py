@@ -4,12 +4,9 @@
 function that makes calls. Fallbacks are logged as warnings under `toolvet.mcp.client`.
 
     connection.py   clients of every library behind one interface
-    catalogue.py    the tool list of the server
-    offer.py        what the server offers to validate
-    native.py       questions to the server's own validator
-    fallback.py     the check of the tool's schema instead
+    native.py       what the server offers to validate, and questions to its own validator
     validation.py   the verdict, and the exceptions that carry one
-    validator.py    the public thing: all of it together
+    validator.py    the public thing: all of it together, and the check of the tool's schema instead
 """
 
 from toolvet.core.checks import Announcement, Level, announcement, has_capability

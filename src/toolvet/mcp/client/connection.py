@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 from toolvet.core.redact import redact_text
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, McpSession, Reply, RpcError, TimedOut
-from toolvet.mcp.transport.quote import printable
+from toolvet.mcp.transport.target import printable
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, object]], Awaitable[object]]
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -222,7 +222,7 @@ class OfCallables:
     ) -> object:
         """The function's result. A reply of `toolvet.mcp.transport` is unwrapped, or raised as CallFailedError.
 
-        A function is not told of progress.
+        A function gets no progress.
         """
         del on_progress
         found = await self._call_tool(name, arguments)

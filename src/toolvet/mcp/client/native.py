@@ -1,30 +1,66 @@
-"""Questions to a server's own validator: from the cache, in batches, then one by one."""
+"""What a server offers to validate, and the questions to its validator: from the cache, in batches, then one by one."""
 
 import asyncio
 import inspect
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from toolvet.core.checks import (
     Announcement,
+    Cache,
     Level,
     ValidationCall,
     ValidationReply,
     ValidationRequest,
+    announcement,
     json_key,
+    misannounced,
     parse_replies,
     parse_reply,
 )
 from toolvet.core.json_value import is_object
 from toolvet.mcp.client.connection import Connection, OnProgress, reason_of
-from toolvet.mcp.client.offer import Offer
 from toolvet.mcp.client.validation import OnValidationProgress, ValidationProgress
 
+_LOG: Final = logging.getLogger("toolvet.mcp.client")
 # Calls in a batch where the server sets no limit: the answer has to fit into one message.
 _LARGEST_BATCH: Final = 100
-_LOG: Final = logging.getLogger("toolvet.mcp.client")
+
+
+class Offer:
+    """One server's announcement. `problem` is what is wrong with an announcement that is not valid, else None."""
+
+    def __init__(self, capabilities: object, clock: Callable[[], float]) -> None:
+        self.capabilities = capabilities
+        self.announcement: Announcement | None = announcement(capabilities)
+        self.problem = misannounced(capabilities)
+        caching = self.announcement.caching if self.announcement else None
+        self.cache = Cache[str, ValidationReply](caching.ttl if caching else None, clock)
+        self.may_cache = self.announcement is not None and self.announcement.may_cache
+        self.invalidate_on = caching.invalidate_on if caching else ()
+        for problem in self.announcement.problems if self.announcement else ():
+            _LOG.warning("the server's announcement is in part unreadable: %s", problem)
+
+    @property
+    def announced(self) -> bool:
+        """Whether the server announces the capability, in a valid form or not."""
+        return self.announcement is not None or self.problem is not None
+
+    def levels(self, wanted: Sequence[Level]) -> tuple[Level, ...]:
+        """The wanted levels that the server announces: only these can be asked for."""
+        offered = self.announcement.levels if self.announcement else ()
+        return tuple(level for level in wanted if level in offered)
+
+    def missing(self, wanted: Sequence[Level]) -> str | None:
+        """A sentence about the wanted levels that the server does not announce, or None."""
+        lacking = [level for level in wanted if level not in self.levels(wanted)]
+        if not lacking:
+            return None
+        return (
+            f"The server does not announce validation of the level {' or '.join(lacking)}, so it was not asked for it."
+        )
 
 
 @dataclass
@@ -79,8 +115,9 @@ class NativeValidator:
         ]
         limit = self._announced.batch_limit or _LARGEST_BATCH
         if limit > 1 and len(waiting) > 1:
-            for batch in _chunks(waiting, min(limit, _LARGEST_BATCH)):
-                await self._ask_together(batch)
+            size = min(limit, _LARGEST_BATCH)
+            for start in range(0, len(waiting), size):
+                await self._ask_together(waiting[start : start + size])
         for question in waiting:
             if question.reply is None:
                 await self._ask_alone(question)
@@ -161,10 +198,3 @@ class NativeValidator:
         if not self._offer.may_cache:
             return None
         return json_key(question.tool, question.arguments, list(self._levels or ()), self._context)
-
-
-T = TypeVar("T")
-
-
-def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

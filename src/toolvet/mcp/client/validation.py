@@ -25,7 +25,7 @@ class ValidationProgress(msgspec.Struct, frozen=True):
 
 
 OnValidationProgress = Callable[[ValidationProgress], object]
-"""A function, sync or async, that is told of the progress of validations. Its exceptions are only logged."""
+"""A function, sync or async, that gets the progress of validations. Its exceptions are only logged."""
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,22 +2,33 @@
 
 An example: the call `book_flight({"seats": 0})`.
 
-    capabilities of the server                    →  its offer (offer.py): method "validate", levels, batches, caching
+    capabilities of the server                    →  its offer (native.py): method "validate", levels, batches, caching
     tools/call validate {"tool": "book_flight",   →  a reply (native.py), kept where the server allows it:
       "arguments": {"seats": 0}}                     method "native", valid False, errors ("No seats are left.",)
-    no offer, no answer, or an unreadable one     →  the inputSchema from tools/list (fallback.py): method "schema",
+    no offer, no answer, or an unreadable one     →  the inputSchema from tools/list: method "schema",
                                                      with `native_error` where the server had announced validation
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, cast
+from difflib import get_close_matches
+from typing import Final, NamedTuple, cast
 
-from toolvet.core.checks import LEVELS, Announcement, Level, bare_name
-from toolvet.core.json_value import is_object
+from toolvet.core.checks import (
+    LEVELS,
+    Announcement,
+    ArgumentReport,
+    Level,
+    Message,
+    ValidationReply,
+    bare_name,
+    check_arguments,
+)
+from toolvet.core.json_value import is_object, type_name
+from toolvet.core.tools import view_of
 from toolvet.errors import UsageError
-from toolvet.mcp.client.catalogue import ToolDefinitions
 from toolvet.mcp.client.connection import (
     CallTool,
     Connection,
@@ -25,10 +36,9 @@ from toolvet.mcp.client.connection import (
     OfCallables,
     OverriddenConnection,
     connection_of,
+    reason_of,
 )
-from toolvet.mcp.client.fallback import log_fallback, validate_by_schema
-from toolvet.mcp.client.native import NativeValidator, Question
-from toolvet.mcp.client.offer import Offer
+from toolvet.mcp.client.native import NativeValidator, Offer, Question
 from toolvet.mcp.client.validation import InvalidArgumentsError, NativeValidationError, OnValidationProgress, Validation
 
 DEFAULT_TIMEOUT: Final = 30.0
@@ -36,6 +46,56 @@ DEFAULT_TIMEOUT: Final = 30.0
 _TOOLS_CHANGED: Final = frozenset({"tool_update", "tools/list_changed", "notifications/tools/list_changed"})
 
 _LOG: Final = logging.getLogger("toolvet.mcp.client")
+
+
+class SchemaVerdict(NamedTuple):
+    """The reply of the schema check, and its report where a tool was found."""
+
+    reply: ValidationReply
+    report: ArgumentReport | None = None
+
+
+class ToolDefinitions:
+    """Tool definitions by name. Safe for many tasks at once."""
+
+    def __init__(self, list_tools: ListTools) -> None:
+        self._list_tools = list_tools
+        self._tools: Mapping[str, object] | None = None
+        self._changes = 0
+        self._reading = asyncio.Lock()
+
+    def knows(self, name: str) -> bool:
+        """Whether the tool was in the list when that was last read."""
+        return self._tools is not None and name in self._tools
+
+    async def find(self, name: str) -> object:
+        """The definition; None where a list read just now does not have it. Raises what reading the list raises."""
+        tools = self._tools
+        if tools is None or name not in tools:
+            tools = await self._read()
+        return tools.get(name)
+
+    def similar(self, name: str) -> tuple[str, ...]:
+        """Names of tools that `name` may misspell, the nearest first."""
+        return tuple(get_close_matches(name, list(self._tools or ()), n=3, cutoff=0.6))
+
+    def forget(self) -> None:
+        """Read the list again before it is next used, because it has changed."""
+        self._tools = None
+        self._changes += 1
+
+    async def _read(self) -> Mapping[str, object]:
+        """Read the list; keep it, unless it changed while it was read."""
+        before = self._tools
+        async with self._reading:
+            # Another task may have read it while we waited for the lock.
+            if self._tools is not None and self._tools is not before:
+                return self._tools
+            changes = self._changes
+            tools = _by_name(await self._list_tools())
+            if changes == self._changes:
+                self._tools = tools
+            return tools
 
 
 class Validator:
@@ -129,7 +189,8 @@ class Validator:
             The verdicts, in the order of the calls. Raises as `validate` does.
         """
         offer = self._negotiated()
-        questions = [Question(self._listed_name(tool), arguments) for tool, arguments in calls]
+        knows = self._catalogue.knows
+        questions = [Question(tool if knows(tool) else bare_name(tool), arguments) for tool, arguments in calls]
         if offer.announcement is not None:
             native = NativeValidator(
                 self._connection,
@@ -175,9 +236,6 @@ class Validator:
             self._offer = Offer(capabilities, self._clock)
             self._catalogue.forget()
         return self._offer
-
-    def _listed_name(self, tool: str) -> str:
-        return tool if self._catalogue.knows(tool) else bare_name(tool)
 
     async def _verdict(self, offer: Offer, question: Question) -> Validation:
         """The verdict of the server where it gave one, else that of the schema."""
@@ -281,3 +339,48 @@ def _connection(connected: object, capabilities: object, tools: Sequence[object]
     if capabilities is None or tools is None:
         raise UsageError("a call_tool function needs capabilities= and tools= beside it")
     return OfCallables(cast("CallTool", connected), capabilities, tools)
+
+
+async def validate_by_schema(catalogue: ToolDefinitions, tool: str, arguments: object, timeout: float) -> SchemaVerdict:  # noqa: ASYNC109 - in seconds; reported, not raised.
+    """The verdict of the tool's inputSchema.
+
+    A call of a tool that is not in the list is not valid, and neither is any call while the list cannot be read. A tool
+    without an inputSchema, or with one that does not compile, lets every object pass, with a warning.
+    """
+    try:
+        async with asyncio.timeout(timeout):
+            definition = await catalogue.find(tool)
+    except Exception as error:  # noqa: BLE001 - any exception of a foreign client means that the list was not read.
+        reason = f"no answer within {timeout:g} s" if isinstance(error, TimeoutError) else reason_of(error)
+        return _refuse(f"The tool list could not be read, so nothing is known of '{tool}': {reason}")
+    if definition is None:
+        similar = " or ".join(f"'{name}'" for name in catalogue.similar(tool))
+        return _refuse(f"The server has no tool '{tool}'" + (f"; did you mean {similar}?" if similar else "."))
+    report = check_arguments(definition, arguments, unchecked="pass")
+    if report.valid and not is_object(arguments):
+        return _refuse(f"The arguments of '{tool}' must be an object, not {type_name(arguments)}.")
+    unchecked = [f"The arguments of '{tool}' were not checked: {report.unchecked}."] if report.unchecked else []
+    messages = (
+        *(Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer) for issue in report.issues),
+        *(Message(text, "warn") for text in unchecked),
+        *(Message(suggestion, "info") for suggestion in report.suggestions),
+    )
+    return SchemaVerdict(ValidationReply(valid=report.valid, messages=messages), report)
+
+
+def log_fallback(tool: str) -> None:
+    """Write to the log that only the schema was checked, because the server announces no validation of its own."""
+    _LOG.info("'%s' was checked by its schema only: the server announces no toolValidation", tool)
+
+
+def _refuse(error: str) -> SchemaVerdict:
+    return SchemaVerdict(ValidationReply(valid=False, messages=(Message(error),)))
+
+
+def _by_name(listed: Sequence[object]) -> Mapping[str, object]:
+    """The tools by name: the first of two with the same name, and none without a name."""
+    found: dict[str, object] = {}
+    for tool in listed:
+        if name := view_of(tool).name:
+            found.setdefault(name, tool)
+    return found

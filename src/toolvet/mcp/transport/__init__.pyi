@@ -1,31 +1,14 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.mcp.transport.certificates import check_certificates as check_certificates
 from toolvet.mcp.transport.client_config import (
+    Document as Document,
+    JsoncError as JsoncError,
     NamedTarget as NamedTarget,
     read_client_config as read_client_config,
     read_entry as read_entry,
-)
-from toolvet.mcp.transport.connection import connect as connect
-from toolvet.mcp.transport.given import given_secrets as given_secrets
-from toolvet.mcp.transport.introduction import (
-    LEGACY_VERSIONS as LEGACY_VERSIONS,
-    MODERN_VERSION as MODERN_VERSION,
-    Introduction as Introduction,
-    from_discover as from_discover,
-    initialize_params as initialize_params,
-    request_meta as request_meta,
-)
-from toolvet.mcp.transport.jsonc import (
-    Document as Document,
-    JsoncError as JsoncError,
     read_jsonc as read_jsonc,
 )
-from toolvet.mcp.transport.listing import (
-    Listing as Listing,
-    read_list as read_list,
-)
-from toolvet.mcp.transport.opening import open_session as open_session
+from toolvet.mcp.transport.opening import connect as connect, open_session as open_session
 from toolvet.mcp.transport.origin import (
     FAILURES as FAILURES,
     Origin as Origin,
@@ -44,7 +27,6 @@ from toolvet.mcp.transport.peer import (
     Era as Era,
     Peer as Peer,
 )
-from toolvet.mcp.transport.quote import printable as printable
 from toolvet.mcp.transport.raw_http import (
     RawHttp as RawHttp,
     RawResponse as RawResponse,
@@ -64,13 +46,26 @@ from toolvet.mcp.transport.reply import (
     TimedOut as TimedOut,
     describe_reply as describe_reply,
 )
-from toolvet.mcp.transport.session import McpSession as McpSession
+from toolvet.mcp.transport.session import (
+    LEGACY_VERSIONS as LEGACY_VERSIONS,
+    MODERN_VERSION as MODERN_VERSION,
+    Introduction as Introduction,
+    Listing as Listing,
+    McpSession as McpSession,
+    from_discover as from_discover,
+    initialize_params as initialize_params,
+    read_list as read_list,
+    request_meta as request_meta,
+)
 from toolvet.mcp.transport.stdio import child_environment as child_environment
 from toolvet.mcp.transport.target import (
     SAFE_HEADERS as SAFE_HEADERS,
     HttpTarget as HttpTarget,
     StdioTarget as StdioTarget,
     Target as Target,
+    check_certificates as check_certificates,
+    given_secrets as given_secrets,
     mask_args as mask_args,
     mask_url as mask_url,
+    printable as printable,
 )

@@ -1,17 +1,21 @@
 """The configuration file of an MCP client → the servers that it names, as targets.
 
 Reads `mcpServers` (Claude, Cursor, Windsurf, Gemini and others) and VS Code's `servers`, both JSON with comments.
+
+`read_jsonc` reads these as editors write them, with `//` and `/* */` comments and trailing commas, and knows the
+position of every value.
 """
 
+import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from toolvet.errors import ConfigError
-from toolvet.mcp.transport.jsonc import Document, JsoncError, read_jsonc
 from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target
 
 # The words that clients write in `type` or `transport`.
@@ -22,6 +26,36 @@ _HTTP_TYPES: Final[dict[str, Literal["streamable", "sse"]]] = {
     "sse": "sse",
 }
 _VARIABLE: Final = re.compile(r"\$\{([^{}]*)\}")
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+
+class JsoncError(ValueError):
+    """The text is not JSON with comments; `line` counts from 1."""
+
+    def __init__(self, problem: str, line: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Document:
+    """A decoded text, and the places of its values, each by the path of keys that leads to it.
+
+    `lines` has the line (from 1) of every member and item, `spans` the start and end of the text of its value (offsets
+    in characters, after a byte order mark), `keys` the start of a member's key.
+    """
+
+    value: object
+    lines: dict[KeyPath, int]
+    spans: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)
+    keys: dict[KeyPath, int] = field(default_factory=dict)
+
+    def line(self, *path: str | int) -> int:
+        """Return the line of `path`, or of its nearest ancestor that exists."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
 
 
 @dataclass(frozen=True)
@@ -193,3 +227,132 @@ def _type(value: object) -> str:
             return "an array"
         case _:
             return "an object"
+
+
+def read_jsonc(text: str) -> Document:
+    """Decode `text`. Raises JsoncError with the first problem and its line.
+
+    >>> document = read_jsonc('{"servers": {}, /* none yet */}')
+    >>> document.value, document.line("servers")
+    ({'servers': {}}, 1)
+    """
+    reader = _JsoncReader(text.removeprefix("\ufeff"))
+    value = reader.value(())
+    reader.skip()
+    if reader.at < len(reader.text):
+        raise reader.error("there is more after the end of the document")
+    return Document(value, reader.lines, reader.spans, reader.keys)
+
+
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR: Final = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_WORD: Final = re.compile(r"[^\s,\]}]{1,20}")
+_MAX_DEPTH: Final = 100
+
+
+class _JsoncReader:
+    """The text and the position in it; each method reads one kind of value and moves the position behind it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.lines: dict[KeyPath, int] = {}
+        self.spans: dict[KeyPath, tuple[int, int]] = {}
+        self.keys: dict[KeyPath, int] = {}
+        self._breaks = [match.start() for match in re.finditer("\n", text)]
+
+    def value(self, path: KeyPath) -> object:
+        self.skip()
+        self.lines.setdefault(path, self._line())
+        if len(path) > _MAX_DEPTH:
+            raise self.error(f"nested deeper than {_MAX_DEPTH} levels")
+        start = self.at
+        value: object
+        match self.text[self.at : self.at + 1]:
+            case "{":
+                value = self._object(path)
+            case "[":
+                value = self._array(path)
+            case '"':
+                value = self._string()
+            case _:
+                scalar = _SCALAR.match(self.text, self.at)
+                if scalar is None:
+                    raise self.error(f"expected a value, found {self._describe_next()}")
+                self.at = scalar.end()
+                value = json.loads(scalar[0])
+        self.spans[path] = (start, self.at)
+        return value
+
+    def skip(self) -> None:
+        if match := _BLANK.match(self.text, self.at):
+            self.at = match.end()
+        if self.text.startswith("/*", self.at):
+            raise self.error("a comment that starts with /* and never ends")
+
+    def error(self, problem: str) -> JsoncError:
+        return JsoncError(problem, self._line())
+
+    def _object(self, path: KeyPath) -> dict[str, object]:
+        members: dict[str, object] = {}
+        for _ in self._members("}"):
+            if self.text[self.at] != '"':
+                raise self.error(f"expected a key in double quotes, found {self._describe_next()}")
+            line, start = self._line(), self.at
+            key = self._string()
+            if key in members:
+                raise JsoncError(f'the key "{key}" stands here a second time', line)
+            self.skip()
+            if not self.text.startswith(":", self.at):
+                raise self.error(f'expected ":" after the key "{key}", found {self._describe_next()}')
+            self.at += 1
+            self.lines[*path, key] = line
+            self.keys[*path, key] = start
+            members[key] = self.value((*path, key))
+        return members
+
+    def _array(self, path: KeyPath) -> list[object]:
+        items: list[object] = []
+        for _ in self._members("]"):
+            items.append(self.value((*path, len(items))))
+        return items
+
+    def _members(self, end: str) -> Iterable[None]:
+        """Move to each member in turn and let the caller read it. A comma before the end is allowed."""
+        self.at += 1
+        while True:
+            self.skip()
+            if self.text.startswith(end, self.at):
+                break
+            self._check_unfinished(end)
+            yield
+            self.skip()
+            self._check_unfinished(end)
+            if self.text.startswith(",", self.at):
+                self.at += 1
+            elif not self.text.startswith(end, self.at):
+                raise self.error(f'expected "," or "{end}", found {self._describe_next()}')
+        self.at += 1
+
+    def _check_unfinished(self, end: str) -> None:
+        if self.at >= len(self.text):
+            raise self.error(f'the document ends before a closing "{end}"')
+
+    def _string(self) -> str:
+        match = _STRING.match(self.text, self.at)
+        if match is None:
+            raise self.error("a string that does not end on its line")
+        try:
+            text = cast("str", json.loads(match[0]))
+        except ValueError as error:
+            raise self.error(f"a string with an illegal escape: {match[0][:40]}") from error
+        self.at = match.end()
+        return text
+
+    def _describe_next(self) -> str:
+        match = _WORD.match(self.text, self.at)
+        return match[0] if match else (self.text[self.at : self.at + 1] or "the end of the document")
+
+    def _line(self) -> int:
+        return bisect_right(self._breaks, self.at - 1) + 1

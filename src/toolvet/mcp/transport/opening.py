@@ -3,40 +3,47 @@
 `server/discover` goes first. A DiscoverResult or an error that only modern servers know means modern; any other
 answer means legacy, and `initialize` follows on the same channel. Some servers die of an unknown first message, hang
 on it, or tie the channel to the era of the first request: these are started again, and get `initialize` only.
+
+`connect` holds the connection for the length of a block, and ends everything that was started for it; `opening_error`
+says why a session could not be opened: what happened, where, and what to do, with the server's words.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolvet.core.json_value import members, names
-from toolvet.mcp.transport.connection import connect
-from toolvet.mcp.transport.failure import opening_error
-from toolvet.mcp.transport.introduction import (
+from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
+from toolvet.mcp.transport.peer import Peer
+from toolvet.mcp.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut, describe_reply
+from toolvet.mcp.transport.session import (
     LEGACY_VERSIONS,
     MODERN_ERRORS,
     MODERN_VERSION,
     Introduction,
+    McpSession,
     from_discover,
     from_initialize,
     initialize_params,
     request_meta,
 )
-from toolvet.mcp.transport.peer import Peer
-from toolvet.mcp.transport.quote import printable
-from toolvet.mcp.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError, describe_reply
-from toolvet.mcp.transport.session import McpSession
-from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target
+from toolvet.mcp.transport.stdio import StdioChannel
+from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target, last_lines, mask_url, printable, quotable
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, without_half_characters
 from toolvet.mcp.wire.header import request_headers
+
+if TYPE_CHECKING:
+    from toolvet.mcp.transport.reply import Channel
 
 # Seconds. A server that has not answered `server/discover` by then is slow to start, or hangs on it: it gets
 # `initialize` too, and the first answer counts.
 PATIENCE: Final = 3.0
 # For a server that may speak the transport of 2024-11-05: such a server names the URL to POST to at once.
 _OLDER_TRANSPORT_SECONDS: Final = 5.0
+# Seconds. After Ctrl-C the user waits for us to end, but a server may still save its data.
+_GRACE_AFTER_INTERRUPT: Final = 0.5
 
 
 @asynccontextmanager
@@ -134,7 +141,7 @@ class _OpeningAttempt:
         else:
             outcome = await self._detect_era()
         if isinstance(outcome, Introduction):
-            self._peer.settle(outcome.era, outcome.protocol_version)
+            self._peer.use_era(outcome.era, outcome.protocol_version)
             if outcome.era == "legacy":
                 await self._peer.notify("notifications/initialized")
         return outcome
@@ -205,8 +212,132 @@ class _OpeningAttempt:
 
 def _is_final(reply: Reply) -> bool:
     """Whether another request on this channel cannot succeed."""
-    return (isinstance(reply, ConnectionLost) and reply.exit_code is not None) or _wants_credentials(reply)
-
-
-def _wants_credentials(reply: Reply) -> bool:
+    if isinstance(reply, ConnectionLost):
+        return reply.exit_code is not None
     return isinstance(reply, Malformed | RpcError) and reply.status in (401, 403)
+
+
+@asynccontextmanager
+async def connect(
+    target: Target,
+    *,
+    roots: tuple[str, ...] | None = None,
+    limit: int | None = DEFAULT_MESSAGE_BYTES,
+    grace: float = 2.0,
+) -> AsyncGenerator[Peer]:
+    """Connect to `target` and yield a raw peer for the length of the block.
+
+    Args:
+        target: the command to start, or the URL.
+        roots: URIs to answer `roots/list` with; None refuses that request.
+        limit: the most bytes of one message; a longer one is dropped and reported. None: no limit.
+        grace: how many seconds a process has to end after its stdin was closed (at most half a second when we were
+            interrupted). Then it is ended by force, together with everything that it started.
+
+    Raises:
+        UnreachableError: the process cannot be started.
+        UsageError: the URL or the headers of an HttpTarget cannot be sent.
+
+    Example:
+        async with connect(StdioTarget("uvx", ("mcp-server-time",))) as peer:
+            reply = await peer.request("ping", timeout=5)
+    """
+    if isinstance(target, StdioTarget):
+        channel: Channel = StdioChannel(target, limit=limit)
+    else:
+        # Importing httpx2 takes 42 ms, as much as everything else in a run over stdio.
+        from toolvet.mcp.transport.http import EventStreamChannel, HttpChannel  # noqa: PLC0415
+
+        kind = HttpChannel if target.kind == "streamable" else EventStreamChannel
+        channel = kind(target, limit=limit)
+    peer = Peer(channel, roots=roots)
+    await channel.start(peer)
+    patience = grace
+    try:
+        yield peer
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        patience = min(grace, _GRACE_AFTER_INTERRUPT)
+        raise
+    finally:
+        await peer.close(patience)
+
+
+def opening_error(target: Target, peer: Peer, reply: Reply, timeout: float) -> ToolvetError:
+    """Return the error to raise for `reply`, which the server gave instead of opening a session.
+
+    HTTP 401 and 403 give an AuthenticationError, all else an UnreachableError.
+    """
+    if isinstance(target, HttpTarget):
+        return _http_error(target, reply, timeout)
+    return UnreachableError(_stdio_reason(target, peer, reply, timeout))
+
+
+def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float) -> str:
+    command = f"`{target.describe()}`"
+    noise = [anomaly.evidence for anomaly in peer.anomalies if anomaly.kind == "noise"]
+    stderr = last_lines(peer.stderr)
+    said = f"; its stderr ends with:\n{stderr}" if stderr else ""
+    if noise and not peer.messages:
+        printed = printable(" | ".join(noise), 200)
+        end = _describe_end(reply, timeout)
+        return f'{command} is no MCP server: it printed "{printed}", which is no JSON-RPC, and {end}{said}'
+    match reply:
+        case ConnectionLost():
+            return (
+                f"{command} {_describe_end(reply, timeout)} before it spoke MCP{said or '; it wrote nothing to stderr'}"
+            )
+        case TimedOut():
+            return f"{command} did not answer within {timeout:g} s; if it is slow to start, allow it more time{said}"
+        case _:
+            return f"{command} opens no MCP session: it {describe_reply(reply)}{said}"
+
+
+def _describe_end(reply: Reply, timeout: float) -> str:
+    match reply:
+        case ConnectionLost(exit_code=None):
+            return reply.reason.removeprefix("the process ")
+        case ConnectionLost(exit_code=code) if code is not None and code < 0:
+            return f"was ended by signal {-code}"
+        case ConnectionLost(exit_code=code):
+            return f"ended with exit code {code}"
+        case TimedOut():
+            return f"answered nothing within {timeout:g} s"
+        case _:
+            return f"then {describe_reply(reply)}"
+
+
+def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetError:
+    url = mask_url(target.url)
+    if isinstance(reply, Malformed | RpcError) and reply.status in (401, 403):
+        return AuthenticationError(_describe_credentials(target, url, reply))
+    match reply:
+        case ConnectionLost():
+            return UnreachableError(
+                f"nothing answers at {url}: {reply.reason}; is the server running, at this address?"
+            )
+        case TimedOut():
+            return UnreachableError(
+                f"{url} did not answer within {timeout:g} s; if it is slow to start, allow more time"
+            )
+        case Malformed():
+            hint = "; many servers listen at the path /mcp" if reply.status in (None, 200, 404, 405) else ""
+            return UnreachableError(f"{url} is no MCP endpoint: {reply.reason}{hint}")
+        case _:
+            return UnreachableError(f"{url} opens no MCP session: it {describe_reply(reply)}")
+
+
+def _describe_credentials(target: HttpTarget, url: str, reply: Malformed | RpcError) -> str:
+    challenge = quotable(reply.challenge, 200) if isinstance(reply, Malformed) else ""
+    asks = f" (it asks for {challenge})" if challenge else ""
+    sent = any(name.lower() == "authorization" for name in target.headers or {})
+    if sent:
+        return f"{url} does not accept these credentials: HTTP {reply.status}{asks}; check the Authorization header"
+    if not challenge and reply.status == 401:
+        asks = " (it does not say which: a 401 must carry WWW-Authenticate)"
+    if reply.status == 403 and isinstance(reply, Malformed) and reply.raw.strip():
+        # Not credentials but the address may be wrong: some servers serve `localhost` and refuse `127.0.0.1`.
+        asks += f': "{quotable(reply.raw, 120)}"'
+    return (
+        f"{url} wants credentials: HTTP {reply.status}{asks}; "
+        'pass them with --header "Authorization: Bearer …" or in the configuration file'
+    )

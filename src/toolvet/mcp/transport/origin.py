@@ -15,9 +15,7 @@ from typing import Final, cast
 import httpx2
 
 from toolvet.errors import UsageError
-from toolvet.mcp.transport.certificates import check_certificates, describe_certificates
-from toolvet.mcp.transport.quote import printable
-from toolvet.mcp.transport.target import HttpTarget, mask_url
+from toolvet.mcp.transport.target import HttpTarget, check_certificates, describe_certificates, mask_url, printable
 
 # What a request may raise because of the other side; `describe_error` puts it into words.
 FAILURES: Final = (httpx2.HTTPError, httpx2.InvalidURL, OSError)
@@ -31,7 +29,14 @@ class Origin:
     """The HTTP client of one target. Raises UsageError for a URL or headers that cannot be sent; sends nothing yet."""
 
     def __init__(self, target: HttpTarget) -> None:
-        self.url = _check_url(target.url)
+        try:
+            self.url = httpx2.URL(target.url)
+        except httpx2.InvalidURL as error:
+            raise UsageError(f"{mask_url(target.url)} is no URL: {error}") from error
+        if self.url.scheme not in ("http", "https") or not self.url.host:
+            raise UsageError(
+                f"{mask_url(target.url)} is no URL of an MCP server: it needs http:// or https:// and a host"
+            )
         headers = httpx2.Headers(_check_headers(target))
         headers.setdefault("accept-encoding", "identity")
         headers.setdefault("user-agent", "toolvet")
@@ -56,7 +61,8 @@ class Origin:
         url = self.url if url is None else url
         for _ in range(_REDIRECTS):
             async with self._client.stream(method, url, headers=headers, content=content) as response:
-                onward = _redirect_target(url, response)
+                is_redirect = response.status_code in (307, 308) and "location" in response.headers
+                onward = _same_origin(url, response.headers["location"]) if is_redirect else None
                 if onward is None:
                     yield response
                     return
@@ -128,16 +134,6 @@ def _certificates(*, local: bool, scheme: str) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=True)
 
 
-def _check_url(url: str) -> httpx2.URL:
-    try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL as error:
-        raise UsageError(f"{mask_url(url)} is no URL: {error}") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise UsageError(f"{mask_url(url)} is no URL of an MCP server: it needs http:// or https:// and a host")
-    return parsed
-
-
 def _check_headers(target: HttpTarget) -> dict[str, str]:
     headers = dict(target.headers or {})
     for name, value in headers.items():
@@ -158,12 +154,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _redirect_target(url: httpx2.URL, response: httpx2.Response) -> httpx2.URL | None:
-    if response.status_code not in (307, 308) or "location" not in response.headers:
-        return None
-    return _same_origin(url, response.headers["location"])
 
 
 def _same_origin(url: httpx2.URL, reference: str) -> httpx2.URL | None:

@@ -4,10 +4,10 @@
     toolvet ── daemon                            nothing else in its line of parents says where it came from
 
 Signals to the server's process group miss such a process. On Linux, a program of ours asks to be the parent of orphans
-(`adopt_orphans`, prctl(2) with PR_SET_CHILD_SUBREAPER); whoever starts a server through `starting` and ends it through
-`end_orphans` then ends them, too. Nothing of this happens in a process that did not call `adopt_orphans`: a library
-must not take the children of somebody else's program. macOS and Windows give orphans no other parent, so there a
-server that makes a session of its own survives.
+(`adopt_orphans`, prctl(2) with PR_SET_CHILD_SUBREAPER); a caller that starts a server through `starting_server` and
+ends it through `end_orphans` then ends them, too. Nothing of this happens in a process that did not call
+`adopt_orphans`: a library must not take the children of somebody else's program. macOS and Windows give orphans no
+other parent, so there a server that makes a session of its own survives.
 
 Left alone are processes that share our session (a shell's, from before it became us), children from before
 `adopt_orphans`, and a browser that a person looks at: servers open one for a login.
@@ -98,7 +98,7 @@ class OrphanKeeper:
         self._servers.discard(pid)
         if self._servers:
             return
-        told: set[tuple[int, int]] = set()
+        signalled: set[tuple[int, int]] = set()
         began = monotonic()
         while orphans := self._living():
             waited = monotonic() - began
@@ -106,9 +106,10 @@ class OrphanKeeper:
                 return
             number = signal.SIGTERM if waited <= _SECONDS else signal.SIGKILL
             for orphan in orphans:
-                if (orphan, number) not in told:
-                    told.add((orphan, number))
-                    _send(orphan, number)
+                if (orphan, number) not in signalled:
+                    signalled.add((orphan, number))
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(orphan, number)
             yield
 
     @property
@@ -226,8 +227,3 @@ def _is_browser(pid: int) -> bool:
     except OSError:
         return False
     return program in _BROWSERS and not any(option in words for option in _STEERED)
-
-
-def _send(pid: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Final, Literal, TypeAlias
 
-from toolvet.mcp.transport.channel import Channel
-from toolvet.mcp.transport.quote import last_lines, printable, quotable
 from toolvet.mcp.transport.reply import (
     Anomaly,
     AnomalyKind,
     Answer,
+    Channel,
     ConnectionLost,
     Malformed,
     Reply,
     RpcError,
     TimedOut,
 )
+from toolvet.mcp.transport.target import last_lines, printable, quotable
 from toolvet.mcp.wire import (
     ErrorReply,
     Id,
@@ -52,7 +52,7 @@ class Peer:
     """Send requests and get a `Reply` to each; no method raises because of what the peer did.
 
     `anomalies` holds up to 50 of each kind, `anomaly_counts` counts them all. `notifications` holds the last 1000, or
-    fewer if they are over 4 MiB. `era` is None until a session settles it. Of the server's own requests, `ping` is
+    fewer if they are over 4 MiB. `era` is None until a session decides it. Of the server's own requests, `ping` is
     answered, `roots/list` is answered with `roots` unless that is None, and all others get the error -32601.
     """
 
@@ -153,10 +153,10 @@ class Peer:
         """Send no session id until the server gives us another one."""
         self._channel.session_id = None
 
-    def settle(self, era: Era, version: str) -> None:
+    def use_era(self, era: Era, version: str) -> None:
         """Set the era and the protocol version that the opening exchange decided."""
         self.era = era
-        self._channel.settle(version)
+        self._channel.use_version(version)
 
     async def close(self, grace: float) -> None:
         """Close the channel and end what was started for it, after `grace` seconds by force; open requests are lost."""
@@ -197,14 +197,14 @@ class Peer:
             for key in list(self._pending):
                 if pending := self._pop(key):
                     took = perf_counter() - pending.started
-                    pending.settle(Malformed(reason=reason, raw=message.head, duration=took))
+                    pending.resolve(Malformed(reason=reason, raw=message.head, duration=took))
         self._take_noise(Noise("oversize", reason, message.head, hint), answers, None)
 
     def reject(self, id_: int, reason: str, raw: bytes, *, status: int | None = None, challenge: str = "") -> None:
         """Settle request `id_` as `Malformed`."""
         if pending := self._pop(id_):
             took = perf_counter() - pending.started
-            pending.settle(Malformed(reason=reason, raw=raw, duration=took, status=status, challenge=challenge))
+            pending.resolve(Malformed(reason=reason, raw=raw, duration=took, status=status, challenge=challenge))
 
     def lose(self, reason: str, *, id_: int | None = None) -> None:
         """Settle request `id_`, or all when None, as `ConnectionLost`."""
@@ -212,7 +212,7 @@ class Peer:
             self._lost = reason
         for key in [id_] if id_ is not None else list(self._pending):
             if pending := self._pop(key):
-                pending.settle(self._lost_reply(reason, pending.started))
+                pending.resolve(self._lost_reply(reason, pending.started))
 
     def fail(self, id_: int, error: BaseException) -> None:
         """Raise `error`, a bug of ours, for the caller of request `id_`."""
@@ -232,7 +232,7 @@ class Peer:
     def _take_answer(self, id_: Id, message: Message, answers: int | None, status: int | None) -> None:
         self.messages += 1
         if pending := self._pop(id_):
-            pending.settle((message, status))
+            pending.resolve((message, status))
         elif answers is not None and answers in self._pending and id_ != answers:
             self.reject(answers, f"the answer names id {id_!r}, the request was {answers}", message.raw, status=status)
         elif (number := _number_of(id_)) in self._pending:
@@ -268,7 +268,7 @@ class Peer:
             self.messages += noise.reply_to is not None
             if pending := self._pop(reply_to):
                 took = perf_counter() - pending.started
-                pending.settle(Malformed(reason=noise.reason, raw=noise.raw, duration=took, status=status))
+                pending.resolve(Malformed(reason=noise.reason, raw=noise.raw, duration=took, status=status))
         elif noise.kind != "empty":
             self.note("noise", noise.raw)
 
@@ -304,7 +304,7 @@ class Peer:
     def _expire(self, id_: int, method: str) -> None:
         if pending := self._pending.get(id_):
             self._abandon(id_, method, "timeout")
-            pending.settle(TimedOut(duration=perf_counter() - pending.started))
+            pending.resolve(TimedOut(duration=perf_counter() - pending.started))
 
     def _abandon(self, id_: int, method: str, reason: str) -> None:
         self._pop(id_)
@@ -342,7 +342,7 @@ class _Pending:
         self.future = future
         self.started = started
 
-    def settle(self, outcome: "Reply | tuple[Message, int | None]") -> None:
+    def resolve(self, outcome: "Reply | tuple[Message, int | None]") -> None:
         # The caller may have been cancelled in the same turn of the loop.
         if not self.future.done():
             self.future.set_result((*outcome, perf_counter()) if isinstance(outcome, tuple) else outcome)

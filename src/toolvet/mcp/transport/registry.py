@@ -84,7 +84,7 @@ class _RegistryEntry(msgspec.Struct, frozen=True):
 
 
 class _MissingValueError(Exception):
-    """A server needs a value that nobody gave; the text says which."""
+    """A server needs a value that was not given; the text says which."""
 
 
 def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -> ServerList:
@@ -109,7 +109,8 @@ def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -
     left_out: list[tuple[str, str]] = []
     for index, raw in enumerate(entries):
         try:
-            entry = _entry(raw)
+            wrapped = raw if is_object(raw) and "server" in raw else {"server": raw}
+            entry = msgspec.convert(wrapped, _RegistryEntry)
         except msgspec.ValidationError as error:
             problem, _, place = str(error).partition(" - at ")
             left_out.append((_name_of(raw, index), f"not a server.json: {problem} {place}".strip()))
@@ -137,11 +138,6 @@ def _registry_entries(path: Path) -> Sequence[object] | None:
         return [document]  # A `server.json` by itself.
     entries = document.get("servers") if is_object(document) else document
     return cast("list[object]", entries) if isinstance(entries, list) else None
-
-
-def _entry(raw: object) -> _RegistryEntry:
-    wrapped = raw if is_object(raw) and "server" in raw else {"server": raw}
-    return msgspec.convert(wrapped, _RegistryEntry)
 
 
 def _name_of(raw: object, index: int) -> str:
@@ -208,7 +204,7 @@ def _words(arguments: Sequence[_RegistryInput], given: Mapping[str, str]) -> Ite
         if is_named and value is not None:
             yield from (argument.name, value)
         elif is_named and argument.value is None and not argument.is_required:
-            continue  # An option that nobody asked for.
+            continue  # An option that the caller did not ask for.
         elif value is not None:
             yield value
 

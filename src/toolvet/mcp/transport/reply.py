@@ -1,10 +1,15 @@
-"""The reply to a request, and the odd things that a peer did besides. All durations are seconds."""
+"""The reply to a request, what else a peer did, and the two interfaces between a peer and its pipe or socket.
 
-from typing import Literal, TypeAlias
+`Channel` sends for the peer, `Inbox` receives for it. All durations are seconds.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from toolvet.mcp.transport.quote import quotable
+from toolvet.mcp.transport.target import quotable
+from toolvet.mcp.wire import Oversize
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,3 +115,88 @@ def describe_reply(reply: Reply) -> str:
             return f"{reply.reason}{ending}"
         case Malformed():
             return f"answered with what is no JSON-RPC: {reply.reason}"
+
+
+class Inbox(Protocol):
+    """What a channel calls when something arrives; `Peer` implements it."""
+
+    def receive(self, message: bytes, *, answers: int | None = None, status: int | None = None) -> None:
+        """Take one message.
+
+        Over HTTP `answers` is the id of the request whose response carried the message, `status` the HTTP status.
+        """
+        ...
+
+    def receive_oversize(self, message: Oversize, *, answers: int | None = None) -> None:
+        """Take a message over the size limit, of which only the ends were kept."""
+        ...
+
+    def reject(self, id_: int, reason: str, raw: bytes, *, status: int | None = None, challenge: str = "") -> None:
+        """Resolve request `id_`: its answer is not a JSON-RPC message."""
+        ...
+
+    def lose(self, reason: str, *, id_: int | None = None) -> None:
+        """Resolve request `id_`, or all requests when None: no answer can arrive any more."""
+        ...
+
+    def fail(self, id_: int, error: BaseException) -> None:
+        """Raise `error`, which is a bug of ours, for the caller of request `id_`."""
+        ...
+
+    def awaits(self, id_: int) -> bool:
+        """Whether request `id_` is still open."""
+        ...
+
+    def note(self, kind: AnomalyKind, evidence: bytes | str) -> None:
+        """Remember something that a well-behaved peer does not do."""
+        ...
+
+
+class Channel(Protocol):
+    """One pipe or socket. No method raises because of what the peer did."""
+
+    session_id: str | None
+
+    @property
+    def kind(self) -> Literal["stdio", "http"]:
+        """The transport, in the specification's terms."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether a request can be sent."""
+        ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of the process once it ended; negative for a signal."""
+        ...
+
+    @property
+    def stderr(self) -> str:
+        """The last part of what the process wrote to stderr."""
+        ...
+
+    async def start(self, inbox: Inbox) -> None:
+        """Open the channel; call this first. Raises UnreachableError when that is impossible."""
+        ...
+
+    def post(self, id_: int, message: bytes, headers: Mapping[str, str]) -> None:
+        """Send a request and return at once; the answer goes to the inbox."""
+        ...
+
+    async def deliver(self, message: bytes, headers: Mapping[str, str]) -> None:
+        """Send a notification or an answer of ours, and wait until the channel has taken it."""
+        ...
+
+    def abandon(self, id_: int, notice: bytes | None) -> None:
+        """Stop waiting for request `id_`; `notice` is the cancellation to send, None where none may be sent."""
+        ...
+
+    def use_version(self, version: str) -> None:
+        """Use this protocol version from now on."""
+        ...
+
+    async def close(self, grace: float) -> None:
+        """Close the channel and end what was started for it, after `grace` seconds by force."""
+        ...

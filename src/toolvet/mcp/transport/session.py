@@ -1,23 +1,209 @@
-"""An MCP session in either era: the server's introduction, and requests in the form that the era demands."""
+"""An MCP session in either era: the server's introduction, and requests in the form that the era demands.
+
+`Introduction` and the functions around it have the opening messages of both eras: what we send, and what the server's
+answers say. `read_list` reads all pages of a list, and says what was wrong with them.
+"""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Final, cast
+from collections.abc import Awaitable, Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol, cast
 
-from toolvet.core.json_value import members
-from toolvet.mcp.transport.introduction import (
-    MODERN_VERSION,
-    Introduction,
-    from_initialize,
-    initialize_params,
-    request_meta,
-)
-from toolvet.mcp.transport.listing import Listing, read_list
+from toolvet.core.json_value import is_array, is_object, members, names
+from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY, SERVER_INFO_KEY
 from toolvet.mcp.transport.peer import Era, Peer
-from toolvet.mcp.transport.reply import Anomaly, Answer, Malformed, Reply, RpcError
+from toolvet.mcp.transport.reply import Anomaly, Answer, Malformed, Reply, RpcError, describe_reply
+from toolvet.mcp.transport.target import printable
+from toolvet.mcp.wire import without_half_characters
 from toolvet.mcp.wire.header import ParameterHeaders, mirror, parameter_headers, request_headers
+from toolvet.version import __version__
 
+MODERN_VERSION: Final = "2026-07-28"
+LEGACY_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+REQUESTED_LEGACY_VERSION: Final = LEGACY_VERSIONS[-1]
+# HeaderMismatch, MissingRequiredClientCapability, UnsupportedProtocolVersion: only a modern server knows these.
+MODERN_ERRORS: Final = frozenset({-32020, -32021, -32022})
+
+_CLIENT: Final = {"name": "toolvet", "title": "toolvet", "version": __version__}
+MAX_PAGES: Final = 1000
+# Entries of one list that are kept: no client can offer this many to a model, and what is judged must end.
+MAX_ENTRIES: Final = 20_000
+# Bytes of all pages of a list together.
+MAX_BYTES: Final = 64 * 1024 * 1024
 _NO_HEADERS: Final = ParameterHeaders()
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """What a server said of itself. What it left out, or gave in another shape, is an empty string or mapping."""
+
+    era: Era
+    protocol_version: str
+    server_name: str = ""
+    server_version: str = ""
+    capabilities: Mapping[str, object] = field(default_factory=dict[str, object])
+    instructions: str = ""
+    extensions: Mapping[str, object] = field(default_factory=dict[str, object])
+    supported_versions: tuple[str, ...] = ()
+
+
+def initialize_params(capabilities: Mapping[str, object]) -> dict[str, object]:
+    """Return the params of a legacy `initialize` that announces `capabilities`."""
+    return {"protocolVersion": REQUESTED_LEGACY_VERSION, "capabilities": dict(capabilities), "clientInfo": _CLIENT}
+
+
+def request_meta(capabilities: Mapping[str, object]) -> dict[str, object]:
+    """Return the `_meta` of every modern request of a client with these `capabilities`."""
+    return {
+        PROTOCOL_VERSION_KEY: MODERN_VERSION,
+        f"{MCP_META_PREFIX}clientInfo": _CLIENT,
+        f"{MCP_META_PREFIX}clientCapabilities": dict(capabilities),
+    }
+
+
+def from_initialize(result: object) -> Introduction | None:
+    """Read an InitializeResult; None for a value that is not an object."""
+    if not is_object(result):
+        return None
+    info, capabilities = members(result.get("serverInfo")), members(result.get("capabilities"))
+    return Introduction(
+        era="legacy",
+        protocol_version=_string_at(result, "protocolVersion"),
+        server_name=_string_at(info, "name"),
+        server_version=_string_at(info, "version"),
+        capabilities=capabilities,
+        instructions=_string_at(result, "instructions"),
+        extensions=members(capabilities.get("extensions")),
+    )
+
+
+def from_discover(result: object) -> Introduction | None:
+    """Read a DiscoverResult; None for a value that is not an object with an array of strings `supportedVersions`."""
+    if not is_object(result):
+        return None
+    versions = names(result.get("supportedVersions"))
+    if not versions:
+        return None
+    info = members(members(result.get("_meta")).get(SERVER_INFO_KEY))
+    capabilities = members(result.get("capabilities"))
+    return Introduction(
+        era="modern",
+        protocol_version=MODERN_VERSION,
+        server_name=_string_at(info, "name"),
+        server_version=_string_at(info, "version"),
+        capabilities=capabilities,
+        instructions=_string_at(result, "instructions"),
+        extensions=members(capabilities.get("extensions")),
+        supported_versions=versions,
+    )
+
+
+def _string_at(source: Mapping[str, object], key: str) -> str:
+    value = source.get(key)
+    return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The tools of a server, or what else it lists, and what was wrong with the pages.
+
+    `tools` are any JSON values, as the server sent them; `pages` counts the pages, `problems` are in the order of
+    reading. `failure` is the reply that ended the listing early, None when all pages came.
+    """
+
+    tools: tuple[object, ...]
+    pages: int
+    problems: tuple[Anomaly, ...] = ()
+    failure: Reply | None = None
+
+    def with_problems(self, problems: Iterable[Anomaly]) -> "Listing":
+        """Return the same listing with more problems."""
+        return replace(self, problems=(*self.problems, *problems))
+
+
+class Ask(Protocol):
+    """The type of `McpSession.request`, which reads the pages."""
+
+    def __call__(self, method: str, params: object = None, *, timeout: float | None = None) -> Awaitable[Reply]:
+        """Send a request and return its reply."""
+        ...
+
+
+async def read_list(
+    ask: Ask,
+    method: str = "tools/list",
+    member: str = "tools",
+    *,
+    timeout: float | None = None,  # noqa: ASYNC109 - see Peer.request.
+    gathered: list[object] | None = None,
+) -> Listing:
+    """Return the entries of a list, following `nextCursor` until it is missing.
+
+    At most `MAX_PAGES` pages with `MAX_ENTRIES` entries and `MAX_BYTES` bytes are read; a list with more has a problem
+    that says so. An empty string is a cursor, too (specification, server/utilities/pagination).
+
+    Args:
+        ask: Sends a request.
+        method: The method that lists them.
+        member: Where the result has them: `resources/list` has `resources`.
+        timeout: Seconds for each page, None for no end.
+        gathered: Receives the entries page by page, for a caller that may be cancelled before the last page.
+    """
+    tools: list[object] = [] if gathered is None else gathered
+    read = 0
+    problems: list[Anomaly] = []
+    cursors: set[str] = set()
+    cursor: str | None = None
+    for page in range(MAX_PAGES):
+        reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
+        # One tool must not hide the others: where half characters are the only fault, the reply is read without them.
+        if isinstance(reply, Malformed) and (whole := without_half_characters(reply.raw)) is not None:
+            evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
+            problems.append(Anomaly("half_character", evidence))
+            reply = Answer(result=whole, raw=reply.raw, duration=reply.duration)
+        if not isinstance(reply, Answer):
+            problems.append(Anomaly("page_failed", f"page {page + 1}: {describe_reply(reply)}"))
+            return Listing(tuple(tools), page, tuple(problems), reply)
+        result = members(reply.result)
+        found = result.get(member)
+        if is_array(found):
+            tools += found
+        else:
+            problems.append(Anomaly("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
+        read += len(reply.raw)
+        if too_many := _explain_excess(len(tools), read, more="nextCursor" in result):
+            del tools[MAX_ENTRIES:]
+            problems.append(Anomaly("too_many_entries", too_many))
+            return Listing(tuple(tools), page + 1, tuple(problems))
+        cursor, problem = _next_cursor(result, cursors)
+        if problem is not None:
+            problems.append(Anomaly(problem.kind, f"page {page + 1}: {problem.evidence}"))
+        if cursor is None:
+            return Listing(tuple(tools), page + 1, tuple(problems))
+        cursors.add(cursor)
+    problems.append(Anomaly("too_many_pages", f"after {MAX_PAGES} pages there is still a next one"))
+    return Listing(tuple(tools), MAX_PAGES, tuple(problems))
+
+
+def _next_cursor(result: Mapping[str, object], seen: Container[str]) -> tuple[str | None, Anomaly | None]:
+    """Return the cursor of the next page, None where there is none to ask for, and what is wrong with it."""
+    following = result.get("nextCursor")
+    if following is None:
+        return None, Anomaly("bad_cursor", "nextCursor is null instead of missing") if "nextCursor" in result else None
+    if not isinstance(following, str):
+        return None, Anomaly("bad_cursor", f"nextCursor is {printable(repr(following), 100)}")
+    if following in seen:
+        return None, Anomaly("cursor_cycle", f"{printable(repr(following), 100)} came before")
+    return following, None
+
+
+def _explain_excess(entries: int, read: int, *, more: bool) -> str:
+    """Return why no further page is read, or "" when nothing speaks against it; `more` says that there is one."""
+    if entries > MAX_ENTRIES or (entries == MAX_ENTRIES and more):
+        return f"more than {MAX_ENTRIES:,} entries; only the first {MAX_ENTRIES:,} were read"
+    if read > MAX_BYTES and more:
+        return f"more than {MAX_BYTES // 2**20} MiB; only the first {entries:,} entries were read"
+    return ""
 
 
 class McpSession:

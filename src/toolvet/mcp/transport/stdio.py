@@ -19,14 +19,14 @@ from time import perf_counter
 from typing import Final, Literal, cast
 
 from toolvet.errors import UnreachableError
-from toolvet.mcp.transport.channel import Inbox
 from toolvet.mcp.transport.orphans import end_orphans, forget, starting_server
+from toolvet.mcp.transport.reply import Inbox
 from toolvet.mcp.transport.target import StdioTarget
 from toolvet.mcp.wire import LineFramer, Oversize, reply_hint
 
 # How much of stderr is kept for the report.
 _STDERR_BYTES: Final = 64 * 1024
-# After the process ended or closed its stdout, we read what is still in the pipes for so many seconds.
+# After the process ended or closed its stdout, we read what is still in the pipes for this many seconds.
 _DRAIN_SECONDS: Final = 0.5
 # How long a process may take to end after a SIGTERM, and again after a SIGKILL.
 _TERMINATE_SECONDS: Final = 2.0
@@ -144,7 +144,7 @@ class StdioChannel:
         if notice is not None:
             self._write(notice)
 
-    def settle(self, version: str) -> None:
+    def use_version(self, version: str) -> None:
         """Do nothing: messages over stdio do not contain the version."""
         del version
 
@@ -237,7 +237,7 @@ class _Process(asyncio.SubprocessProtocol):
         self._inbox = inbox
         self._framer = LineFramer(limit)
         # Whether the unfinished line was reported already.
-        self._is_told = False
+        self._is_reported = False
         self._open_pipes = {1, 2}
         self._timer: asyncio.TimerHandle | None = None
 
@@ -249,9 +249,9 @@ class _Process(asyncio.SubprocessProtocol):
             for line in self._framer.feed(data):
                 self._deliver_line(line)
             begun = self._framer.oversize
-            if begun is not None and not self._is_told and (begun.is_endless or reply_hint(begun.head) is not None):
+            if begun is not None and not self._is_reported and (begun.is_endless or reply_hint(begun.head) is not None):
                 # The end of such a line may never come, and its request must not wait for it.
-                self._is_told = True
+                self._is_reported = True
                 self._inbox.receive_oversize(begun)
             return
         self.stderr.append(data)
@@ -286,9 +286,9 @@ class _Process(asyncio.SubprocessProtocol):
 
     def _deliver_line(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            if not self._is_told:
+            if not self._is_reported:
                 self._inbox.receive_oversize(line)
-            self._is_told = False
+            self._is_reported = False
         else:
             self._inbox.receive(line)
 

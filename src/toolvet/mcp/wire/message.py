@@ -8,16 +8,19 @@
 Only the envelope is decoded; a payload (`params`, `result`, `data`) is decoded once, when it is first used. The
 original bytes stay in `raw`. Beyond JSON-RPC 2.0, MCP demands that ids are strings or integers, and has no batches
 (2025-06-18 removed them).
+
+`encode_request` and its kin write a message as one line without the line end; they raise ValueError or TypeError for
+values that JSON cannot express. `split_members` and its kin replace members of a message and keep the rest as it is.
 """
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
-
-from toolvet.mcp.wire.shallow_json import cut_items, shallow
+import orjson
 
 Id: TypeAlias = int | str
 
@@ -367,3 +370,171 @@ def _type_name(value: object) -> str:
             return "array"
         case _:
             return "object"
+
+
+def shallow(line: bytes, limit: int = 500) -> bytes:
+    """Return the same JSON with null in place of each container within `limit` others. Linear in its length; total.
+
+    >>> shallow(b'{"a": [[1], 2]}', limit=2)
+    b'{"a": [null, 2]}'
+    """
+    depth, kept = 0, 0
+    parts: list[bytes] = []
+    for start, end in _brackets(line):
+        byte = line[start]
+        if byte in b"[{":
+            if depth <= limit < depth + end - start:
+                parts += (line[kept : start + limit - depth], b"null")
+            depth += end - start
+        elif byte in b"]}":
+            if depth - (end - start) <= limit < depth:
+                kept = start + depth - limit
+            depth -= end - start
+    return b"".join((*parts, line[kept:])) if depth <= limit else b"".join(parts)
+
+
+def cut_items(array: bytes) -> list[bytes]:
+    """Return the items of a JSON array as they are written, without decoding them. Linear in its length; total.
+
+    >>> cut_items(b'[{"a": [1, 2]}, NaN,"x,y"]')
+    [b'{"a": [1, 2]}', b'NaN', b'"x,y"']
+    """
+    depth, kept = 0, 0
+    items: list[bytes] = []
+    for start, end in _brackets(array, _ITEM_TOKEN):
+        byte = array[start]
+        before = depth
+        if byte in b"[{":
+            depth += end - start
+            kept = start + 1 if before == 0 else kept
+        elif byte in b"]}":
+            depth -= end - start
+        if (byte in b"," and depth == 1) or (before > 0 and depth <= 0):
+            # The bracket that ends the array is the last of its run.
+            items.append(array[kept : end - 1].strip())
+            kept = end
+    return [item for item in items if item]
+
+
+# Brackets in runs: input that nests a hundred thousand of them has little in between. A string as far as it has no
+# backslash: to go on after one inside the pattern, `re` would keep 57 bytes for every backslash.
+_TOKEN: Final = re.compile(rb'"[^"\\]*"?|\[+|\{+|\]+|\}+')
+_ITEM_TOKEN: Final = re.compile(rb'"[^"\\]*"?|\[+|\{+|\]+|\}+|,')
+_MARK: Final = ord('"')
+_QUOTE: Final = re.compile(rb'(?<!\\)\\*"')
+
+
+def _brackets(line: bytes, pattern: re.Pattern[bytes] = _TOKEN) -> Iterator[tuple[int, int]]:
+    """Yield where each token outside of strings (a run of equal brackets, for one) starts and ends.
+
+    A quote without an end of its string is skipped, and so are all after it: each of them has a backslash before it.
+    """
+    at = 0
+    is_closed = True
+    while (token := pattern.search(line, at)) is not None:
+        start, at = token.span()
+        if line[start] != _MARK:
+            yield start, at
+        elif line[at - 1] != _MARK or at - start == 1:
+            end = _string_end(line, at) if is_closed else None
+            is_closed = end is not None
+            at = end or start + 1
+
+
+def _string_end(line: bytes, at: int) -> int | None:
+    """Return the position after the first quote from `at` on with an even number of backslashes before it."""
+    while (quote := _QUOTE.search(line, at)) is not None:
+        at = quote.end()
+        if (at - quote.start()) % 2:
+            return at
+    return None
+
+
+def encode_request(id_: Id, method: str, params: object = None) -> bytes:
+    """Encode a request. `params` is left out when None.
+
+    >>> encode_request(1, "ping")
+    b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    """
+    message: dict[str, object] = {"jsonrpc": "2.0", "id": id_, "method": method}
+    return _encode_with_params(message, params)
+
+
+def encode_notification(method: str, params: object = None) -> bytes:
+    """Encode a notification. `params` is left out when None."""
+    return _encode_with_params({"jsonrpc": "2.0", "method": method}, params)
+
+
+def encode_result(id_: Id, result: object) -> bytes:
+    """Encode a successful answer to request `id_`."""
+    return _dump({"jsonrpc": "2.0", "id": id_, "result": result})
+
+
+def encode_error(id_: Id | None, code: int, message: str, data: object = None) -> bytes:
+    """Encode an error. `id_` is None when the request's id is not known; `data` is left out when None."""
+    error: dict[str, object] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return _dump({"jsonrpc": "2.0", "id": id_, "error": error})
+
+
+def _encode_with_params(message: dict[str, object], params: object) -> bytes:
+    if params is not None:
+        message["params"] = params
+    return _dump(message)
+
+
+def _dump(message: object) -> bytes:
+    try:
+        return orjson.dumps(message)
+    except orjson.JSONEncodeError:
+        # orjson refuses some values that JSON allows: integers over 64 bits, lone surrogates, 255 levels. Edge-case
+        # scenarios send just these, so the slow encoder has to write them.
+        return json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
+
+
+Raws: TypeAlias = dict[str, msgspec.Raw]
+
+
+def split_members(data: bytes | msgspec.Raw) -> Raws:
+    """Return the members of a JSON object, undecoded. Raises msgspec.DecodeError for anything else.
+
+    With it some members can be replaced, while all others stay byte for byte:
+
+    >>> message = split_members(b'{"id": 1,  "params": {"n": 1.0, "x": []}}')
+    >>> params = split_member(message, "params")
+    >>> params["x"] = encode_raw([2])
+    >>> message["params"] = encode_raw(params)
+    >>> encode_members(message)
+    b'{"id":1,"params":{"n":1.0,"x":[2]}}'
+    """
+    return _MEMBERS.decode(data)
+
+
+def split_member(of: Raws, name: str) -> Raws:
+    """Return the members of the object under `name`, undecoded; none if it is missing or not an object."""
+    found = of.get(name)
+    if found is None:
+        return {}
+    try:
+        return _MEMBERS.decode(found)
+    except (msgspec.MsgspecError, ValueError):
+        return {}
+
+
+def encode_members(members: Mapping[str, object]) -> bytes:
+    """Return the members as a JSON object."""
+    return _ENCODER.encode(members)
+
+
+def encode_raw(value: object) -> msgspec.Raw:
+    """Encode a value as a member."""
+    try:
+        return msgspec.Raw(_ENCODER.encode(value))
+    except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
+        # Integers beyond 64 bits: `encode_result` can write them.
+        return split_members(encode_result(0, value))["result"]
+
+
+_MEMBERS: Final = msgspec.json.Decoder(Raws)
+_ENCODER: Final = msgspec.json.Encoder()

@@ -24,7 +24,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 # empty line means nothing.
 _BLOCK_END: Final = re.compile(rb"\r\n(?:\r\n|\r|\n)|\n(?:\r\n|\r|\n)|\r\r")
 _MESSAGE: Final = (b"", b"message")
-# The longest end has four bytes; so many of them may be at the end of what was searched already.
+# The longest end has four bytes; this many of them may be at the end of what was searched already.
 _OVERLAP: Final = 3
 
 

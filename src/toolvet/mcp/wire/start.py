@@ -69,7 +69,7 @@ def read_start(data: bytes) -> MessageStart:
         id_ if isinstance(id_, int | str) and not isinstance(id_, bool) else None,
         method if isinstance(method, str) else None,
         tool if isinstance(tool, str) else None,
-        _encode_members(data, inner),
+        b"{" + b",".join(msgspec.json.encode(name) + b":" + data[at:end] for name, (at, end) in inner.items()) + b"}",
         cut,
         id_at,
     )
@@ -129,11 +129,6 @@ def _end_of_value(data: bytes, at: int) -> int | None:
             if depth == 0:
                 return mark.end()
     return None
-
-
-def _encode_members(data: bytes, members: dict[str, tuple[int, int]]) -> bytes:
-    parts = (msgspec.json.encode(name) + b":" + data[at:end] for name, (at, end) in members.items())
-    return b"{" + b",".join(parts) + b"}"
 
 
 def _decode(data: bytes, place: tuple[int, int] | None) -> object:

@@ -30,12 +30,10 @@ from toolvet.mcp.wire import (
     replace_data,
     request_headers,
 )
-from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
-from toolvet.proxy.http.callers import SESSION_ID, Caller
+from toolvet.proxy.http.body import Body, BrokenBodyError, Responder, complete_body
+from toolvet.proxy.http.callers import SESSION_ID, Caller, Requester
 from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.proxied_server import ProxiedServer
-from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.sender import Requester
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource

@@ -2,7 +2,7 @@
 
 from toolvet.proxy.record.metrics_server import MetricsServer as MetricsServer
 from toolvet.proxy.record.recorder import Recorder as Recorder
-from toolvet.proxy.record.sinks import (
+from toolvet.proxy.record.recording import (
     Recording as Recording,
     recorder_of as recorder_of,
 )

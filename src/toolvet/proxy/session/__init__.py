@@ -2,8 +2,8 @@
 
 from_client(bytes) / from_server(bytes)          the driver feeds messages in order …
   → Session → pending (what an answer will be), catalogue (what is known of the server)
-    → vet (a call: limits, schema, repair, breaker) | judge (an answer: verdict, policy)
-    → own_validator (capability and `validate` for servers without) | refusal (answers of our own)
+    → vet (a call: limits, schema, repair, repeats; its refusal) | judge (an answer: verdict, policy)
+    → own_tools (`validate` for servers without the capability, results in parts)
   → [ToServer | ToClient | Note, …]              … and does the steps in order
 """
 

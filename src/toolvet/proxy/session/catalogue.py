@@ -1,22 +1,24 @@
 """What a caller's sessions know of a server: its tools, its announcement, and which calls keep failing.
 
-A session on a pipe has one of its own. Over HTTP the exchanges of one caller share one. The specification forbids
-showing a list to another caller (MCP 2026-07-28, caching), so never share it between callers.
+A session on a pipe has one `Catalogue` of its own. Over HTTP the exchanges of one caller share one. The specification
+forbids showing a list to another caller (MCP 2026-07-28, caching), so never share it between callers. `effect_of` says
+what a listed tool does to the world; `ResultCache` has the whole texts behind results that were shortened.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from toolvet.core.checks import Announcement, announcement, misannounced
 from toolvet.core.json_value import elements, is_object, members, number
 from toolvet.core.meta import SERVER_INFO_KEY
 from toolvet.core.schema import Schema, compiled
 from toolvet.core.tools import ToolHandle, handle_of, view_of
-from toolvet.proxy.session.breaker import Breaker
-from toolvet.proxy.session.repeats import Effect, RepeatWatch, asks_for_a_state
+from toolvet.errors import ArchiveError, ContentMissingError
+from toolvet.proxy.session.repeats import Breaker, Effect, RepeatWatch, asks_for_a_state
 
 if TYPE_CHECKING:
-    from toolvet.proxy.session.kept import KeptResults
+    from toolvet.core.envelope import ContentArchive
 
 _MOST_TOOLS: Final = 100_000
 _LOOKS: Final = 10
@@ -25,6 +27,12 @@ _LEAST_LIFETIME_MS: Final = 30_000
 _MOST_ABSENT: Final = 1024
 # The tool that returns what a shortened result left out, and its name where the server has a tool of the first.
 _RETRIEVAL_TOOLS: Final = ("retrieve_result", "toolvet_retrieve_result")
+# Whether a server annotates its tools shows early.
+_MOST_LOOKED_AT: Final = 1_000
+KEPT_BYTES: Final = 64 << 20
+"""What all kept results of a process may take together, as JSON."""
+_MOST_IDS: Final = 10_000
+_ID_DIGITS: Final = 12
 
 
 class KnownTool:
@@ -62,7 +70,7 @@ class KnownTool:
         self.effect: Effect | None = None
         # How its results carry envelopes; None where none did so far.
         self.envelopes: Literal["json", "prose"] | None = None
-        # So many more results are looked at for that: a tool that began without envelopes mostly goes on without.
+        # This many more results are looked at for that: a tool that began without envelopes mostly goes on without.
         self.unread_form = _LOOKS
 
     @property
@@ -138,7 +146,7 @@ class Catalogue:
         # Whether all calls are those of one conversation; then one that repeats another may be of a model in a circle.
         self.is_one_conversation = True
         # What was shortened for this caller; None where no policy shortens anything.
-        self.kept: KeptResults | None = None
+        self.result_cache: ResultCache | None = None
         self.generation = 0
         self.is_complete = False
         self._absent: set[str] = set()
@@ -160,14 +168,9 @@ class Catalogue:
         if tool is None:
             return "changes"
         if tool.effect is None:
-            # Only a call that was made before asks: most connections load none of this.
-            from toolvet.proxy.session.effect import effect_of  # noqa: PLC0415
-
-            tool.effect = "changes" if asks_for_a_state(tool.name) else effect_of(tool.definition, self._definitions())
+            listed = (known.definition for known in self.tools.values())
+            tool.effect = "changes" if asks_for_a_state(tool.name) else effect_of(tool.definition, listed)
         return tool.effect
-
-    def _definitions(self) -> Iterator[Mapping[str, object]]:
-        return (known.definition for known in self.tools.values())
 
     def forget(self) -> None:
         """Forget the tools: the list changed, or is older than the server allows."""
@@ -197,7 +200,13 @@ class Catalogue:
             name = members(definition).get("name")
             if is_object(definition) and isinstance(name, str) and len(self._reading) < _MOST_TOOLS:
                 self._reading.setdefault(name, KnownTool(name, definition))
-        self._read_stamp(page)
+        meta = members(page.get("_meta"))
+        if SERVER_INFO_KEY in meta:
+            self.stamp = {SERVER_INFO_KEY: meta[SERVER_INFO_KEY]}
+        lifetime = number(page.get("ttlMs"))
+        if lifetime is not None and lifetime >= 0:
+            known, ttl = self.lifetime_ms, max(int(lifetime), _LEAST_LIFETIME_MS)
+            self.lifetime_ms = ttl if known is None else min(known, ttl)
         given = page.get("nextCursor")
         # An empty cursor is a cursor; only its absence ends the list.
         following = given if isinstance(given, str) else None
@@ -225,11 +234,56 @@ class Catalogue:
         silent = self.announcement is None and misannounced(capabilities) is None
         return silent and "tools" in members(capabilities)
 
-    def _read_stamp(self, page: Mapping[str, object]) -> None:
-        meta = members(page.get("_meta"))
-        if SERVER_INFO_KEY in meta:
-            self.stamp = {SERVER_INFO_KEY: meta[SERVER_INFO_KEY]}
-        lifetime = number(page.get("ttlMs"))
-        if lifetime is not None and lifetime >= 0:
-            known, ttl = self.lifetime_ms, max(int(lifetime), _LEAST_LIFETIME_MS)
-            self.lifetime_ms = ttl if known is None else min(known, ttl)
+
+def effect_of(definition: Mapping[str, object], listed: Iterable[Mapping[str, object]]) -> Effect:
+    """Return the effect of the tool of this definition, on the list `listed`.
+
+    >>> effect_of({"name": "search_books"}, [{"name": "search_books"}, {"name": "add_book"}])
+    'reads'
+    >>> effect_of({"name": "set_title", "annotations": {"idempotentHint": True}}, [])
+    'sets'
+    """
+    # Only a call that was made before asks: most connections load none of this.
+    from toolvet.core.tool_rules import habits_of, tool_definition, why_not_called  # noqa: PLC0415
+
+    habits = habits_of([tool_definition(each) for each in islice(listed, _MOST_LOOKED_AT)])
+    if why_not_called(tool_definition(definition), habits) is None:
+        return "reads"
+    # MCP 2025-06-18, ToolAnnotations: calling it again with the same arguments has no additional effect.
+    return "sets" if members(definition.get("annotations")).get("idempotentHint") is True else "changes"
+
+
+class ResultCache:
+    """The whole texts behind shortened results: those of one caller, in an archive that all callers of a process share.
+
+    Args:
+        archive: What holds the texts, and lets go of the oldest. An id says nothing to other callers.
+    """
+
+    def __init__(self, archive: "ContentArchive") -> None:
+        self._archive = archive
+        self._hashes: dict[str, str] = {}
+
+    def keep(self, text: str) -> str | None:
+        """Keep a text. Returns its id; None where it is larger than the archive may be."""
+        try:
+            content_hash = self._archive.put(text)
+        except (ArchiveError, ValueError):
+            return None
+        id_ = content_hash.removeprefix("sha256:")[:_ID_DIGITS]
+        self._hashes.pop(id_, None)
+        self._hashes[id_] = content_hash
+        if len(self._hashes) > _MOST_IDS:
+            del self._hashes[next(iter(self._hashes))]
+        return id_
+
+    def get(self, id_: str) -> str | None:
+        """Return the text of this id; None for one that is not known, or no longer."""
+        content_hash = self._hashes.get(id_)
+        if content_hash is None:
+            return None
+        try:
+            return cast("str", self._archive.get(content_hash))
+        except ContentMissingError:
+            del self._hashes[id_]
+            return None

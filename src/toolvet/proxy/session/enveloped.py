@@ -79,12 +79,9 @@ def wanted_contract(meta: Mapping[str, object], capabilities: object = None) -> 
     if own is not None:
         return own
     modern = meta.get(_CAPABILITIES_KEY)
-    return "v2" if _has_flag(modern if modern is not None else capabilities) else None
-
-
-def _has_flag(capabilities: object) -> bool:
-    flag = members(members(capabilities).get("experimental")).get(_FLAG)
-    return flag is not None and flag is not False and members(flag).get("enabled") is not False
+    flag = members(members(modern if modern is not None else capabilities).get("experimental")).get(_FLAG)
+    is_on = flag is not None and flag is not False and members(flag).get("enabled") is not False
+    return "v2" if is_on else None
 
 
 def envelope_form(result: Mapping[str, object]) -> EnvelopeForm | None:

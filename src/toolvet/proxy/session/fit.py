@@ -5,7 +5,7 @@ shortened too, unless it would break the tool's outputSchema then.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,9 +15,8 @@ from toolvet.core.json_value import is_array, is_object, members
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
 from toolvet.core.shorten import shorten_text, shorten_value
-from toolvet.proxy.session.catalogue import KnownTool
-from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.splice import encode_members, member, raw, split_members
+from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
+from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.step import Change
 
 FIT_KEY: Final = f"{META_PREFIX}fit"
@@ -45,7 +44,7 @@ class FitRoom(NamedTuple):
         return cls(max(int(found[1]) * BYTES_PER_TOKEN, _LEAST_BYTES), in_bytes=True)
 
     def characters(self, text: str) -> int:
-        """So many characters of a text of this kind have room."""
+        """This many characters of a text of this kind have room."""
         if not self.in_bytes or not text:
             return self.size
         # From the beginning of a long text: counting the bytes of all of it would copy it.
@@ -54,7 +53,7 @@ class FitRoom(NamedTuple):
 
 
 def fit_result(
-    data: bytes, room: FitRoom, tool: KnownTool | None, kept: KeptResults, retrieval: str
+    data: bytes, room: FitRoom, tool: KnownTool | None, kept: ResultCache, retrieval: str
 ) -> tuple[bytes, tuple[Change, ...]]:
     """Shorten the result in this answer where it is too long. All other members stay byte for byte.
 
@@ -72,7 +71,7 @@ def fit_result(
         return data, ()
     try:
         reply = split_members(data)
-        result = member(reply, "result")
+        result = split_member(reply, "result")
         given: object = msgspec.json.decode(result["content"]) if "content" in result else []
         structured: object = msgspec.json.decode(result["structuredContent"]) if "structuredContent" in result else None
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -82,22 +81,22 @@ def fit_result(
     changed: list[Change] = []
     content, notes = _fit_content(given, room, kept, retrieval)
     if notes:
-        result["content"] = raw(content)
+        result["content"] = encode_raw(content)
         changed.append("content")
     found = _fit_structured(structured, result.get("structuredContent"), room, tool, kept)
     if found is not None:
-        result["structuredContent"] = raw(found[0])
+        result["structuredContent"] = encode_raw(found[0])
         notes.append(found[1])
         changed.append("structured_content")
     if not changed:
         return data, ()
-    result["_meta"] = raw({**member(result, "_meta"), FIT_KEY: notes})
-    reply["result"] = raw(result)
+    result["_meta"] = encode_raw({**split_member(result, "_meta"), FIT_KEY: notes})
+    reply["result"] = encode_raw(result)
     return encode_members(reply), tuple(changed)
 
 
 def _fit_content(
-    given: Sequence[object], room: FitRoom, kept: KeptResults, retrieval: str
+    given: Sequence[object], room: FitRoom, kept: ResultCache, retrieval: str
 ) -> tuple[list[object], list[dict[str, object]]]:
     """Return the content with its long texts shortened, and a note for each of these."""
     content = list(given)
@@ -112,14 +111,18 @@ def _fit_content(
         if id_ is None:
             continue
         short = shorten_text(text, share).text
-        content[place] = _with_text(members(content[place]), short)
+        block = members(content[place])
+        if block.get("type") == "text":
+            content[place] = {**block, "text": short}
+        else:
+            content[place] = {**block, "resource": {**members(block.get("resource")), "text": short}}
         notes.append({"id": id_, "characters": len(text), "shown": len(short)})
         said.append(_say(id_, text, short, retrieval))
     return [*content, *({"type": "text", "text": each} for each in said)], notes
 
 
 def _fit_structured(
-    value: object, encoded: msgspec.Raw | None, room: FitRoom, tool: KnownTool | None, kept: KeptResults
+    value: object, encoded: msgspec.Raw | None, room: FitRoom, tool: KnownTool | None, kept: ResultCache
 ) -> tuple[object, dict[str, object]] | None:
     """Return shorter structured content with its note; None where it stays as it is."""
     if encoded is None or not is_object(value):
@@ -135,7 +138,12 @@ def _fit_structured(
     id_ = kept.keep(whole)
     if id_ is None:
         return None
-    return short, {"id": id_, "characters": len(whole), "shown": len(bytes(raw(short))), "part": "structuredContent"}
+    return short, {
+        "id": id_,
+        "characters": len(whole),
+        "shown": len(bytes(encode_raw(short))),
+        "part": "structuredContent",
+    }
 
 
 def _share(sizes: Sequence[int], room: int) -> int:
@@ -154,12 +162,6 @@ def _text_of(block: object) -> str | None:
     held = members(block)
     text = held.get("text") if held.get("type") == "text" else members(held.get("resource")).get("text")
     return text if isinstance(text, str) else None
-
-
-def _with_text(block: Mapping[str, object], text: str) -> dict[str, object]:
-    if block.get("type") == "text":
-        return {**block, "text": text}
-    return {**block, "resource": {**members(block.get("resource")), "text": text}}
 
 
 def _say(id_: str, whole: str, short: str, retrieval: str) -> str:

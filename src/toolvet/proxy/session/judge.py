@@ -1,24 +1,66 @@
-"""Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte."""
+"""Judges the answer to a call and changes it where a policy says so; all other members stay byte for byte.
 
-from typing import Final, cast
+An answer that toolvet gives in place of a tool gets a verdict too: what was stopped, why, and whose fault it is.
+
+    refused arguments → business, invalid_input; retry: fix_arguments
+    a dead server     → tool_failure, unavailable; retry: backoff
+
+The state comes from the table of causes (`[stopped]` in `causes.toml`).
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolvet.core.causes import Retry, State
+from toolvet.core.causes import Retry, State, cause_of, state_of_stop
 from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import SecretMask
-from toolvet.mcp.wire import ErrorReply, Result, encode_error, parse
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Raws,
+    Result,
+    encode_error,
+    encode_members,
+    encode_raw,
+    parse,
+    split_member,
+    split_members,
+)
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.enveloped import envelope_form, in_shape_of_others
-from toolvet.proxy.session.own_answer import Stop, judge_own_answer, stopped_verdict
 from toolvet.proxy.session.pending import REPAIR_KEY, VERDICT_KEY, PendingCall
 from toolvet.proxy.session.repeats import goes_on, says_no_tool
-from toolvet.proxy.session.splice import Raws, encode_members, member, raw, split_members
 from toolvet.proxy.session.step import CallEnded, Change, Outcome, Reason
 from toolvet.proxy.session.trace import TRACE_KEY
 
+Stop: TypeAlias = Literal[
+    "arguments",  # refused: they break the tool's schema
+    "limits",  # refused: they are too large or nested too deeply
+    "repeated",  # refused: the same call failed too often in a row
+    "unchanged",  # refused: the same calls brought the same results again and again
+    "server_validation",  # refused: the server's own validator says no
+    "result",  # held back: not a usable result
+    "output_schema",  # held back: structured content that breaks the outputSchema
+    "large_result",  # held back: too large
+    "unanswered",  # the server ended, or cannot be reached
+]
+"""Why toolvet answers in place of a tool."""
+
 _COMPLETE: Final = (None, "complete")
+_VAGUE: Final = (None, State.UNKNOWN, State.INTERNAL)
+_SAYS: Final[Mapping[Stop, str]] = {
+    "arguments": "Refused by toolvet, not sent to the server: the arguments are wrong",
+    "limits": "Refused by toolvet, not sent to the server: the arguments are beyond a limit",
+    "repeated": "Refused by toolvet, not sent to the server: the same call failed too often in a row",
+    "unchanged": "Refused by toolvet, not sent to the server: the last calls brought nothing new",
+    "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
+    "result": "Held back by toolvet, because the server sent no usable result",
+    "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
+    "large_result": "Held back by toolvet, because the result is beyond a limit",
+    "unanswered": "Answered by toolvet, because the server did not",
+}
 
 
 class JudgedReply(msgspec.Struct, frozen=True, gc=False):
@@ -60,10 +102,12 @@ def judge_result(
     changed: tuple[Change, ...] = ()
     if found.blocked or call.repaired is not None or call.wants_notes:
         data, changed = _change(call, message, found, catalogue)
-    if call.policy.fit and catalogue.kept is not None and found.outcome in ("success", "tool_error"):
+    if call.policy.fit and catalogue.result_cache is not None and found.outcome in ("success", "tool_error"):
         from toolvet.proxy.session.fit import FitRoom, fit_result  # noqa: PLC0415 - most policies shorten nothing
 
-        data, shortened = fit_result(data, FitRoom.of(call.policy.fit), tool, catalogue.kept, catalogue.retrieval_tool)
+        data, shortened = fit_result(
+            data, FitRoom.of(call.policy.fit), tool, catalogue.result_cache, catalogue.retrieval_tool
+        )
         changed = tuple(dict.fromkeys((*changed, *shortened)))
     outcome: Outcome = "tool_error" if "is_error" in changed else found.outcome
     return JudgedReply(data, end_call(call, outcome, found, changed=changed, size=len(message.raw)))
@@ -273,8 +317,11 @@ def _count_failure(call: PendingCall, found: _JudgedResult, catalogue: Catalogue
     if policy.break_after:
         catalogue.breaker.count_failure(call.tool, call.arguments, state)
         is_counted = call.is_unlisted and catalogue.is_one_conversation
-        if is_counted and says_no_tool(found.said or _text_of(found.result), call.tool):
-            catalogue.breaker.count_name(call.tool)
+        if is_counted:
+            blocks = elements(members(found.result).get("content"))[:8]
+            words = found.said or "\n".join(str(members(block).get("text", "")) for block in blocks)
+            if says_no_tool(words, call.tool):
+                catalogue.breaker.count_name(call.tool)
     if policy.break_repeats and catalogue.is_one_conversation:
         catalogue.repeats.note_failure(call.tool, call.arguments)
 
@@ -299,12 +346,8 @@ def _watch(
 def _digest(message: Result) -> int | None:
     """Return a number for what the result says, whatever id it answers."""
     parsed = parse(message.raw)
-    # The hash of bytes is keyed by a secret of the process: nobody can make another result that counts as the same.
+    # The hash of bytes is keyed by a secret of the process: a peer cannot make another result that counts as the same.
     return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
-
-
-def _text_of(result: object) -> str:
-    return "\n".join(str(members(block).get("text", "")) for block in elements(members(result).get("content"))[:8])
 
 
 def _change(
@@ -317,7 +360,8 @@ def _change(
     changed: list[Change] = []
     if call.wants_verdict and (found.verdict is not None or found.unjudged is not None):
         changed.append("verdict")
-        notes[VERDICT_KEY] = _verdict_note(found, call.trace_id)
+        said: Mapping[str, object] = {"unjudged": found.unjudged} if found.verdict is None else found.verdict.to_dict()
+        notes[VERDICT_KEY] = {**said, "trace_id": call.trace_id}
     if call.wants_trace:
         changed.append("trace")
     # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
@@ -325,11 +369,11 @@ def _change(
         return message.raw, ()
     notes[TRACE_KEY] = call.trace_id
     reply = split_members(message.raw)
-    result = member(reply, "result")
+    result = split_member(reply, "result")
     if found.blocked is not None:
         changed += _block(call, result, found, catalogue)
-    result["_meta"] = raw({**member(result, "_meta"), **notes})
-    reply["result"] = raw(result)
+    result["_meta"] = encode_raw({**split_member(result, "_meta"), **notes})
+    reply["result"] = encode_raw(result)
     return encode_members(reply), tuple(changed)
 
 
@@ -339,19 +383,12 @@ def _holds_object(message: Result) -> bool:
     return bytes(message.body).startswith(b"{")
 
 
-def _verdict_note(found: _JudgedResult, trace_id: str) -> dict[str, object]:
-    """Return the verdict as the client gets it, or why there is none."""
-    if found.verdict is None:
-        return {"unjudged": found.unjudged, "trace_id": trace_id}
-    return {**found.verdict.to_dict(), "trace_id": trace_id}
-
-
 def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:
     """Replace in `result` what must not pass; the text of a result that only breaks its schema stays.
 
     Returns the members that were changed.
     """
-    result["isError"] = raw(True)  # noqa: FBT003 - a JSON value
+    result["isError"] = encode_raw(True)  # noqa: FBT003 - a JSON value
     verdict = found.verdict
     if found.blocked == "result" and verdict is not None and verdict.error_without_flag:
         return ["is_error"]
@@ -371,6 +408,45 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
     made = in_shape_of_others(call, plain, catalogue, text=lead, state=state, form="prose" if kept else None)
     had = result.pop("structuredContent", None) is not None
     for name, value in made.items():
-        result[name] = raw({**member(result, name), **members(value)} if name == "_meta" else value)
+        result[name] = encode_raw({**split_member(result, name), **members(value)} if name == "_meta" else value)
     has = had or "structuredContent" in made
     return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]
+
+
+def judge_own_answer(
+    stop: Stop, why: str, *, tool: str, result: Mapping[str, object], check: ResultCheck, state: State | None = None
+) -> ResultVerdict:
+    """Return the verdict on `result`, an answer of toolvet's own to a call of `tool`.
+
+    `why` explains the stop. `state` is what is known of the cause; None: what the table of causes has for this stop.
+    """
+    verdict = check({"name": tool}, {}, result)
+    if stop == "unanswered" and verdict.state not in _VAGUE:
+        # What is known of the connection says more: the server could not be reached, or wants credentials.
+        state = verdict.state
+    return stopped_verdict(stop, why, verdict, state)
+
+
+def stopped_verdict(stop: Stop, why: str, verdict: ResultVerdict, state: State | None = None) -> ResultVerdict:
+    """Return `verdict` with the cause of the stop in place of its own."""
+    found = state if state is not None else state_of_stop(stop)
+    is_business = found.is_business
+    return msgspec.structs.replace(
+        verdict,
+        # A tool that was not asked, or refused a call, may work well; one that did not answer does not.
+        is_valid=is_business,
+        is_error=True,
+        classification=Classification.FULLY_WORKING if is_business else Classification.ERROR,
+        confidence=100.0 if is_business else 0.0,
+        issues=(_SAYS[stop], *(issue for issue in verdict.issues if verdict.state is None)),
+        evidence=(why,) if why else (),
+        error_kind=cause_of(found).kind,
+        state=found,
+        retry=found.retry,
+        factors=(),
+        error_without_flag=False,
+        leaks=(),
+        framework=None,
+        certainty=1.0,
+        error_code=cause_of(found).error_code,
+    )

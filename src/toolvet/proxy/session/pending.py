@@ -57,7 +57,7 @@ class PendingCall(msgspec.Struct):
         return not (enforced or policy.fit or self.repaired is not None or self.wants_notes)
 
     def reads_answer(self, size: int) -> bool:
-        """Whether a result of so many bytes will be decoded, because the policy has it judged."""
+        """Whether a result of this many bytes will be decoded, because the policy has it judged."""
         policy = self.policy
         return policy.results != "off" and size <= policy.max_judged_bytes and size <= policy.max_result_bytes
 
@@ -110,7 +110,7 @@ class PendingOpening(msgspec.Struct, frozen=True):
 
 
 class AmbiguousAnswers(msgspec.Struct):
-    """So many answers under one id, which pass unchecked.
+    """This many answers under one id, which pass unchecked.
 
     One: that to a request which needs no decision. More: they cannot be matched to their requests.
     """

@@ -164,7 +164,7 @@ class Policies:
         """What keeps the whole of shortened results, for all sessions."""
         if self._archive is None:
             from toolvet.core.envelope import ContentArchive  # noqa: PLC0415 - most shorten nothing
-            from toolvet.proxy.session.kept import KEPT_BYTES  # noqa: PLC0415 - as above
+            from toolvet.proxy.session.catalogue import KEPT_BYTES  # noqa: PLC0415 - as above
 
             self._archive = ContentArchive(max_bytes=KEPT_BYTES)
         return self._archive
@@ -203,18 +203,17 @@ class Policies:
     def explained(self, tool: str) -> tuple[PolicyLine, ...]:
         """Return the value of each field for this tool, with the settings that it comes from."""
         lines = {field: PolicyLine(field, getattr(_DEFAULT, field), "default") for field in _FIELDS}
-        for source, settings in (("[proxy]", self.settings), *self._sections(tool)):
+        tools = self.settings.tools
+        # Patterns in the order of the file, then the tool's own name.
+        matching = [name for name in tools if name != tool and fnmatchcase(tool, name)]
+        sections = (*matching, *((tool,) if tool in tools else ()))
+        named = [(f'[proxy.tools."{name}"]', tools[name]) for name in sections]
+        for source, settings in (("[proxy]", self.settings), *named):
             for field in _FIELDS:
                 value = getattr(settings, field)
                 if value is not None:
                     lines[field] = PolicyLine(field, value, source)
         return tuple(lines.values())
-
-    def _sections(self, tool: str) -> list[tuple[str, ToolSettings]]:
-        """Return the settings for this tool by their place: patterns in the order of the file, then its own name."""
-        tools = self.settings.tools
-        matching = [name for name in tools if name != tool and fnmatchcase(tool, name)]
-        return [(f'[proxy.tools."{name}"]', tools[name]) for name in (*matching, *((tool,) if tool in tools else ()))]
 
 
 _DEFAULT: Final = Policy()

@@ -8,10 +8,9 @@ from toolvet.core.checks import Classification, ResultCheck, ResultVerdict, chec
 from toolvet.core.json_value import is_array, is_object
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.fit import FitRoom
-from toolvet.proxy.session.judge import JudgedReply, end_own, own_notes
-from toolvet.proxy.session.own_answer import judge_own_answer
+from toolvet.proxy.session.judge import JudgedReply, end_own, judge_own_answer, own_notes
 from toolvet.proxy.session.pending import PendingCall
-from toolvet.proxy.session.refusal import encode_own_result, error_result
+from toolvet.proxy.session.vet import encode_own_result, error_result
 
 _SURROUNDINGS: Final = 300
 _MOST_PLACES: Final = 20
@@ -63,7 +62,7 @@ def answer_retrieval(call: PendingCall, catalogue: Catalogue, check: ResultCheck
     if not report.valid:
         return _refuse(call, report.to_text(max_chars=4_000), "arguments", catalogue, check)
     given: Any = call.arguments
-    text = None if catalogue.kept is None else catalogue.kept.get(given["id"])
+    text = None if catalogue.result_cache is None else catalogue.result_cache.get(given["id"])
     if text is None:
         why = (
             f"Nothing is kept under the id '{given['id'][:40]}', or no longer. "
@@ -93,7 +92,7 @@ def _refuse(call: PendingCall, why: str, stop: Any, catalogue: Catalogue, check:
 
 
 def _page(text: str, offset: int, most: int) -> list[str]:
-    """A page of the text, exactly as it stands there, and where it stood."""
+    """A page of the text, exactly as it is there, and where it was."""
     page = text[offset : offset + most]
     end = offset + len(page)
     if not page:

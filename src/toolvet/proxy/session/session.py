@@ -3,6 +3,7 @@
 Pure: no clock, no I/O. The driver decides how long a session waits for an answer (see `Asked`).
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from toolvet.core.checks import ValidationCall, ValidationRequest, parse_reply
@@ -20,13 +21,11 @@ from toolvet.mcp.wire import (
     parse,
     parse_answer,
     shallow,
+    split_batch,
 )
-from toolvet.proxy.session.batch import decide_batch
-from toolvet.proxy.session.catalogue import Catalogue
+from toolvet.proxy.session.catalogue import Catalogue, ResultCache
 from toolvet.proxy.session.judge import end_call, judge_error, judge_result, judge_unanswered
-from toolvet.proxy.session.kept import KeptResults
-from toolvet.proxy.session.own_tools import add_own_tools, answer_own_tool, is_ours, needed_tools
-from toolvet.proxy.session.own_validator import add_capability
+from toolvet.proxy.session.own_tools import add_capability, add_own_tools, answer_own_tool, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
     ListRequest,
@@ -39,7 +38,6 @@ from toolvet.proxy.session.pending import (
     read_call,
 )
 from toolvet.proxy.session.policy import Policies
-from toolvet.proxy.session.refusal import CallRefusal, answer_refusal, refused_by_server
 from toolvet.proxy.session.step import (
     Asked,
     CallStarted,
@@ -52,12 +50,17 @@ from toolvet.proxy.session.step import (
 )
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages
-from toolvet.proxy.session.vet import check_limits, unless_audit, vet_call
+from toolvet.proxy.session.vet import (
+    CallRefusal,
+    answer_refusal,
+    check_limits,
+    refused_by_server,
+    unless_audit,
+    vet_call,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolvet.proxy.session.own_answer import Stop
+    from toolvet.proxy.session.judge import Stop
 
 _CANCELLED: Final = "notifications/cancelled"
 _LIST_CHANGED: Final = "notifications/tools/list_changed"
@@ -96,8 +99,8 @@ class Session:
         self._policies = policies
         self._check = policies.check
         self._catalogue = catalogue if catalogue is not None else Catalogue()
-        if policies.fits and self._catalogue.kept is None:
-            self._catalogue.kept = KeptResults(policies.archive)
+        if policies.fits and self._catalogue.result_cache is None:
+            self._catalogue.result_cache = ResultCache(policies.archive)
         self._prefix = prefix
         self._traces = traces if traces is not None else TraceSource(prefix)
         self._pending: dict[Id, PendingAnswer] = {}
@@ -325,7 +328,10 @@ class Session:
         earlier = self._pending.get(id_)
         if earlier is None:
             self._pending[id_] = answer
-            return self._overflow() if len(self._pending) > _MOST_PENDING else []
+            if len(self._pending) <= _MOST_PENDING:
+                return []
+            oldest = self._pending.pop(next(iter(self._pending)))
+            return [end_call(oldest, "lost")] if isinstance(oldest, PendingCall) else []
         self._pending[id_] = AmbiguousAnswers((earlier.answers if isinstance(earlier, AmbiguousAnswers) else 1) + 1)
         if isinstance(earlier, AmbiguousAnswers) and isinstance(answer, AmbiguousAnswers):
             return []
@@ -335,10 +341,6 @@ class Session:
 
     def _expect_unchecked(self, id_: Id) -> list[Step]:
         return self._expect(id_, AmbiguousAnswers(1))
-
-    def _overflow(self) -> list[Step]:
-        oldest = self._pending.pop(next(iter(self._pending)))
-        return [end_call(oldest, "lost")] if isinstance(oldest, PendingCall) else []
 
     def _take_answer(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         expected = self._pending.pop(id_, None) if id_ is not None else None
@@ -500,3 +502,34 @@ class Session:
 
 def _call_started(call: PendingCall) -> CallStarted:
     return CallStarted(call=call.number, id=call.id, tool=call.tool, era=call.era, size=call.size)
+
+
+def decide_batch(
+    data: bytes,
+    decide: Callable[[bytes], list[Step]],
+    onward: type[ToServer] | type[ToClient],
+    prefix: str,
+) -> list[Step]:
+    """Return the steps for a batch. If none of its messages is changed, kept back or answered, it passes as it is.
+
+    The session's own questions and its answers are sent as single messages, not within the batch.
+
+    Args:
+        data: The batch.
+        decide: Returns the steps for one of its messages.
+        onward: The kind of step that goes the way of the batch.
+        prefix: Begins the ids of the session's own questions.
+    """
+    messages = split_batch(data)
+    passed: list[bytes] = []
+    rest: list[Step] = []
+    for message in messages:
+        # A batch within a batch is not a message in any revision.
+        for step in [onward(message)] if message.startswith(b"[") else decide(message):
+            if isinstance(step, onward) and not (isinstance(step.about, str) and step.about.startswith(prefix)):
+                passed.append(step.data)
+            else:
+                rest.append(step)
+    if len(passed) == len(messages) and all(new is old for new, old in zip(passed, messages, strict=True)):
+        return [onward(data), *rest]
+    return [onward(b"[" + b",".join(passed) + b"]"), *rest] if passed else rest

@@ -150,7 +150,7 @@ class CallEnded(Note, frozen=True):
 
     @property
     def trace_id(self) -> str:
-        """The id of the turn that the call belongs to. Computed anew each time, so that it costs no call anything."""
+        """The id of the turn that the call belongs to. Computed each time, so that it costs no call anything."""
         return self.traces.id_of(self.meta, self.id)
 
     def to_dict(self) -> dict[str, object]:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from toolvet.core.meta import META_PREFIX
-from toolvet.mcp.wire import Id
 
 if TYPE_CHECKING:
     from hashlib import blake2b
+
+    from toolvet.mcp.wire import Id
 
 TRACE_KEY: Final = f"{META_PREFIX}trace"
 TRACE_PARENT: Final = "traceparent"
@@ -46,7 +47,7 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
     parent: str | None = None
     order: str = ""
 
-    def id_of(self, meta: Mapping[str, object], id_: Id) -> str:
+    def id_of(self, meta: Mapping[str, object], id_: "Id") -> str:
         """Return the trace id of the request `id_` with this `_meta`, always the same.
 
         >>> TraceSource().id_of({"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, 1)
@@ -101,7 +102,7 @@ def _hash() -> "type[blake2b]":
     return blake2b
 
 
-def _derive(seed: str, id_: Id, order: str) -> str:
+def _derive(seed: str, id_: "Id", order: str) -> str:
     # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace; what samples
     # traces takes its end for random.
     end = _digest(f"{seed}\n{id_!r}", _END_BYTES)

@@ -13,11 +13,11 @@ from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.judge import end_unjudged
 from toolvet.proxy.session.pending import AmbiguousAnswers, PendingAnswer, PendingCall, PendingPage
 from toolvet.proxy.session.policy import Policies
-from toolvet.proxy.session.refusal import CallRefusal, too_large
 from toolvet.proxy.session.step import Note, PolicyFault
+from toolvet.proxy.session.vet import CallRefusal, too_large
 
 _CALL: Final = "tools/call"
-# With so many open requests no client waits for the next answer alone.
+# With this many open requests no client waits for the next answer alone.
 _MOST_WATCHED: Final = 16
 
 

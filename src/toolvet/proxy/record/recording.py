@@ -1,4 +1,4 @@
-"""The sinks of a recorder, chosen by what the user asked for."""
+"""What to record of the calls, and the recorder for that: with the exporters that the user asked for."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from toolvet.proxy.record.background import WhenFull
 from toolvet.proxy.record.recorder import Recorder, to_stderr
 
 if TYPE_CHECKING:
-    from toolvet.proxy.record.recorder import InstantSink, Sink
+    from toolvet.proxy.record.recorder import Exporter, InstantExporter
 
 
 @dataclass(frozen=True)
@@ -35,25 +35,25 @@ class Recording:
 
 
 def recorder_of(recording: Recording) -> Recorder:
-    """Return a recorder with the sinks that were asked for; other sinks are not imported.
+    """Return a recorder with the exporters that were asked for; other exporters are not imported.
 
     Raises UsageError where OpenTelemetry is asked for and not installed.
     """
     name = recording.name or ""
     known = SecretMask(recording.secrets)
-    sinks: list[Sink | InstantSink] = []
+    exporters: list[Exporter | InstantExporter] = []
     if recording.metrics == "on":
         from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for
 
-        sinks.append(Metrics(name, known))
+        exporters.append(Metrics(name, known))
     if recording.telemetry == "on":
         try:
-            from toolvet.proxy.record.telemetry_setup import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
+            from toolvet.proxy.record.telemetry import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
         except ImportError as error:
             raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
-        sinks.append(OtlpTelemetry(name, known))
+        exporters.append(OtlpTelemetry(name, known))
     if recording.store is not None:
-        from toolvet.proxy.record.store_sink import StoreSink  # noqa: PLC0415 - loaded only when asked for
+        from toolvet.proxy.record.store_exporter import StoreExporter  # noqa: PLC0415 - loaded only when asked for
         from toolvet.store.store import Store  # noqa: PLC0415 - as above
 
         def complain(words: str) -> None:
@@ -70,10 +70,12 @@ def recorder_of(recording: Recording) -> Recorder:
             store.open()
         except StoreError as error:
             complain(f"{error}; the calls pass, and what is recorded waits in memory")
-        sink = StoreSink(store, name, known, complain=complain)
-        recorder = Recorder([*sinks, sink], store=store, when_full=recording.when_full)
-        sink.watch(
-            lambda: recorder.lost_by(sink), lambda: recorder.waiting_for(sink), lambda: recorder.take_more_for(sink)
+        exporter = StoreExporter(store, name, known, complain=complain)
+        recorder = Recorder([*exporters, exporter], store=store, when_full=recording.when_full)
+        exporter.watch(
+            lambda: recorder.lost_by(exporter),
+            lambda: recorder.waiting_for(exporter),
+            lambda: recorder.take_more_for(exporter),
         )
         return recorder
-    return Recorder(sinks)
+    return Recorder(exporters)

@@ -53,7 +53,7 @@ def read_listen(text: str) -> Listen:
     return Listen(host, int(port))
 
 
-class Guard:
+class RequestFilter:
     """Decides which requests may pass.
 
     Args:
