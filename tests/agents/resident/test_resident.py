@@ -74,7 +74,7 @@ class Home:
                     words = (each / "cmdline").read_bytes()
                 except OSError:
                     continue
-                if b"toolvet.cli.residence" in words and os.fsencode(self.folder) in words and b"/bin/sh" not in words:
+                if b"toolvet.cli.daemon" in words and os.fsencode(self.folder) in words and b"/bin/sh" not in words:
                     found.append(int(each.name))
         return sorted(found)
 

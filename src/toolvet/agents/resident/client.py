@@ -165,7 +165,7 @@ def _start(path: str, idle: int) -> None:
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
         kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
         kept["PYTHONPATH"] = os.pathsep.join(filter(None, (package, kept.get("PYTHONPATH"))))
-        words = ("-P", "-m", "toolvet.cli.residence", path, f"{lock}", f"{idle}")
+        words = ("-P", "-m", "toolvet.cli.daemon", path, f"{lock}", f"{idle}")
         command = ["/bin/sh", "-c", _SHELL, "sh", sys.executable, *words]
         # A session of its own: what ends the caller's processes leaves it.
         os.waitpid(os.posix_spawn(command[0], command, kept, setsid=True), 0)

@@ -38,7 +38,7 @@ from toolvet.assess.report import (
 from toolvet.assess.rules import cards
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.batch.executors import open_executor
-from toolvet.cli.codes import INTERRUPTED
+from toolvet.cli import INTERRUPTED
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import ServerList, StdioTarget
 from toolvet.version import __version__

@@ -11,8 +11,7 @@ from typing import BinaryIO, Final, Protocol, cast
 
 import orjson
 
-from toolvet.cli.commands.check.records import Record
-from toolvet.cli.commands.check.source import PARQUET, open_input
+from toolvet.cli.commands.check.input import PARQUET, Record, open_input
 from toolvet.errors import UsageError
 
 _SEPARATORS: Final = ",;\t"

@@ -12,8 +12,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.table import new_table
-from toolvet.cli.values import is_url
+from toolvet.cli.target import is_url
+from toolvet.cli.terminal import new_table
 from toolvet.core.schema import compiled
 from toolvet.core.tools import ToolView, view_of
 from toolvet.errors import UnreachableError

@@ -12,7 +12,7 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.cli.store import note_deed, store_url
+from toolvet.cli.options import note_deed, store_url
 from toolvet.core.settings import load_settings
 from toolvet.errors import UsageError
 from toolvet.store import Store, VerdictFilter
