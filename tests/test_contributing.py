@@ -202,7 +202,7 @@ def test_a_scenario_category_has_cases() -> None:
 
 
 def test_a_command_has_a_test() -> None:
-    folders = [TESTS / name for name in ("cli", "proxy", "assess", "dashboard", "integrations")]
+    folders = [TESTS / name for name in ("cli", "proxy", "assess", "server", "agents")]
     files = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
     for words in commands():
         # `"check", "answer"` and `toolvet check answer` are both calls of a command; `check` alone may be any word.

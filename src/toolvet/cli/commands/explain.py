@@ -19,18 +19,17 @@ def command(
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
 ) -> int:
     """Say what a check looks for, why it matters, and how to fix what it finds."""
-    from toolvet.assess.rules import TERMS, card_named, cards  # noqa: PLC0415 - loads the schema and pattern engines
+    from toolvet.assess.rules import TERMS, Term, card_named, cards  # noqa: PLC0415 - loads the schema and pattern engines
 
-    term = None if check_id is None else TERMS.get(check_id)
-    chosen = list(cards().values()) if check_id is None else [] if term else [card_named(check_id)]
+    shown = list(cards().values()) if check_id is None else TERMS.get(check_id) or card_named(check_id)
     if json:
-        _print_json(term or (chosen if check_id is None else chosen[0]))
-    elif term is not None:
-        _print_term(term)
-    elif check_id is None:
-        _print_table(chosen)
+        _print_json(shown)
+    elif isinstance(shown, list):
+        _print_table(shown)
+    elif isinstance(shown, Term):
+        _print_term(shown)
     else:
-        _print_card(chosen[0])
+        _print_card(shown)
     return 0
 
 

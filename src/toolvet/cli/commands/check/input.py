@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import BinaryIO, Final, NamedTuple
 
-
 from toolvet.core.json_value import elements, is_object
 from toolvet.errors import UsageError
 
