@@ -1,6 +1,6 @@
-"""python -m toolvet.cli.daemon SOCKET LOCK SECONDS: the resident, which `toolvet.agents.resident.client` starts.
+"""python -m toolvet.cli.daemon SOCKET LOCK SECONDS: the daemon, which `toolvet.agents.daemon.client` starts.
 
-It loads what the checks need, and then runs them for whoever asks (`toolvet.agents.resident.server`).
+It loads what the checks need, and then runs them for whoever asks (`toolvet.agents.daemon.server`).
 """
 
 import fcntl
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
 
-from toolvet.agents.resident import Resident
+from toolvet.agents.daemon import Daemon
 from toolvet.cli import parse, run
 from toolvet.cli.plain_words import plain_call
 from toolvet.core.discover import modules
@@ -28,7 +28,7 @@ def main() -> None:
     # No settings are there, and it can be removed only with the socket.
     os.chdir(os.path.dirname(path))  # noqa: PTH120 - a path is a string here
     _load()
-    Resident(path, _parse, _rehearse, idle=float(seconds), held=int(lock)).run()
+    Daemon(path, _parse, _rehearse, idle=float(seconds), held=int(lock)).run()
 
 
 def _parse(words: list[str]) -> Callable[[], int]:
@@ -37,7 +37,7 @@ def _parse(words: list[str]) -> Callable[[], int]:
 
 @lru_cache(_MOST_WORDS)
 def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
-    """The command with its arguments; None where the words are wrong, which the caller is to be told."""
+    """Return the command with its arguments; None where the words are wrong, which the command itself says."""
     call = plain_call(list(words))
     if call is not None:
         return call

@@ -14,8 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.agents.hook.transcript import AgentSession
-from toolvet.agents.hook.work import AgentDeed, deeds_of
-from toolvet.agents.hook.work_table import compiled, finds, work_table
+from toolvet.agents.hook.work import AgentDeed, compiled, deeds_of, finds, work_table
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, claim_signal
 

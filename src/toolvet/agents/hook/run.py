@@ -68,6 +68,7 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     found = server_of(client, dialect, event)
     if found is None:
         return None
+    from toolvet.agents.hook.calls import after, before  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
 
@@ -78,15 +79,12 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     may_ask = options.servers == "ask" and event.moment == "before"
     definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
-        from toolvet.agents.hook.after_call import after  # noqa: PLC0415 - as above
         from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
 
         check = ResultCheck() if settings is None else settings.result_check()
         return after(event, definition or {"name": tool}, policy, check)
     if definition is None:
         return None
-    from toolvet.agents.hook.before_call import before  # noqa: PLC0415 - a result needs none of it
-
     return before(event, definition, policy, merges=client == "gemini")
 
 

@@ -1,24 +1,40 @@
-"""`ask`: what a command does first, where a resident is wanted.
+"""`ask`: what a command does first, where a daemon is wanted.
 
 It imports what a Python that has started has loaded already, and modules of the interpreter in C, because imports are
 most of what such a command costs: `socket`, `typing`, `re` and `json` would each take longer than the answer.
 """
-# ruff: noqa: PTH109 - as in `place`
+# ruff: noqa: PTH109 - as in `protocol`
 
+import io
 import os
 import sys
 
-from toolvet.agents.resident.place import address, idle_seconds
+from toolvet.agents.daemon.protocol import (
+    DONE,
+    INPUT,
+    REQUEST,
+    WANTED,
+    address,
+    idle_seconds,
+    is_ours,
+    packed,
+    receive,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 
 _SERVED = ("check", "hook")
-# These change files of the caller, by a command that is not that of the resident.
+# These change files of the caller, by a command that is not that of the daemon.
 _OWN_WORK = ("install", "uninstall")
 _CONNECT_SECONDS = 2.0
 _ANSWER_SECONDS = 10.0
 _INPUT_SECONDS = 1.0
 _MOST_INPUT_BYTES = 2**20
 _CHUNK_BYTES = 2**16
-# Streams of ours and of any process: in the resident they are others.
+# Streams of ours and of any process: in the daemon they are others.
 _OWN_PATHS = ("/dev/", "/proc/")
 # What a process of this user needs to find its files; secrets of the first caller should not stay for minutes.
 _KEPT = (
@@ -39,7 +55,7 @@ _SHELL = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 
 
 def ask(words: list[str]) -> int | None:
-    """Have the resident run a command; return its exit code, None where this process has to run it.
+    """Have the daemon run a command; return its exit code, None where this process has to run it.
 
     What was read of stdin by then is in `sys.stdin` again. Raises `OSError` where stdout cannot be written.
     """
@@ -64,7 +80,7 @@ def ask(words: list[str]) -> int | None:
 
 
 def _is_served(words: list[str]) -> bool:
-    """Whether a resident can run this: without a terminal, and with nothing that means this very process."""
+    """Whether a daemon can run this: without a terminal, and with nothing that means this very process."""
     if sys.platform != "linux" or not words or words[0] not in _SERVED or None in (sys.stdin, sys.stdout, sys.stderr):
         return False
     if words[0] == "hook" and words[1:2] and words[1] in _OWN_WORK:
@@ -82,10 +98,8 @@ class _Call:
         self._is_at_end = False
 
     def ask(self, path: str, words: list[str]) -> list[bytes] | None:
-        """Return exit code, stdout and stderr; None if the resident did not say. Raises `OSError`, `FrameError`."""
+        """Return exit code, stdout and stderr; None if the daemon did not say. Raises `OSError`, `FrameError`."""
         import _socket  # noqa: PLC0415 - only where one is wanted
-
-        from toolvet.agents.resident.frame import DONE, INPUT, REQUEST, WANTED, is_ours, packed, receive  # noqa: PLC0415
 
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
@@ -127,14 +141,10 @@ class _Call:
         """Put what was read into `sys.stdin` again."""
         if not self._read:
             return
-        import io  # noqa: PLC0415 - only where something went wrong
-
-        from toolvet.agents.resident.replayed import Replayed  # noqa: PLC0415 - as above
-
         old = sys.stdin
         rest = None if self._is_at_end else io.FileIO(0, closefd=False)
         sys.stdin = io.TextIOWrapper(
-            io.BufferedReader(Replayed(b"".join(self._read), rest)), encoding=old.encoding, errors=old.errors
+            io.BufferedReader(_ReplayedInput(b"".join(self._read), rest)), encoding=old.encoding, errors=old.errors
         )
 
 
@@ -147,14 +157,14 @@ def _print(answer: list[bytes]) -> int:
             while at < len(content):
                 at += os.write(number, content[at:])
         except OSError:
-            # Nobody can be told that stderr fails.
+            # There is no stream left to report that stderr fails.
             if number == 1:
                 raise
     return int(code)
 
 
 def _start(path: str, idle: int) -> None:
-    """Start the resident, unless another process does: who holds the lock is it, and holds it as long as it lives."""
+    """Start the daemon, unless another process does: the holder of the lock is it, for as long as it lives."""
     import fcntl  # noqa: PLC0415 - only where one is started
 
     lock = None
@@ -174,3 +184,25 @@ def _start(path: str, idle: int) -> None:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+class _ReplayedInput(io.RawIOBase):
+    """Gives what was read before, then the rest."""
+
+    def __init__(self, before: bytes, rest: io.FileIO | None) -> None:
+        self._before = before
+        self._rest = rest
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: "Buffer", /) -> int:
+        """As of `io.RawIOBase`."""
+        place = memoryview(buffer).cast("B")
+        content = self._before[: len(place)]
+        self._before = self._before[len(place) :]
+        if not content and self._rest is not None:
+            content = self._rest.read(len(place))
+        place[: len(content)] = content
+        return len(content)

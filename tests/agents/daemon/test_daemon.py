@@ -1,4 +1,4 @@
-"""A resident answers as the command does by itself, to the byte; and whatever becomes of it, there is an answer."""
+"""A daemon answers as the command does by itself, to the byte; and whatever becomes of it, there is an answer."""
 
 import os
 import signal
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.agents.resident import client, place
-from toolvet.agents.resident.frame import FrameError, packed, unpacked
+from toolvet.agents.daemon import client, protocol
+from toolvet.agents.daemon.protocol import MessageError, packed, unpacked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 
@@ -21,7 +21,7 @@ ANSWER = ["check", "answer", "--json"]
 PATIENCE = 4_000
 ASK = """
 import sys
-from toolvet.agents.resident.client import ask
+from toolvet.agents.daemon.client import ask
 code = ask(sys.argv[1:])
 sys.exit(99 if code is None else code)
 """
@@ -54,7 +54,7 @@ class Home:
         return self.run(words, given, TOOLVET_RESIDENT="off", **more)
 
     def asked(self, words: list[str], given: bytes = REFUSAL, **more: str) -> tuple[int, bytes, bytes]:
-        """As `run`, by the resident alone: 99 where it does not answer."""
+        """As `run`, by the daemon alone: 99 where it does not answer."""
         done = subprocess.run(
             [sys.executable, "-c", ASK, *words],
             env={**self.environment, **more},
@@ -65,7 +65,7 @@ class Home:
         )
         return done.returncode, done.stdout, done.stderr
 
-    def residents(self) -> list[int]:
+    def daemons(self) -> list[int]:
         """The processes that were started for this folder, the one that listens first."""
         found: list[int] = []
         for each in Path("/proc").iterdir():
@@ -82,10 +82,10 @@ class Home:
         return next(iter(self.sockets.glob("*.sock")), None)
 
     def begin(self) -> None:
-        """Have a resident started, and wait until it listens."""
+        """Have a daemon started, and wait until it listens."""
         self.run(ANSWER)
         wait_for(self.socket)
-        wait_for(lambda: len(self.residents()) > 1)
+        wait_for(lambda: len(self.daemons()) > 1)
 
 
 def wait_for(happens: Callable[[], object]) -> None:
@@ -105,11 +105,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     # The path of a socket is short.
     found = Home(tmp_path_factory.mktemp("run"))
     yield found
-    for pid in found.residents():
+    for pid in found.daemons():
         os.kill(pid, signal.SIGKILL)
 
 
-def test_a_resident_gives_the_same_bytes(home: Home) -> None:
+def test_a_daemon_gives_the_same_bytes(home: Home) -> None:
     home.begin()
     (home.folder / "answers.jsonl").write_bytes(
         b'{"answer": "It is sunny.", "id": 7}\n{"answer": "Hello there \xc3\xa9"}\n'
@@ -145,8 +145,8 @@ def test_the_callers_folder_and_environment_count(home: Home) -> None:
 def test_a_child_answers_again_and_knows_nothing_of_the_call_before(home: Home) -> None:
     home.begin()
     plain = home.asked(["check", "answer"])
-    wait_for(lambda: len(home.residents()) > 3)
-    processes = set(home.residents())
+    wait_for(lambda: len(home.daemons()) > 3)
+    processes = set(home.daemons())
     settings = home.folder / "toolvet.toml"
     for _ in range(2):
         settings.write_text("[checks.answer]\nmin_length = 500\n", encoding="utf-8")
@@ -155,16 +155,16 @@ def test_a_child_answers_again_and_knows_nothing_of_the_call_before(home: Home) 
         assert b"\x1b[" in home.asked(["check", "answer"], FORCE_COLOR="1", TERM="xterm")[1]
         assert home.asked(["check", "answer"]) == plain
     # None of them ended.
-    assert processes <= set(home.residents())
+    assert processes <= set(home.daemons())
 
 
 def test_what_opened_a_store_answers_no_more(home: Home) -> None:
     home.begin()
     home.asked(ANSWER)
-    wait_for(lambda: len(home.residents()) > 3)
-    processes = set(home.residents())
+    wait_for(lambda: len(home.daemons()) > 3)
+    processes = set(home.daemons())
     assert home.asked([*ANSWER, "--store", "answers.db", "--trace", "a1"])[0] == 1
-    wait_for(lambda: len(processes - set(home.residents())) == 1)
+    wait_for(lambda: len(processes - set(home.daemons())) == 1)
     assert home.run(["trace", "a1", "--store", "answers.db"])[0] == 0
 
 
@@ -175,12 +175,12 @@ def test_of_twenty_at_once_one_starts_it(home: Home) -> None:
         printed, complaints = process.communicate(REFUSAL)
         assert (process.returncode, printed, complaints) == alone
     wait_for(home.socket)
-    wait_for(lambda: len(home.residents()) > 1)
+    wait_for(lambda: len(home.daemons()) > 1)
     parents = {
         int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
-        for pid in home.residents()
+        for pid in home.daemons()
     }
-    assert len(parents & set(home.residents())) == 1
+    assert len(parents & set(home.daemons())) == 1
     again = [home.start(ANSWER) for _ in range(20)]
     assert [(each.communicate(REFUSAL)[0], each.returncode) for each in again] == [(alone[1], alone[0])] * 20
 
@@ -190,27 +190,27 @@ def test_one_that_is_killed_is_replaced_and_nobody_waits_for_it(home: Home) -> N
     alone = home.alone(ANSWER)
     # In the middle: it has the words, and waits for the input.
     asking = home.start(ANSWER)
-    old = home.residents()
+    old = home.daemons()
     assert asking.stdin is not None
     asking.stdin.write(REFUSAL[:10])
     asking.stdin.flush()
-    wait_for(lambda: set(home.residents()) - set(old) or asking.poll() is not None)
-    for pid in home.residents():
+    wait_for(lambda: set(home.daemons()) - set(old) or asking.poll() is not None)
+    for pid in home.daemons():
         os.kill(pid, signal.SIGKILL)
     printed, complaints = asking.communicate(REFUSAL[10:])
     assert (asking.returncode, printed, complaints) == alone
-    wait_for(lambda: not home.residents())
+    wait_for(lambda: not home.daemons())
     # Its socket is still there, and refuses.
     assert home.socket() is not None
     assert home.run(ANSWER) == alone
-    wait_for(lambda: len(home.residents()) > 1)
-    wait_for(lambda: home.run(ANSWER) == alone and home.residents())
+    wait_for(lambda: len(home.daemons()) > 1)
+    wait_for(lambda: home.run(ANSWER) == alone and home.daemons())
 
 
-def test_children_end_with_a_resident_that_is_killed(home: Home) -> None:
+def test_children_end_with_a_daemon_that_is_killed(home: Home) -> None:
     home.begin()
-    os.kill(min(home.residents()), signal.SIGKILL)
-    wait_for(lambda: not home.residents())
+    os.kill(min(home.daemons()), signal.SIGKILL)
+    wait_for(lambda: not home.daemons())
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, None])
@@ -218,8 +218,8 @@ def test_it_ends_when_it_is_told_or_idle_and_leaves_no_socket(home: Home, end: s
     home.environment["TOOLVET_RESIDENT"] = "600" if end else "2"
     home.begin()
     if end:
-        os.kill(min(home.residents()), end)
-    wait_for(lambda: not home.residents())
+        os.kill(min(home.daemons()), end)
+    wait_for(lambda: not home.daemons())
     assert home.socket() is None
 
 
@@ -246,35 +246,35 @@ def test_a_folder_that_others_may_enter_is_not_used(home: Home, mode: int) -> No
 
 def test_a_folder_of_another_user_or_a_link_is_not_used(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(home.folder))
-    assert place.address() is not None
+    assert protocol.address() is not None
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
-    assert place.address() is None
+    assert protocol.address() is None
     monkeypatch.undo()
     (home.folder / "elsewhere").mkdir(mode=0o700)
     other = home.folder / "other"
     other.mkdir()
     (other / "toolvet").symlink_to(home.folder / "elsewhere")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(other))
-    assert place.address() is None
+    assert protocol.address() is None
 
 
 def test_a_version_and_a_setting_of_python_have_an_address_of_their_own(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(home.folder))
-    addresses = [place.address()]
-    monkeypatch.setattr(place, "__version__", "99.0")
-    addresses.append(place.address())
+    addresses = [protocol.address()]
+    monkeypatch.setattr(protocol, "__version__", "99.0")
+    addresses.append(protocol.address())
     monkeypatch.setenv("PYTHONUTF8", "1")
-    addresses.append(place.address())
+    addresses.append(protocol.address())
     assert len({*addresses, None}) == 4
 
 
-def test_a_resident_that_says_nothing_is_not_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_that_says_nothing_is_not_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(home.folder))
     monkeypatch.setattr(client, "_CONNECT_SECONDS", 0.1)
-    path = place.address()
+    path = protocol.address()
     assert path is not None
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
         silent.bind(path)
@@ -285,7 +285,7 @@ def test_a_resident_that_says_nothing_is_not_waited_for(home: Home, monkeypatch:
 
 @pytest.mark.parametrize("said", [b"d" + b"\xff" * 8, b"d" + (9).to_bytes(8, "big") + (99).to_bytes(8, "big") + b"x"])
 def test_what_is_no_message_is_refused(said: bytes) -> None:
-    with pytest.raises(FrameError):
+    with pytest.raises(MessageError):
         unpacked(said)
 
 
@@ -299,13 +299,13 @@ def test_messages_come_back() -> None:
     ("given", "seconds"), [("", 0), ("off", 0), ("on", 600), ("ON", 600), ("5", 5), ("x", 0), ("9" * 9, 86400)]
 )
 def test_the_setting(given: str, seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(place.VARIABLE, given)
-    assert place.idle_seconds() == seconds
+    monkeypatch.setenv(protocol.VARIABLE, given)
+    assert protocol.idle_seconds() == seconds
 
 
 def test_a_call_imports_next_to_nothing() -> None:
     line = (
-        "import sys; before = set(sys.modules); import toolvet.agents.resident.client;print(*set(sys.modules) - before)"
+        "import sys; before = set(sys.modules); import toolvet.agents.daemon.client;print(*set(sys.modules) - before)"
     )
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
@@ -313,7 +313,7 @@ def test_a_call_imports_next_to_nothing() -> None:
     assert len(loaded) < 12
 
 
-def test_an_output_that_cannot_be_written_ends_as_without_a_resident(home: Home) -> None:
+def test_an_output_that_cannot_be_written_ends_as_without_a_daemon(home: Home) -> None:
     home.begin()
     found: list[tuple[int, bytes]] = []
     for wanted in ("600", "off"):

@@ -1,4 +1,4 @@
-"""`Resident`: the process that stays, and forks the children that run a command for one caller each."""
+"""`Daemon`: the process that stays, and forks the children that run a command for one caller each."""
 
 import gc
 import os
@@ -13,7 +13,7 @@ from functools import cache
 from io import BufferedReader, BytesIO, RawIOBase, TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
-from toolvet.agents.resident.frame import (
+from toolvet.agents.daemon.protocol import (
     DONE,
     INPUT,
     MOST_BYTES,
@@ -29,6 +29,7 @@ from toolvet.core.discover import file_states
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+
 Parse = Callable[[list[str]], Callable[[], int]]
 """Words → what runs them and returns the exit code. It is called beforehand, too, so it must not look around."""
 
@@ -36,19 +37,19 @@ _SPARE_CHILDREN: Final = 2
 _MOST_SPARE: Final = 4  # Where more wait, after many calls at once, those that come back end.
 _MOST_CALLS: Final = 100  # Of one child: what it has learnt from them goes with it.
 _MOST_CHILDREN: Final = 32
-_MOST_CALLERS: Final = 64  # Who waits for a child.
+_MOST_CALLERS: Final = 64  # Those that wait for a child.
 _REQUEST_SECONDS: Final = 2.0
 _CHILD_SECONDS: Final = 60  # The kernel ends a child then; its caller gave up long before.
 _REQUEST_FIELDS: Final = 3
-_TAKEN, _FREE, _OLD = b"+", b"=", b"-"  # What a child says to its parent.
-# A call that opened a store, or failed in a way that nobody foresaw, is the last one of its child.
+_TAKEN, _FREE, _OLD = b"+", b"=", b"-"  # A child sends these to its parent.
+# A call that opened a store, or failed by a bug of ours, is the last one of its child.
 _LEAVES_SOMETHING: Final = ("toolvet.store.store", "sqlalchemy")
 _MOST_CODE: Final = 4
 _MOST_SAID_BYTES: Final = 2**16
 _INSTALLED: Final = "site-packages"
 
 
-class Resident:
+class Daemon:
     """The process that stays: it sees to it that children wait for callers, and has one thread, because it forks.
 
     A child is made ahead, and answers one call after the other: making one and its first touch of what it shares cost
@@ -94,7 +95,7 @@ class Resident:
                 os.unlink(self._path)  # noqa: PTH108 - as above
 
     def _turn(self) -> None:
-        """Make the children that should wait, and hear what those that are there have to say."""
+        """Make the children that should wait, and receive what the others send."""
         while len(self._waiting) < _SPARE_CHILDREN and len(self._waiting) + len(self._busy) < _MOST_CHILDREN:
             self._make_child()
         poll = select.poll()
@@ -102,10 +103,10 @@ class Resident:
             poll.register(number, select.POLLIN)
         wait = self._idle - (time.monotonic() - self._asked_at)
         for number, _event in poll.poll(max(1, 1000 * wait)):
-            self._hear(number)
+            self._receive_from(number)
 
-    def _hear(self, number: int) -> None:
-        """Take a word of a child: it has a caller with these words, is free again, has old files loaded, or ends."""
+    def _receive_from(self, number: int) -> None:
+        """Receive from a child that it has a caller with these words, is free again, has old files loaded, or ends."""
         connection = self._waiting.get(number) or self._busy[number]
         said = connection.recv(_MOST_SAID_BYTES)
         if said == _OLD:
@@ -138,11 +139,11 @@ class Resident:
             return
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            # A child that outlives its parent must not stand in the way of the next resident.
+            # A child that outlives its parent must not stand in the way of the next daemon.
             os.close(self._held)
             for other in (ours, *self._waiting.values(), *self._busy.values()):
                 other.close()
-            # What it touches becomes its own: now, not while somebody waits.
+            # What it touches becomes its own: now, not while a caller waits.
             self._rehearse()
             for _ in range(_MOST_CALLS):
                 caller = self._await_caller(theirs)
@@ -170,7 +171,7 @@ class Resident:
     def _answer(self, caller: socket.socket, parent: socket.socket) -> bool:
         """Run the command that the caller wants, and say what came of it; return whether another may follow.
 
-        Whoever gets no answer runs it itself.
+        A caller without an answer runs it itself.
         """
         signal.alarm(_CHILD_SECONDS)
         caller.settimeout(_REQUEST_SECONDS)
@@ -200,7 +201,7 @@ class Resident:
             caller.sendall(answer)
         caller.close()
         signal.alarm(0)
-        # Nobody's folder is held by a child that waits.
+        # A child that waits holds no folder of a caller.
         os.chdir(os.path.dirname(self._path))  # noqa: PTH120 - a path is a string here
         return code <= _MOST_CODE and not any(name in sys.modules for name in _LEAVES_SOMETHING)
 
@@ -235,9 +236,9 @@ def _like(stream: object, buffer: BufferedReader | BytesIO) -> TextIOWrapper:
 
 
 def loaded_files() -> list[object]:
-    """What a change of the package changes, as an edited checkout: its modules that are loaded, and its data files.
+    """Return what a change of the package changes, as in an edited checkout: its loaded modules and its data files.
 
-    Those of an installation change together, with its version, which is in the address, or are written anew: one of
+    Those of an installation change together, with its version, which is in the address, or are written again: one of
     them is looked at. The 760 files of a checkout take one to three milliseconds, half of a call.
     """
     return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in map(os.stat, _files())]

@@ -4,8 +4,8 @@
 
 Starting Python, reading the phrases and the databases takes a hundred times as long as a verdict, so for hooks a
 process of this user stays: the first call starts it and judges by itself, later calls ask it over a socket, and it ends
-when it was not asked for some minutes. `client` is what a command runs first, and imports next to nothing; `server` is
-the process that stays; both find each other by `place`, and talk as `frame` says.
+after some minutes without a call. `client` is what a command runs first, and imports next to nothing; `server` is the
+process that stays; `protocol` has its address and the messages between both.
 
 The answer is the same to the byte, because it is the same code: a child that was forked ahead answers each request, and
 has the caller's words, working folder, environment and input. So no request sees another's state, and one that crashes
