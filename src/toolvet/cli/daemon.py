@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
-from importlib import import_module
 
 from toolvet.agents.daemon import Daemon
 from toolvet.cli import parse, run
@@ -54,8 +53,7 @@ def _load() -> None:
     from toolvet.core.turn import prepare  # noqa: PLC0415 - as above
 
     modules("toolvet.cli.commands.check")
-    for name in ("run", "servers", "after", "before", "tool_lists", "done"):
-        import_module(f"toolvet.agents.hook.{name}")
+    modules("toolvet.agents.hook")
     prepare()
     check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
     check_answer("The lamp costs 12 euros.", calls=[{"name": "price", "arguments": {}, "result": "12 EUR"}])
