@@ -108,7 +108,13 @@ def _own_words(text: str) -> str:
 def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[AgentDeed]) -> MissingWork | None:
     """A run is said to have gone well that was not made after the last edit, or that failed."""
     table = work_table()
-    edits = [at for at, deed in enumerate(deeds) if deed.what == "edit" and deed.ended and _counts(deed)]
+    edits = [
+        at
+        for at, deed in enumerate(deeds)
+        if deed.what == "edit"
+        and deed.ended
+        and (not deed.path or re.search(work_table().shell.documents, deed.path) is None)
+    ]
     last = edits[-1] if edits else -1
     for kind, sentence in claims_in(said):
         runs = [at for at, deed in enumerate(deeds) if kind in deed.kinds]
@@ -212,10 +218,6 @@ def _ungrounded(
 
 def _says_done(said: str) -> bool:
     return any(finds(work_table().done.patterns, each) for each in sentences_of(said))
-
-
-def _counts(deed: AgentDeed) -> bool:
-    return not deed.path or re.search(work_table().shell.documents, deed.path) is None
 
 
 def _is_last_word(deeds: Sequence[AgentDeed], at: int) -> bool:

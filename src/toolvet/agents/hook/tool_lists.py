@@ -86,6 +86,7 @@ def _ask(target: Target, file: Path) -> None:
     import subprocess  # noqa: PLC0415 - most lists are known
 
     command = [sys.executable, "-P", "-m", "toolvet.agents.hook.tool_lists", str(file)]
+    package = str(Path(__file__).resolve().parents[3])
     try:
         process = subprocess.Popen(  # noqa: S603 - our own module
             command,
@@ -93,7 +94,7 @@ def _ask(target: Target, file: Path) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_package(), os.environ.get("PYTHONPATH"))))},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))},
         )
     except OSError:
         return
@@ -102,10 +103,6 @@ def _ask(target: Target, file: Path) -> None:
         process.stdin.close()
     # It belongs to nobody from here on.
     process.returncode = 0
-
-
-def _package() -> str:
-    return str(Path(__file__).resolve().parents[3])
 
 
 _MOST_SECONDS: Final = 60.0

@@ -177,7 +177,11 @@ def _run(call: ToolCall) -> AgentDeed:
         return AgentDeed("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
     output = _output(call)
     segments = segments_of(command)
-    kinds = tuple(kind.name for kind in table.kinds if any(_is_of(kind, each) for each in segments))
+    kinds = tuple(
+        kind.name
+        for kind in table.kinds
+        if any(pattern.match(each) is not None for each in segments for pattern in compiled(kind.commands))
+    )
     # What prints as tests do was a run of them, whatever it is called.
     tests = table.kinds[0]
     perhaps = any(finds((table.shell.perhaps,), each) for each in segments)
@@ -221,10 +225,6 @@ def segments_of(command: str) -> list[str]:
                 # A program by its path is also known by its name.
                 found.append(rest[rest.split(" ", 1)[0].rfind("/") + 1 :])
     return found
-
-
-def _is_of(kind: WorkKind, segment: str) -> bool:
-    return any(pattern.match(segment) is not None for pattern in compiled(kind.commands))
 
 
 def _finds(patterns: Sequence[str], output: str) -> bool:

@@ -76,7 +76,11 @@ class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
         lines += ["", "## Issues Found:", ""]
         for number, message in enumerate(errors, 1):
             lines.append(f"{number}. {self._with_field(message)}")
-            lines += [f"   - Fix: Use {_json(value)}." for value in self._values_for(message.path)]
+            lines += [
+                f"   - Fix: Use {_json(correction.value)}."
+                for correction in self.corrections
+                if message.path and correction.path == message.path
+            ]
         others = [message for message in self.messages if message.severity != "error"]
         if others:
             lines += ["", "## Suggestions:", ""]
@@ -96,9 +100,6 @@ class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
     def _with_field(self, message: Message) -> str:
         return f"**{_field(message.path)}**: {message.message}" if message.path else message.message
-
-    def _values_for(self, path: str) -> list[object]:
-        return [correction.value for correction in self.corrections if path and correction.path == path]
 
 
 def judge_by_schema(tool: Mapping[str, object], arguments: object) -> CallJudgement:
@@ -332,7 +333,11 @@ class ToolValidation:
         findings = await self._run(found.tool, chosen, arguments, given, steps)
         messages = [message for finding in findings for message in finding.messages]
         if levels is not None:
-            messages += [_level_warning(level) for level in LEVELS if level in wanted and level not in self.levels]
+            messages += [
+                Message(f"This server checks nothing at the level '{level}'.", "warn")
+                for level in LEVELS
+                if level in wanted and level not in self.levels
+            ]
         corrections = tuple(correction for finding in findings for correction in finding.corrections)
         return found.with_findings(tuple(messages), corrections)
 
@@ -434,7 +439,3 @@ async def _tell(on_progress: OnStep | None, done: int, total: int, message: str)
         await on_progress(done, total, message)
     except Exception:  # noqa: BLE001 - a client that is gone must not decide whether a call is valid.
         _LOG.exception("the progress of a validation could not be told")
-
-
-def _level_warning(level: Level) -> Message:
-    return Message(f"This server checks nothing at the level '{level}'.", "warn")

@@ -87,7 +87,8 @@ def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions
         is_whole = len(outcomes) == len(jobs)
         overview, reports = _gather(servers, outcomes, folder, publishing)
         if many.into is not None:
-            _write_overview(overview, many.into)
+            _write(many.into / "overview.json", encode_document(overview))
+            _write(many.into / "index.html", render_page(overview))
         if publishing.publish is not None and reports:
             publishing.publish(reports)
         if publishing.prints:
@@ -177,11 +178,6 @@ def _gather(
             yield AssessedServer(name=name, file="", reason="left out", problem=problem)
 
     return build_overview(judged(), cards(), __version__), reports
-
-
-def _write_overview(overview: ServersOverview, into: Path) -> None:
-    _write(into / "overview.json", encode_document(overview))
-    _write(into / "index.html", render_page(overview))
 
 
 def _write(path: Path, text: str) -> None:

@@ -35,7 +35,7 @@ from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.options import checked_store
 from toolvet.cli.target import parse_header, parse_variable, read_target
-from toolvet.core.settings import Settings, load_settings
+from toolvet.core.settings import load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
 from toolvet.mcp.transport import NamedTarget, ServerList, adopt_orphans, read_server_list
@@ -128,12 +128,17 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     known = _read_baseline(flags.baseline or settings[AssessSettings].baseline)
     servers = _read_targets(words, flags, settings[AssessSettings])
     fail_on, fail_under = _read_thresholds(flags, settings[AssessSettings])
-    store = _read_store(flags, settings)
+    store_url = flags.store or settings[StoreSettings].url
+    store = None if store_url is None else checked_store(store_url)
 
     def publish(reports: Sequence[Report]) -> None:
         _publish(reports, writers, flags, prints=many is None)
         if store is not None:
-            _keep(reports, store)
+            from toolvet.store import Store  # noqa: PLC0415 - only where it is asked for
+
+            with Store(store) as opened:
+                for report in reports:
+                    opened.add(report)
 
     many = _read_many(flags, settings[AssessSettings])
     if many is not None:
@@ -327,20 +332,6 @@ def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | 
 def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
     level = first_given(flags.fail_on, file.fail_on, "error")
     return (None if level == "never" else Severity(level)), first_given(flags.fail_under, file.fail_under, None)
-
-
-def _read_store(flags: AssessFlags, settings: Settings) -> str | None:
-    given = flags.store or settings[StoreSettings].url
-    return None if given is None else checked_store(given)
-
-
-def _keep(reports: Sequence[Report], url: str) -> None:
-    """Add the reports to a store."""
-    from toolvet.store import Store  # noqa: PLC0415 - only where it is asked for
-
-    with Store(url) as store:
-        for report in reports:
-            store.add(report)
 
 
 def _publish(

@@ -216,13 +216,14 @@ def check_files(
     options, url = _settings(settings)
     options.update({name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
     check = AnswerCheck(**options)
+    records = (each for file in files for each in read_answers(file, lines=output.lines, field=output.field))
     print_line, is_terminal = line_printer()
     totals = _Totals()
     failed = False
     with ExitStack() as until_the_end:
         store = _open_store(output.store or url, until_the_end)
         progress = until_the_end.enter_context(show_progress())
-        for number, record in enumerate(_read_all(files, output), start=1):
+        for number, record in enumerate(records, start=1):
             quality = check(
                 record.text,
                 calls=record.calls,
@@ -277,11 +278,6 @@ def _keep(store: "Store", record: AnswerRecord, quality: AnswerQuality) -> None:
         variant=record.variant,
         conversation=record.conversation,
     )
-
-
-def _read_all(files: Iterable[str], output: Output) -> Iterable[AnswerRecord]:
-    for file in files:
-        yield from read_answers(file, lines=output.lines, field=output.field)
 
 
 def _fails(quality: AnswerQuality, fail_on: str) -> bool:

@@ -1,14 +1,14 @@
 """The work of `toolvet check arguments`: calls in, reports out."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import orjson
 
-from toolvet.cli.commands.check.input import Record, is_table, read_input, read_records
-from toolvet.cli.commands.check.tables import read_table, refuse_field
+from toolvet.cli.commands.check.input import read_input
+from toolvet.cli.commands.check.tables import read_rows_or_records
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.settings import load_settings
 from toolvet.core.tools import read_tool
@@ -101,7 +101,7 @@ def check_calls(
     path = Path(tool_file)
     tools = _read_tools(path)
     code = 0
-    for record in _read(file, field):
+    for record in read_rows_or_records(file, field, "arguments", ("id", "name", "tool")):
         identity, called, arguments = read_call(record.value)
         tool = _choose(tools, called or name, path, record.place)
         report = check(tool.definition, arguments)
@@ -119,13 +119,6 @@ def check_calls(
         else:
             sys.stdout.write(f"{record.place}:\n{report.to_text(max_chars)}\n\n")
     return code
-
-
-def _read(file: str, field: str | None) -> Iterator[Record]:
-    if is_table(file):
-        return read_table(file, field, "arguments", ("id", "name", "tool"))
-    refuse_field(file, field)
-    return read_records(file)
 
 
 def _read_tools(path: Path) -> list[NamedTool]:

@@ -1,15 +1,15 @@
 """The work of `toolvet check result`: records in, verdicts out, one line each."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.commands.check.input import Record, is_table, read_records
-from toolvet.cli.commands.check.tables import read_table, refuse_field
+from toolvet.cli.commands.check.input import Record
+from toolvet.cli.commands.check.tables import read_rows_or_records
 from toolvet.cli.terminal import new_table
 from toolvet.core.checks import ResultVerdict
 from toolvet.core.json_value import is_object, members
@@ -34,9 +34,15 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
     check = load_settings(settings).result_check()
     worst = 0
     table = new_table("#", "tool", "classification", "state", "why", overflow="fold")
-    for number, (record, result) in enumerate(map(_read_result, _read(file, field)), start=1):
+    for number, (record, result) in enumerate(
+        map(_read_result, read_rows_or_records(file, field, "result", ("id", "tool", "arguments"))), start=1
+    ):
         tool = record.get("tool")
-        verdict = check(members(tool) or _named_tool(tool), members(record.get("arguments")), result)
+        verdict = check(
+            members(tool) or {"name": tool if isinstance(tool, str) else "tool"},
+            members(record.get("arguments")),
+            result,
+        )
         worst = max(worst, _LADDER.index(verdict.classification))
         if as_json:
             identity = {"id": record["id"]} if "id" in record else {}
@@ -44,7 +50,7 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
         else:
             table.add_row(
                 str(number),
-                _tool_name(tool),
+                Text(view_of(tool).name),
                 Text(verdict.classification, style=_STYLE[verdict.classification]),
                 verdict.state or "",
                 Text(_reasons(verdict)),
@@ -52,13 +58,6 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
     if not as_json:
         Console().print(table)
     return int(fail_on != "never" and worst >= _LADDER.index(fail_on))
-
-
-def _read(file: str, field: str | None) -> Iterator[Record]:
-    if is_table(file):
-        return read_table(file, field, "result", ("id", "tool", "arguments"))
-    refuse_field(file, field)
-    return read_records(file)
 
 
 def _read_result(record: Record) -> tuple[Mapping[str, object], object]:
@@ -71,14 +70,6 @@ def _read_result(record: Record) -> tuple[Mapping[str, object], object]:
     if "result" in value and "jsonrpc" not in value:
         return value, value["result"]
     return value, None if value and _NO_RESULT.issuperset(value) else value
-
-
-def _named_tool(tool: object) -> dict[str, object]:
-    return {"name": tool if isinstance(tool, str) else "tool"}
-
-
-def _tool_name(tool: object) -> Text:
-    return Text(view_of(tool).name)
 
 
 def _reasons(verdict: ResultVerdict) -> str:

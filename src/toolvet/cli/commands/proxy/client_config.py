@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from toolvet.cli.options import checked_store, own_command
 from toolvet.errors import UsageError
-from toolvet.proxy.install import Change, InstallPlan, Wrapper, backup_of, install, planned, uninstall
+from toolvet.proxy.install import InstallPlan, Wrapper, backup_of, install, planned, uninstall
 
 _WORDS: Final = {
     "wrapped": "now runs through toolvet",
@@ -60,11 +60,8 @@ def uninstall_proxy(config: Path, servers: Sequence[str]) -> int:
 
 def _print_changes(plan: InstallPlan, command: Literal["install", "uninstall"]) -> None:
     for change in plan.changes:
-        sys.stderr.write(f"{change.server}: {_describe(change, command)}\n")
-
-
-def _describe(change: Change, command: Literal["install", "uninstall"]) -> str:
-    return _ALREADY[command] if change.done == "already" else _WORDS[change.done]
+        done = _ALREADY[command] if change.done == "already" else _WORDS[change.done]
+        sys.stderr.write(f"{change.server}: {done}\n")
 
 
 def _wrapper_options(settings: Path | None, store: str | None) -> tuple[str, ...]:

@@ -255,15 +255,13 @@ def _pass_on(read: int, original: int, mask: SecretMask) -> None:
             whole, newline, rest = begun + data, b"", b""
         begun = rest
         if whole or newline:
-            _write(original, _masked(whole, mask) + newline)
+            _write(
+                original,
+                mask.known(whole.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") + newline,
+            )
         if ready and not data:
             os.close(read)
             return
-
-
-def _masked(data: bytes, mask: SecretMask) -> bytes:
-    """Return `data` without the secrets; all its other bytes stay, also those that are not UTF-8."""
-    return mask.known(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _write(original: int, data: bytes) -> None:

@@ -297,7 +297,8 @@ def _print_item(
     history: Sequence[dict[str, object]] = (),
     asks: bool = False,
 ) -> None:
-    turn = _turn(store, item)
+    trace = None if item.verdict is None else item.verdict.trace
+    turn = None if trace is None else store.turn(trace)
     if as_json:
         extra: dict[str, object] = {"history": list(history)} if history else {}
         _write({**item_document(item), **extra})
@@ -305,11 +306,6 @@ def _print_item(
     console = Console(highlight=False, soft_wrap=True)
     for line in item_lines(item, turn, history, asks=asks):
         console.print(line)
-
-
-def _turn(store: Store, item: QueueItem) -> RecordedTurn | None:
-    trace = None if item.verdict is None else item.verdict.trace
-    return None if trace is None else store.turn(trace)
 
 
 def _shown(item: QueueItem) -> tuple[str, str]:
@@ -332,12 +328,8 @@ def _kappa(kappa: float | None) -> str:
 
 
 def _write(document: object) -> None:
-    text = orjson.dumps(document, option=orjson.OPT_INDENT_2, default=_plain).decode()
+    text = orjson.dumps(document, option=orjson.OPT_INDENT_2, default=msgspec.to_builtins).decode()
     sys.stdout.write(f"{escape_unseen(text)}\n")
-
-
-def _plain(value: object) -> object:
-    return msgspec.to_builtins(value)
 
 
 _MOST_TEXT: Final = 4_000

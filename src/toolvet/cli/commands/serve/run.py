@@ -74,7 +74,7 @@ def serve(
                 "(toolvet serve token NAME), or TOOLVET_TOKEN in the environment"
             )
         people.local = person_at_this_machine()
-    listener = open_socket(host, _port(port, settings.port))
+    listener = open_socket(host, next((each for each in (port, settings.port) if each is not None), _PORT))
     a_minute = settings.requests_per_minute or _REQUESTS_PER_MINUTE
     gate = Gate(
         people,
@@ -138,11 +138,6 @@ def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
     except ImportError as error:
         raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
     return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
-
-
-def _port(flag: int | None, setting: int | None) -> int:
-    given = flag if flag is not None else setting
-    return _PORT if given is None else given
 
 
 def make_token(name: str, role: str) -> int:

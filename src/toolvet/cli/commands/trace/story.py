@@ -52,18 +52,12 @@ def list_turns(given: str | None, *, as_json: bool) -> int:
     for turn in turns:
         answers = ", ".join("escalate" if answer.escalate else "show" for answer in turn.answers)
         began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(began, Text(turn.trace[:_SHOWN_ID]), Text(_tools(turn)), Text(_faults(turn)), answers)
+        called = Counter(one_line(call.tool or "") for call in turn.calls)
+        faults = Counter(call.outcome for call in turn.calls if call.outcome not in GOOD_OUTCOMES)
+        table.add_row(began, Text(turn.trace[:_SHOWN_ID]), Text(_counted(called)), Text(_counted(faults)), answers)
     console.print(table)
     console.print("\ntoolvet trace ID tells one of them.", style="dim")
     return 0
-
-
-def _tools(turn: RecordedTurn) -> str:
-    return _counted(Counter(one_line(call.tool or "") for call in turn.calls))
-
-
-def _faults(turn: RecordedTurn) -> str:
-    return _counted(Counter(call.outcome for call in turn.calls if call.outcome not in GOOD_OUTCOMES))
 
 
 def _counted(counts: Counter[str]) -> str:
