@@ -102,7 +102,7 @@ def main(words: Sequence[str] | None = None) -> None:
 def _import_msgspec() -> None:
     """Import msgspec without `typing_extensions`, which loads `inspect` and `ast`: 9 ms of the 60 that a check takes.
 
-    Msgspec takes the same names from `typing` where it is missing. This is our own process: nobody else is surprised.
+    Msgspec takes the same names from `typing` where it is missing. This is our own process, so no other code sees it.
     """
     missing = "typing_extensions" not in sys.modules
     if missing:

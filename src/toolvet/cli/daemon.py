@@ -1,6 +1,6 @@
 """python -m toolvet.cli.daemon SOCKET LOCK SECONDS: the daemon, which `toolvet.agents.daemon.client` starts.
 
-It loads what the checks need, and then runs them for whoever asks (`toolvet.agents.daemon.server`).
+It loads what the checks need, and then runs them for all callers (`toolvet.agents.daemon.server`).
 """
 
 import fcntl

@@ -25,7 +25,7 @@ def store_url(given: str | None) -> str:
     return given or load_settings(None)[StoreSettings].url or DEFAULT_STORE
 
 
-def note_deed(store: "Store", action: str, target: str) -> None:
+def note_action(store: "Store", action: str, target: str) -> None:
     """Write into the audit log what is about to be done. Raises StoreError, and then it should not be done."""
     from toolvet.store.audit import write_entry  # noqa: PLC0415 - SQLAlchemy, for a few commands
 

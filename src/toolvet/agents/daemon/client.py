@@ -50,7 +50,7 @@ _KEPT = (
     "LD_LIBRARY_PATH",
     "TZ",
 )
-# Ends at once, and leaves a process that belongs to nobody.
+# Ends at once, and leaves a process without a parent of ours.
 _SHELL = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 
 

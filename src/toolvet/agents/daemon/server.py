@@ -139,7 +139,7 @@ class Daemon:
             return
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            # A child that outlives its parent must not stand in the way of the next daemon.
+            # A child that outlives its parent must not block the next daemon.
             os.close(self._held)
             for other in (ours, *self._waiting.values(), *self._busy.values()):
                 other.close()

@@ -176,7 +176,7 @@ class AgentGuard:
         plainly contradict the answer, and never twice in a row. Otherwise None.
 
         Args:
-            conversation: As in `call`. With an empty one nothing is sent back, because nobody could count how often.
+            conversation: As in `call`. With an empty one nothing is sent back, because how often could not be counted.
             messages: The messages of the run, its last answer included, in any format that `toolvet.turns` reads; what
                 it cannot read is not judged.
         """

@@ -50,7 +50,7 @@ class ToolvetGuardrail(CustomGuardrail):
 
     def _finished(self, request_data: Any, answer: str) -> None:
         messages = [*(request_data.get("messages") or ()), {"role": "assistant", "content": answer}]
-        # Without an id of the session each request has an id of its own, and nobody could count what was sent back.
+        # Without an id of the session each request has an id of its own, so what was sent back could not be counted.
         session = str(request_data.get("litellm_session_id") or "")
         if len(messages) > 1 and (again := self._guard.finished(session, messages)) is not None:
             raise GuardrailRaisedException(self.guardrail_name, again, False, 400, blocked_content=True)  # noqa: FBT003

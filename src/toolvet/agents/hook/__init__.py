@@ -1,4 +1,4 @@
-"""A coding agent's event, as JSON on stdin → what its client is to be told, as JSON on stdout.
+"""A coding agent's event, as JSON on stdin → the answer for its client, as JSON on stdout.
 
 run (reads the input, the settings and the transcript) → dialect (a client's words ↔ HookEvent, HookAnswer)
   → calls (before and after a tool), work, done (the end: what was done, and what is said of it)

@@ -66,7 +66,7 @@ def _tools(file: Path) -> list[object] | None:
 
 
 def _begin(file: Path) -> bool:
-    """Whether this process is to ask: nobody has for some minutes."""
+    """Whether this process is to ask: no other has for some minutes."""
     mark = file.with_suffix(f".{ASKED}")
     try:
         if time.time() - mark.stat().st_mtime < _ASK_AGAIN_SECONDS:
@@ -101,7 +101,7 @@ def _ask(target: Target, file: Path) -> None:
     if process.stdin is not None:
         process.stdin.write(msgspec.json.encode(described(target)))
         process.stdin.close()
-    # It belongs to nobody from here on.
+    # From here on we do not wait for it.
     process.returncode = 0
 
 

@@ -1,7 +1,7 @@
 """The calls of a coding agent → what was done: files edited, tests and builds run, and how each run ended.
 
-Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentDeed("run", kinds=("test",), ended=False)
-Edit(file_path="src/a.py")    AgentDeed("edit", path="src/a.py")
+Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentAction("run", kinds=("test",), ended=False)
+Edit(file_path="src/a.py")    AgentAction("edit", path="src/a.py")
 """
 
 import re
@@ -125,7 +125,7 @@ _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
 
 
-class AgentDeed(msgspec.Struct, frozen=True):
+class AgentAction(msgspec.Struct, frozen=True):
     """What one call did: `edit` of a file, `run` of a command, `hidden` (another agent's), or anything else.
 
     `kinds` are the kinds of a run; `perhaps` says that it may have been one that we do not know. `ended` is whether
@@ -140,41 +140,41 @@ class AgentDeed(msgspec.Struct, frozen=True):
     perhaps: bool = False
 
 
-def deeds_of(calls: Iterable[ToolCall]) -> list[AgentDeed]:
+def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
     """Return what each call did, in their order."""
-    return [_deed(call) for call in calls]
+    return [_action(call) for call in calls]
 
 
-def _deed(call: ToolCall) -> AgentDeed:
+def _action(call: ToolCall) -> AgentAction:
     tools, name = work_table().tools, call.name.rpartition(".")[2].lower()
     if name in tools.edit or call.name.lower() in tools.edit:
         return _edit(call)
     if name in tools.shell or call.name.lower() in tools.shell:
         return _run(call)
     if name in tools.opaque:
-        return AgentDeed("hidden")
-    return AgentDeed("other")
+        return AgentAction("hidden")
+    return AgentAction("other")
 
 
-def _edit(call: ToolCall) -> AgentDeed:
+def _edit(call: ToolCall) -> AgentAction:
     arguments = members(call.arguments)
     named = next((arguments[key] for key in _PATH_KEYS if isinstance(arguments.get(key), str)), "")
     written = _command(call)
     found = _PATH.search(written)
     path = f"{named}" or ("" if found is None else found[1].strip())
     if arguments.get("command") in ("view", "undo_edit"):
-        return AgentDeed("other")
-    return AgentDeed(
+        return AgentAction("other")
+    return AgentAction(
         "edit", path=path, ended=not call.failed and not (call.answered and _exit_code(_output(call)) not in (0, None))
     )
 
 
-def _run(call: ToolCall) -> AgentDeed:
+def _run(call: ToolCall) -> AgentAction:
     table = work_table()
     command = _command(call)[:_MOST_COMMAND]
     if "*** Begin Patch" in command:
         found = _PATH.search(command)
-        return AgentDeed("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
+        return AgentAction("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
     output = _output(call)
     segments = segments_of(command)
     kinds = tuple(
@@ -192,15 +192,15 @@ def _run(call: ToolCall) -> AgentDeed:
     ):
         kinds = ("test", *kinds)
     if not kinds and finds((table.shell.edits,), command):
-        return AgentDeed("edit", ended=True, path="")
+        return AgentAction("edit", ended=True, path="")
     ended = None
     if kinds and call.answered and not members(call.arguments).get("run_in_background"):
         ended = _ended([kind for kind in table.kinds if kind.name in kinds], call, output, piped="|" in command)
-    return AgentDeed("run", kinds, ended, command=command, perhaps=perhaps)
+    return AgentAction("run", kinds, ended, command=command, perhaps=perhaps)
 
 
 def segments_of(command: str) -> list[str]:
-    """Return the commands of a shell's line that run something, without what stands before the program.
+    """Return the commands of a shell's line that run something, without the words before the program.
 
     >>> segments_of("cd app && CI=1 uv run pytest -q | tail -3")
     ['pytest -q']

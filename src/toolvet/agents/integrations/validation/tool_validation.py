@@ -136,7 +136,7 @@ def _json(value: object) -> str:
 
 
 OnStep = Callable[[int, int, str], Awaitable[None]]
-"""An async function that is told: the steps that are done, their total, and what the last one found."""
+"""An async function that gets the steps that are done, their total, and what the last one found."""
 
 _LOG: Final = logging.getLogger("toolvet.validation")
 _Check = TypeVar("_Check", bound=CheckFunction)
@@ -154,7 +154,7 @@ class ToolValidation:
             `invalidate_on` nothing is kept, and the validators run every time.
         invalidate_on: names of your own for the events that make kept findings invalid (see `invalidate`).
         timeout: the limit for each validator, in seconds.
-        streaming: whether clients that ask for progress are told what each validator found as soon as it is done.
+        streaming: whether clients that ask for progress get what each validator found as soon as it is done.
         on_failure: what a validator that raises, hangs or returns nonsense means for the call: "error" refuses it,
             "warn" lets it pass with a warning. A validator may have its own.
         clock: the seconds that `ttl` counts.
@@ -315,7 +315,7 @@ class ToolValidation:
             levels: only validators of these levels; None for all.
             context: what a client sent for the validators; not to be trusted.
             purpose: "call" for a call that will be made, "validate" for a question about one.
-            on_progress: is told how many of the steps (the schema, then each validator) are done, how many there are,
+            on_progress: gets how many of the steps (the schema, then each validator) are done, how many there are,
                 and what the last one found.
 
         Returns:
@@ -425,7 +425,7 @@ class ProgressSteps:
         await self.done(said or f"'{validator.name}' found nothing")
 
     async def after(self, validator: ServerValidator, running: Awaitable[Findings]) -> Findings:
-        """What a validator finds; told of as soon as it is known."""
+        """Return what a validator finds, and report it as soon as it is known."""
         finding = await running
         await self.found(validator, finding)
         return finding

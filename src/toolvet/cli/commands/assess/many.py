@@ -68,7 +68,7 @@ class ManyOptions:
 class ReportPublishing:
     """What becomes of a report: `judge` compares it with the baseline and the thresholds, `publish` takes them all.
 
-    `publish` is None where nobody asked for all reports in one document or in a store; then they never stand in memory
+    `publish` is None where all reports are wanted neither in one document nor in a store; then they are never in memory
     together.
     """
 
@@ -158,7 +158,7 @@ async def _run(
 def _gather(
     servers: ServerList, outcomes: Sequence[AssessmentOutcome], folder: ResultsFolder, publishing: ReportPublishing
 ) -> tuple[ServersOverview, list[Report]]:
-    """The overview, with the page of each server written on the way, and the reports where somebody wants them all."""
+    """The overview, with the page of each server written on the way, and the reports where they are all wanted."""
     reports: list[Report] = []
 
     def judged() -> Iterable[AssessedServer]:

@@ -127,7 +127,9 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
     known = _read_baseline(flags.baseline or settings[AssessSettings].baseline)
     servers = _read_targets(words, flags, settings[AssessSettings])
-    fail_on, fail_under = _read_thresholds(flags, settings[AssessSettings])
+    level = first_given(flags.fail_on, settings[AssessSettings].fail_on, "error")
+    fail_on = None if level == "never" else Severity(level)
+    fail_under = first_given(flags.fail_under, settings[AssessSettings].fail_under, None)
     store_url = flags.store or settings[StoreSettings].url
     store = None if store_url is None else checked_store(store_url)
 
@@ -327,11 +329,6 @@ def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | 
         return str(path), load(Path(path).read_bytes(), str(path))
     except OSError as error:
         raise UsageError(f"--baseline {path}: {error.strerror}; write one with --report json={path}") from error
-
-
-def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
-    level = first_given(flags.fail_on, file.fail_on, "error")
-    return (None if level == "never" else Severity(level)), first_given(flags.fail_under, file.fail_under, None)
 
 
 def _publish(

@@ -139,13 +139,13 @@ def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Gener
         def show(tally: Tally, share: float | None) -> None:
             first.append(tally.rows) if not first else None
             rate = (tally.rows - first[0]) / max(0.001, time.monotonic() - started)
-            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s{_told(figures)}"
+            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s{_retries_note(figures)}"
             bar.update(task, description=words, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield show
 
 
-def _told(figures: EngineFigures) -> str:
+def _retries_note(figures: EngineFigures) -> str:
     """What an engine had to do again, where there was such."""
     found = [(figures.retries, "tried again"), (figures.failed, "judged here, as the workers failed with it")]
     return "".join(f", {count:,} {words}" for count, words in found if count)
@@ -174,8 +174,8 @@ def _summarise(
     console.print(
         f"{tally.rows:,} {kind}{resumed} in {seconds:,.1f} s: {tally.flagged:,} {_FLAGGED[kind]}", style="bold"
     )
-    if told := _told(figures):
-        console.print(f"  partitions:{told[1:]}")
+    if note := _retries_note(figures):
+        console.print(f"  partitions:{note[1:]}")
     if tally.counts:
         counted = sorted(tally.counts.items(), key=lambda each: -each[1])
         console.print(f"  {', '.join(f'{name} {count:,}' for name, count in counted)}")

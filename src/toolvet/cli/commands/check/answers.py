@@ -232,9 +232,18 @@ def check_files(
                 trace=record.trace or output.trace,
             )
             if store is not None:
-                _keep(store, record, quality)
+                store.add(
+                    quality,
+                    text=record.text or "",
+                    question=record.question,
+                    calls=record.calls,
+                    model=record.model,
+                    variant=record.variant,
+                    conversation=record.conversation,
+                )
             totals.add(quality)
-            failed |= _fails(quality, fail_on)
+            if fail_on != "never":
+                failed |= quality.should_escalate or (fail_on == "signal" and bool(quality.signals))
             if output.json:
                 _write_json(record, quality, output)
             else:
@@ -265,25 +274,6 @@ def _open_store(given: str | None, until_the_end: ExitStack) -> "Store | None":
     from toolvet.store import Store  # noqa: PLC0415 - as above
 
     return until_the_end.enter_context(Store(checked_store(given)))
-
-
-def _keep(store: "Store", record: AnswerRecord, quality: AnswerQuality) -> None:
-    """Add an answer to the store, with what its record says of the turn."""
-    store.add(
-        quality,
-        text=record.text or "",
-        question=record.question,
-        calls=record.calls,
-        model=record.model,
-        variant=record.variant,
-        conversation=record.conversation,
-    )
-
-
-def _fails(quality: AnswerQuality, fail_on: str) -> bool:
-    if fail_on == "never":
-        return False
-    return quality.should_escalate or (fail_on == "signal" and bool(quality.signals))
 
 
 def _advice(record: AnswerRecord, quality: AnswerQuality, output: Output) -> str | None:

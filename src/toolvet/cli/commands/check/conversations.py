@@ -85,7 +85,10 @@ def check_conversations(
     failed = False
     with show_progress() as progress:
         for number, record in enumerate(read_conversations(file, field), start=1):
-            verdict = _judge(check, record)
+            try:
+                verdict = check(record.messages)
+            except TypeError as error:
+                raise UsageError(f"{record.place}: {error}") from error
             totals.add(verdict)
             failed |= _fails(verdict, fail_on)
             if as_json:
@@ -109,13 +112,6 @@ def _read_tools(path: Path) -> object:
     return value
 
 
-def _judge(check: ConversationCheck, record: ConversationRecord) -> ConversationVerdict:
-    try:
-        return check(record.messages)
-    except TypeError as error:
-        raise UsageError(f"{record.place}: {error}") from error
-
-
 def _fails(verdict: ConversationVerdict, fail_on: str) -> bool:
     if fail_on == "never":
         return False
@@ -129,7 +125,8 @@ def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlin
     for number, each in enumerate(verdict.turns, start=1):
         yield _turn_line(number, each)
         for call in each.calls:
-            yield _call_line(call)
+            outcome = (_outcome(call), "red" if call.failed else "green")
+            yield [(f"    {visible(call.call.name) or 'a tool'}: ", ""), outcome]
         if each.answer is not None:
             yield from signal_lines(each.answer, underlines=underlines)
         for note in each.turn.notes:
@@ -152,11 +149,6 @@ def _turn_line(number: int, verdict: TurnVerdict) -> Line:
         (shown, ""),
         (f"  {found}" if found else "", "dim"),
     ]
-
-
-def _call_line(verdict: CallVerdict) -> Line:
-    style = "red" if verdict.failed else "green"
-    return [(f"    {visible(verdict.call.name) or 'a tool'}: ", ""), (_outcome(verdict), style)]
 
 
 def _outcome(verdict: CallVerdict) -> str:

@@ -14,7 +14,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.options import note_deed, store_url
+from toolvet.cli.options import note_action, store_url
 from toolvet.cli.terminal import new_table
 from toolvet.core.json_value import elements, members
 from toolvet.core.settings import load_settings
@@ -230,7 +230,7 @@ def print_agreement(given: str | None, *, as_json: bool) -> int:
 def export_labels(given: str | None, file: Path | None, *, as_json: bool) -> int:
     """Write all labels. Returns the exit code."""
     with _opened(given) as queue:
-        note_deed(queue.store, "export", f"labels to {file or 'stdout'}")
+        note_action(queue.store, "export", f"labels to {file or 'stdout'}")
         if file is None:
             _write_labels(queue, sys.stdout)
             return 0

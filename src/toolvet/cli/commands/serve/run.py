@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolvet.cli.options import note_deed
+from toolvet.cli.options import note_action
 from toolvet.core.settings import load_settings
 from toolvet.errors import StoreError, UsageError
 from toolvet.proxy.http import is_loopback
@@ -104,12 +104,7 @@ def serve(
         finally:
             # What the database does not take in this time stays safe in the spool.
             opened.close(_CLOSE_SECONDS)
-    _end_now()
-    return 0
-
-
-def _end_now() -> None:
-    """End the process with 0. All is closed, and the last collection of the interpreter crashes now and then."""
+    # All is closed, and the last collection of the interpreter crashes now and then.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -127,7 +122,7 @@ def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
             # Enough to tell one token from another, and nothing by which it could be found.
             target = f"{name} ({role}), SHA-256 {digest[:8]}…"
             if target not in known:
-                note_deed(store, "token", target)
+                note_action(store, "token", target)
     except StoreError as error:
         sys.stderr.write(f"toolvet: the audit log cannot be written yet: {error}\n")
 

@@ -8,7 +8,7 @@ from typing import Literal
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.cli.options import note_deed, store_url
+from toolvet.cli.options import note_action, store_url
 from toolvet.errors import UsageError
 from toolvet.server.scores import Sending, destination, send_scores
 from toolvet.store import Store, VerdictFilter
@@ -31,7 +31,7 @@ def send_store(
     with Store(store_url(given), missing="refuse") as store:
         status = Status("opening the store", console=Console(stderr=True)) if sys.stderr.isatty() else None
         if not dry_run:
-            note_deed(store, "export", f"scores to {platform.title}")
+            note_action(store, "export", f"scores to {platform.title}")
         if status is not None:
             status.start()
         try:
