@@ -262,7 +262,7 @@ def test_an_integration_has_a_test() -> None:
     files = [path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("*.py")]
     files += [path.read_text(encoding="utf-8") for path in (TESTS / "core" / "turn").rglob("*.py")]
     for name in sorted(path.stem for path in (PACKAGE / "agents" / "integrations").glob("[!_]*.py")):
-        assert any(re.search(rf"toolvet\.integrations(\.| import .*\b){name}\b", file) for file in files), (
+        assert any(re.search(rf"toolvet\.agents\.integrations(\.| import .*\b){name}\b", file) for file in files), (
             f"toolvet.agents.integrations.{name} has no test: "
             f"add tests/agents/integrations/test_{name}.py with a server that uses it"
         )
@@ -284,9 +284,7 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
 
 
 def test_a_platform_for_scores_has_tests() -> None:
-    text = "".join(
-        path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("test_scores*.py")
-    )
+    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "server" / "scores").glob("test_scores*.py"))
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
         f"{lacking[0]} has no proof: add tests to tests/server/scores/test_scores_NAME.py that send to a local "
