@@ -18,12 +18,13 @@ from toolvet.assess.report import formats
 from toolvet.assess.rules import cards
 from toolvet.assess.rules.judge import rules
 from toolvet.assess.rules.rule import Rule
+from toolvet.cli import commands_of
 from toolvet.core.checks.answer import SignalType
 from toolvet.core.checks.answer.ending_marks import ending_table
 from toolvet.core.checks.answer.shape import finish_reasons, plain_reason
 from toolvet.core.checks.arguments.wording_table import wording as keyword_wording
 from toolvet.core.checks.result.shapes import result_shapes
-from toolvet.core.discover import modules, packages
+from toolvet.core.discover import modules
 from toolvet.core.tools.shape import tool_shapes
 from toolvet.core.turn.verdict import wording as answer_wording
 from toolvet.server.scores import destination_names
@@ -203,7 +204,7 @@ def test_a_scenario_category_has_cases() -> None:
 def test_a_command_has_a_test() -> None:
     folders = [TESTS / name for name in ("cli", "proxy", "assess", "server", "agents")]
     files = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
-    for words in commands("toolvet.cli.commands"):
+    for words in commands():
         # `"check", "answer"` and `toolvet check answer` are both calls of a command; `check` alone may be any word.
         quoted = re.escape(words).replace(r"\ ", r"\W+")
         assert any(re.search(rf"""["']{quoted}["']|toolvet {quoted}\b""", file) for file in files), (
@@ -211,13 +212,41 @@ def test_a_command_has_a_test() -> None:
         )
 
 
-def commands(package: str, *before: str) -> Iterator[str]:
-    """The words of every command: a folder with a `command`, or with folders of them."""
-    for folder in packages(package):
-        words = (*before, name_of(folder).rstrip("_").replace("_", "-"))
-        if hasattr(folder, "command"):
-            yield " ".join(words)
-        yield from commands(folder.__name__, *words)
+def commands() -> Iterator[str]:
+    """The words of every command: each module in the folder of commands has a `command`, sub-commands, or both."""
+    for module in modules("toolvet.cli.commands"):
+        command, inner = commands_of(module)
+        if command is not None:
+            yield name_of(module)
+        yield from (f"{name_of(module)} {word}" for word in inner)
+
+
+NEW_COMMAND = '''
+"""`toolvet greet`: say hello."""
+
+def command(name: str) -> int:
+    """Say hello."""
+    print("hello", name)
+    return 0
+
+def twice(name: str) -> int:
+    """Say hello twice."""
+    print("hello hello", name)
+    return 0
+'''
+
+
+def test_a_command_needs_nothing_but_its_file(tmp_path: Path) -> None:
+    (tmp_path / "greet.py").write_text(NEW_COMMAND, encoding="utf-8")
+    called = (
+        "import sys, toolvet.cli, toolvet.cli.commands; toolvet.cli.commands.__path__.append(sys.argv[1])\n"
+        "sys.exit(toolvet.cli.run(sys.argv[2:]))"
+    )
+    for words, said in ((("greet", "Ada"), "hello Ada\n"), (("greet", "twice", "Ada"), "hello hello Ada\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", called, str(tmp_path), *words], capture_output=True, encoding="utf-8", check=True
+        )
+        assert done.stdout == said
 
 
 def test_a_format_of_messages_has_a_conversation() -> None:

@@ -8,8 +8,7 @@ from fuzz.holds import holds
 from fuzz.targets.sessions import TOOL_SETTINGS
 
 from toolvet import AnswerCheck, ResultCheck
-from toolvet.agents.hook.after_call import after
-from toolvet.agents.hook.before_call import before
+from toolvet.agents.hook.calls import after, before
 from toolvet.agents.hook.dialect import Client, HookAnswer, dialect_of, read_event, write_answer
 from toolvet.agents.hook.done import missing
 from toolvet.agents.hook.transcript import read_session

@@ -2,7 +2,7 @@
 # Type checkers and editors read this file as it is. Python reads it too, when a name is first asked for (__init__.py),
 # so it holds imports of the form `from toolvet.room import name as name` and nothing else.
 
-from toolvet.agents.frameworks.wrap import (
+from toolvet.agents.frameworks.guard import (
     CallRefusedError as CallRefusedError,
     wrap as wrap,
 )

@@ -5,11 +5,14 @@ loaded it at once, a program that checks one answer would load half of toolvet.
 """
 
 import sys
-from collections.abc import Callable
-from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # A command that asks the daemon imports next to nothing, and this file is the first that it loads.
+    from collections.abc import Callable
 
 
-def lazy(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def lazy(package: str) -> "tuple[Callable[[str], object], Callable[[], list[str]]]":
     """Return `__getattr__` and `__dir__` of a package that offers the names in its `__init__.pyi`.
 
     Type checkers read the same list. It holds imports only, such as `from toolvet.core.turn.check import A as A`.
@@ -32,6 +35,8 @@ def lazy(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]
         return homes
 
     def attribute(name: str) -> object:
+        from importlib import import_module  # noqa: PLC0415 - as above
+
         if name == "__all__":
             value: object = sorted(read())
         elif name in read():

@@ -14,8 +14,7 @@ from tests.agents.frameworks.test_adapters import (
     name_of,
 )
 
-from toolvet.agents.frameworks.guard import AgentGuard, AnswerJudged, Answers, trace_of
-from toolvet.agents.frameworks.object_memory import ObjectMemory
+from toolvet.agents.frameworks.guard import AgentGuard, AnswerJudged, Answers, ObjectMemory, trace_of
 
 if TYPE_CHECKING:
     from toolvet.proxy.session import Note

@@ -12,8 +12,7 @@ from toolvet.agents.hook.dialect import CLIENTS
 from toolvet.agents.hook.done import MARK, claims_in, missing
 from toolvet.agents.hook.run import MOST_TRANSCRIPT_BYTES, read_tail
 from toolvet.agents.hook.transcript import AgentSession, read_session
-from toolvet.agents.hook.work import deeds_of, segments_of
-from toolvet.agents.hook.work_table import finds, work_table
+from toolvet.agents.hook.work import actions_of, finds, segments_of, work_table
 from toolvet.core.messages import ToolCall
 from toolvet.core.turn.check import AnswerCheck
 
@@ -135,7 +134,7 @@ def test_phrases_have_their_proof(phrases: Any) -> None:
     ],
 )
 def test_commands(command: str, output: str, kinds: tuple[str, ...], ended: object) -> None:
-    (deed,) = deeds_of([ToolCall("Bash", {"command": command}, output)])
+    (deed,) = actions_of([ToolCall("Bash", {"command": command}, output)])
     assert set(kinds) <= set(deed.kinds)
     assert bool(kinds) == bool(deed.kinds)
     assert deed.ended is ended

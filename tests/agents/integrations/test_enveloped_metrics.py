@@ -10,7 +10,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from toolvet import fit_response, rate_limit_error
-from toolvet.agents.integrations.enveloped import enveloped, metrics
+from toolvet.agents.integrations.enveloped import decorator, enveloped
 from toolvet.core.envelope import ResponseError
 
 
@@ -19,7 +19,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> InMemoryMetricReader:
     """A provider of this test alone: that of the process can be set only once."""
     found = InMemoryMetricReader()
     provider = MeterProvider(metric_readers=[found], shutdown_on_exit=False)
-    monkeypatch.setattr(metrics, "get_meter", provider.get_meter)
+    monkeypatch.setattr(decorator, "get_meter", provider.get_meter)
     return found
 
 
@@ -52,9 +52,9 @@ def test_each_call_is_timed_and_counted_with_its_outcome(reader: InMemoryMetricR
     assert timed[None].sum > 0
     assert timed[None].attributes["gen_ai.tool.name"] == "list_ships"
     assert timed[None].attributes["gen_ai.operation.name"] == "execute_tool"
-    counted = {point.attributes.get("error.type"): point.value for point in found["toolvet.core.envelope.responses"]}
+    counted = {point.attributes.get("error.type"): point.value for point in found["toolvet.envelope.responses"]}
     assert counted == {None: 2, "RATE_LIMIT_EXCEEDED": 1}
-    (dropped,) = found["toolvet.core.envelope.dropped_items"]
+    (dropped,) = found["toolvet.envelope.dropped_items"]
     assert 900 < dropped.value < 1000
 
 
@@ -65,10 +65,10 @@ def test_nothing_is_recorded_before_a_provider_is_there() -> None:
 WITHOUT = """
 import sys
 sys.modules["opentelemetry.metrics"] = None
-from toolvet.agents.integrations.enveloped import metrics
+from toolvet.agents.integrations.enveloped import decorator
 from toolvet.core.envelope import ResponseError, success_response
-assert metrics.get_meter is None
-metrics.record_call("tool", 0.1, success_response())
+assert decorator.get_meter is None
+decorator.record_call("tool", 0.1, success_response())
 """
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolvet import check_arguments
-from toolvet.agents.integrations.validation.judgement import judge_by_schema
+from toolvet.agents.integrations.validation.tool_validation import judge_by_schema
 from toolvet.core.messages import read_calls
 from toolvet.core.turn.grounding import ToolCall, ground
 from toolvet.core.turn.grounding.outcome import CallStatus, outcome_of

@@ -18,7 +18,7 @@ import httpx2
 import pytest
 from tests.server.dashboard.serving import serving
 
-from toolvet.cli.commands.serve import memory
+from toolvet.cli.commands.serve import run as serve_command
 from toolvet.server.dashboard import server
 from toolvet.store import Store
 
@@ -232,18 +232,18 @@ class FakeMalloc:
 
 def test_large_blocks_go_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     libc = FakeMalloc()
-    monkeypatch.setattr(memory, "_libc", lambda: libc)
-    memory.spare_memory()
+    monkeypatch.setattr(serve_command, "_libc", lambda: libc)
+    serve_command.spare_memory()
     # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX of <malloc.h>.
     assert libc.told == [(-3, 256 * 1024), (-1, 256 * 1024), (-8, 2)]
-    memory.trim_memory()
+    serve_command.trim_memory()
     assert libc.told[3:] == [(0,)]
 
 
 def test_without_glibc_memory_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolvet.cli.commands.serve.memory.ctypes.CDLL", lambda _: object())
-    memory.spare_memory()
-    memory.trim_memory()
-    monkeypatch.setattr("toolvet.cli.commands.serve.memory.sys.platform", "darwin")
-    monkeypatch.setattr("toolvet.cli.commands.serve.memory.ctypes.CDLL", pytest.fail)
-    memory.spare_memory()
+    monkeypatch.setattr("toolvet.cli.commands.serve.run.ctypes.CDLL", lambda _: object())
+    serve_command.spare_memory()
+    serve_command.trim_memory()
+    monkeypatch.setattr("toolvet.cli.commands.serve.run.sys.platform", "darwin")
+    monkeypatch.setattr("toolvet.cli.commands.serve.run.ctypes.CDLL", pytest.fail)
+    serve_command.spare_memory()

@@ -61,5 +61,5 @@ class ToolvetGatewayPlugin(Plugin):
         text = call.returned(payload.result) if call is not None else None
         if text is None:
             return ToolPostInvokeResult()
-        told = {"content": [{"type": "text", "text": text}], "isError": True}
-        return ToolPostInvokeResult(modified_payload=payload.model_copy(update={"result": told}))
+        refused = {"content": [{"type": "text", "text": text}], "isError": True}
+        return ToolPostInvokeResult(modified_payload=payload.model_copy(update={"result": refused}))

@@ -1,9 +1,15 @@
-"""`AgentGuard`: what every adapter asks, so that the same call has the same text and verdict in all of them."""
+"""`AgentGuard`: what every adapter asks, so that the same call has the same text and verdict in all of them.
 
+`wrap` asks it for loops without a framework; `ObjectMemory` is for adapters whose frameworks give no ids.
+"""
+
+import functools
+import inspect
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Generic, Literal, ParamSpec, Self, TypeVar
 
 import msgspec
 
@@ -13,6 +19,7 @@ from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import redact
 from toolvet.core.tools import handle_of, view_of
 from toolvet.core.turn import AnswerCheck, judged_ending, regeneration_advice
+from toolvet.errors import ToolvetError
 from toolvet.proxy.session import TRACE_KEY, CallEnded, Note, Policies, TraceSource
 
 _MOST_OPEN: Final = 10_000
@@ -169,7 +176,7 @@ class AgentGuard:
         plainly contradict the answer, and never twice in a row. Otherwise None.
 
         Args:
-            conversation: As in `call`. With an empty one nothing is sent back, because nobody could count how often.
+            conversation: As in `call`. With an empty one nothing is sent back, because how often could not be counted.
             messages: The messages of the run, its last answer included, in any format that `toolvet.turns` reads; what
                 it cannot read is not judged.
         """
@@ -264,3 +271,104 @@ def _as_result(result: Any) -> Mapping[str, Any]:
 
 def _text_of(result: Mapping[str, Any]) -> str:
     return "\n\n".join(str(members(block).get("text", "")) for block in elements(result.get("content")))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CallRefusedError(ToolvetError):
+    """A wrapped function was not called. Its text is for the model."""
+
+
+def wrap(
+    function: Callable[P, R], *, tool: object = None, guard: AgentGuard | None = None, conversation: str = ""
+) -> Callable[P, R]:
+    """Return a function that checks its arguments before it calls `function`, and judges what comes back.
+
+    Args:
+        function: The tool, sync or async; it is called with keyword arguments.
+        tool: Its definition; None, the default, reads it from the function's annotations and docstring.
+        guard: What decides; one with the default policies where there is none.
+        conversation: An id of the run, as in `AgentGuard.call`.
+
+    Raises (the returned function):
+        CallRefusedError: The call must not be made; the text says what is wrong, and the call that would be right.
+
+    Example:
+        >>> from toolvet import wrap
+        >>> def weather(city: str) -> str:
+        ...     return f"{city}: 21 degrees"
+        >>> checked = wrap(weather)
+        >>> checked(city="Rome")
+        'Rome: 21 degrees'
+    """
+    asked = guard if guard is not None else AgentGuard()
+    definition: object = function if tool is None else tool
+    # It is called with what was checked, which a type checker cannot know.
+    called: Callable[..., Any] = function
+
+    def begun(arguments: dict[str, Any]) -> GuardedCall:
+        call = asked.call(conversation, definition, arguments)
+        if isinstance(call, RefusedCall):
+            raise CallRefusedError(call.text)
+        return call
+
+    if inspect.iscoroutinefunction(function):
+
+        async def later(**arguments: Any) -> Any:
+            call = begun(arguments)
+            with call:
+                result = await called(**call.arguments)
+            text = call.returned(result)
+            return result if text is None else text
+
+        return functools.wraps(function)(later)  # type: ignore[return-value]
+
+    def now(**arguments: Any) -> Any:
+        call = begun(arguments)
+        with call:
+            result = called(**call.arguments)
+        text = call.returned(result)
+        return result if text is None else text
+
+    return functools.wraps(function)(now)  # type: ignore[return-value]
+
+
+V = TypeVar("V")
+
+_MOST_HELD: Final = 1_000
+
+
+class ObjectMemory(Generic[V]):
+    """A value for each of the last thousand objects that were used, which may have no hash.
+
+    It holds the objects, too: the `id` of one that is gone soon belongs to another. A run that ends in an error
+    is never taken out, so the oldest go.
+
+    Example:
+        >>> memory, agent = ObjectMemory[str](), ["no hash"]
+        >>> memory.put(agent, "clerk")
+        >>> memory.get(agent), memory.get(["no hash"]), memory.pop(agent), memory.get(agent)
+        ('clerk', None, 'clerk', None)
+    """
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[int, tuple[object, V]] = OrderedDict()
+
+    def put(self, key: object, value: V) -> None:
+        """Keep a value for this object."""
+        self._held[id(key)] = (key, value)
+        self._held.move_to_end(id(key))
+        if len(self._held) > _MOST_HELD:
+            self._held.popitem(last=False)
+
+    def get(self, key: object) -> V | None:
+        """Return the value of this object; None where there is none."""
+        found = self._held.get(id(key))
+        return None if found is None else found[1]
+
+    def pop(self, key: object) -> V | None:
+        """Return the value of this object, and forget it."""
+        found = self._held.pop(id(key), None)
+        return None if found is None else found[1]

@@ -19,7 +19,7 @@ from toolvet.agents.frameworks.guard import AgentGuard, RefusedCall
 class ToolvetInterceptor:
     """Checks every call of an MCP tool, also outside of an agent, and judges every result. A refused call is an error.
 
-    `tools` are those whose schemas are known: an interceptor is told nothing of them, and what it does not know passes.
+    `tools` are those whose schemas are known: an interceptor gets none of them, and what it does not know passes.
     """
 
     def __init__(self, guard: AgentGuard | None = None) -> None:

@@ -50,13 +50,17 @@ class ToolvetGuardrail(CustomGuardrail):
 
     def _finished(self, request_data: Any, answer: str) -> None:
         messages = [*(request_data.get("messages") or ()), {"role": "assistant", "content": answer}]
-        # Without an id of the session each request has an id of its own, and nobody could count what was sent back.
+        # Without an id of the session each request has an id of its own, so what was sent back could not be counted.
         session = str(request_data.get("litellm_session_id") or "")
         if len(messages) > 1 and (again := self._guard.finished(session, messages)) is not None:
             raise GuardrailRaisedException(self.guardrail_name, again, False, 400, blocked_content=True)  # noqa: FBT003
 
     def _asked(self, request_data: Any, tool: Any, arguments: Any, call_id: str) -> GuardedCall:
-        found = self._guard.call(_conversation(request_data) or call_id, tool, arguments)
+        found = self._guard.call(
+            str(request_data.get("litellm_session_id") or request_data.get("litellm_call_id") or "") or call_id,
+            tool,
+            arguments,
+        )
         if isinstance(found, RefusedCall):
             raise GuardrailRaisedException(self.guardrail_name, found.text, False, 400, blocked_content=True)  # noqa: FBT003
         self._guard.keep(call_id, found)
@@ -67,7 +71,3 @@ class ToolvetGuardrail(CustomGuardrail):
         text = call.returned(content) if call is not None else None
         if text is not None:
             texts[:] = [text if each == content else each for each in texts]
-
-
-def _conversation(request_data: Any) -> str:
-    return str(request_data.get("litellm_session_id") or request_data.get("litellm_call_id") or "")

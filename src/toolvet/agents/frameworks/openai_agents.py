@@ -9,8 +9,7 @@ Runner.run(agent, "How warm is it?", hooks=toolvet)
 from typing import Any
 
 from agents import FunctionTool, RunHooks, ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputGuardrail
-from toolvet.agents.frameworks.guard import AgentGuard, RefusedCall
-from toolvet.agents.frameworks.object_memory import ObjectMemory
+from toolvet.agents.frameworks.guard import AgentGuard, ObjectMemory, RefusedCall
 
 
 class ToolvetHooks(RunHooks[Any]):

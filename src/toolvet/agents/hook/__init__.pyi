@@ -1,7 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.agents.hook.after_call import after as after
-from toolvet.agents.hook.before_call import before as before
+from toolvet.agents.hook.calls import after as after, before as before
 from toolvet.agents.hook.dialect import (
     Client as Client,
     HookAnswer as HookAnswer,

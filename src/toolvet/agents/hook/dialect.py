@@ -76,7 +76,7 @@ class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookEvent(msgspec.Struct, frozen=True):
-    """What a client told its hook: `moment` is what toolvet calls it, `name` the client's own word.
+    """What a client sent to its hook: `moment` is what toolvet calls it, `name` the client's own word.
 
     `continued` says that this very end was asked for by a hook: it must not be refused again.
     """

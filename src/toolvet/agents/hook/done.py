@@ -14,8 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.agents.hook.transcript import AgentSession
-from toolvet.agents.hook.work import AgentDeed, deeds_of
-from toolvet.agents.hook.work_table import compiled, finds, work_table
+from toolvet.agents.hook.work import AgentAction, actions_of, compiled, finds, work_table
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, claim_signal
 
@@ -41,7 +40,7 @@ class MissingWork(msgspec.Struct, frozen=True):
     against: str
 
     def text(self) -> str:
-        """What the agent is told."""
+        """Return the words for the agent."""
         said = redact_text(self.said.strip()[:200])
         return f'{MARK} the last message says "{said}", but {redact_text(self.against)}'
 
@@ -66,13 +65,13 @@ def missing(
     if not text or turn is None or MARK in turn.question[-2000:]:
         return None
     said = _own_words(text[-_MOST_MESSAGE:])
-    deeds = deeds_of(session.calls)
-    own = deeds_of(turn.calls)
+    actions = actions_of(session.calls)
+    own = actions_of(turn.calls)
     return (
-        _unproven(said, turn.question, session, deeds)
-        or _untold(said, turn.question, own)
+        _unproven(said, turn.question, session, actions)
+        or _unreported_failure(said, turn.question, own)
         or _unwritten(said, session, own, exists)
-        or _ungrounded(text, said, session, deeds, check)
+        or _ungrounded(text, said, session, actions, check)
     )
 
 
@@ -106,32 +105,38 @@ def _own_words(text: str) -> str:
     return _QUOTED.sub(" ", _FENCE.sub("\n", text))
 
 
-def _unproven(said: str, question: str, session: AgentSession, deeds: Sequence[AgentDeed]) -> MissingWork | None:
+def _unproven(said: str, question: str, session: AgentSession, actions: Sequence[AgentAction]) -> MissingWork | None:
     """A run is said to have gone well that was not made after the last edit, or that failed."""
     table = work_table()
-    edits = [at for at, deed in enumerate(deeds) if deed.what == "edit" and deed.ended and _counts(deed)]
+    edits = [
+        at
+        for at, action in enumerate(actions)
+        if action.what == "edit"
+        and action.ended
+        and (not action.path or re.search(work_table().shell.documents, action.path) is None)
+    ]
     last = edits[-1] if edits else -1
     for kind, sentence in claims_in(said):
-        runs = [at for at, deed in enumerate(deeds) if kind in deed.kinds]
+        runs = [at for at, action in enumerate(actions) if kind in action.kinds]
         noun = table.nouns[kind]
         if runs and runs[-1] > last:
             if (
-                deeds[runs[-1]].ended is False
-                and _is_last_word(deeds, runs[-1])
+                actions[runs[-1]].ended is False
+                and _is_last_word(actions, runs[-1])
                 and not finds(table.told.patterns, said)
             ):
                 return MissingWork(
-                    "failed", sentence, f"the last run of {noun} failed ({_shown(deeds[runs[-1]])}). {_MEND}"
+                    "failed", sentence, f"the last run of {noun} failed ({_shown(actions[runs[-1]])}). {_MEND}"
                 )
             continue
-        since = deeds[last + 1 :]
-        if any(deed.what == "hidden" or deed.perhaps for deed in since) or _is_asked(question):
+        since = actions[last + 1 :]
+        if any(action.what == "hidden" or action.perhaps for action in since) or _is_asked(question):
             continue
         if edits:
-            path = deeds[last].path
+            path = actions[last].path
             what = f"the last edit{f' ({path})' if path else ''}"
             return MissingWork("not_run", sentence, f"no call ran {noun} after {what}. {_RUN.format(noun=noun)}")
-        if session.is_whole and not any(deed.what == "run" for deed in deeds) and session.calls:
+        if session.is_whole and not any(action.what == "run" for action in actions) and session.calls:
             return MissingWork("not_run", sentence, f"no call of this session ran {noun}. {_RUN.format(noun=noun)}")
     return None
 
@@ -140,11 +145,11 @@ _MEND: Final = "Mend it and run it again, or say plainly what fails."
 _RUN: Final = "Run {noun} and look at the result, or say that it was not run."
 
 
-def _untold(said: str, question: str, own: Sequence[AgentDeed]) -> MissingWork | None:
-    """The work is said to be done, the last run of its tests failed, nothing was edited since, and that is not told."""
+def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) -> MissingWork | None:
+    """The work is said to be done; the last run of its tests failed, nothing was edited since, and no word says so."""
     table = work_table()
-    edited = [at for at, deed in enumerate(own) if deed.what == "edit" and deed.ended]
-    runs = [at for at, deed in enumerate(own) if "test" in deed.kinds]
+    edited = [at for at, action in enumerate(own) if action.what == "edit" and action.ended]
+    runs = [at for at, action in enumerate(own) if "test" in action.kinds]
     if not edited or not runs or runs[-1] < edited[-1] or own[runs[-1]].ended is not False:
         return None
     if not _is_last_word(own, runs[-1]) or finds(table.told.patterns, said) or _is_asked(question):
@@ -160,10 +165,10 @@ def _untold(said: str, question: str, own: Sequence[AgentDeed]) -> MissingWork |
 
 
 def _unwritten(
-    said: str, session: AgentSession, own: Sequence[AgentDeed], exists: Callable[[str], bool]
+    said: str, session: AgentSession, own: Sequence[AgentAction], exists: Callable[[str], bool]
 ) -> MissingWork | None:
     """A file is said to have been written that no call names and that is not there."""
-    if any(deed.what == "hidden" for deed in own):
+    if any(action.what == "hidden" for action in own):
         return None
     for sentence in sentences_of(said):
         for pattern in compiled(work_table().files.patterns):
@@ -183,11 +188,11 @@ def _unwritten(
 
 
 def _ungrounded(
-    text: str, said: str, session: AgentSession, deeds: Sequence[AgentDeed], check: AnswerCheck
+    text: str, said: str, session: AgentSession, actions: Sequence[AgentAction], check: AnswerCheck
 ) -> MissingWork | None:
     """What `check_answer` finds by the calls: an action that no call made, or that failed."""
     turn = session.turn
-    if turn is None or not session.is_whole or any(deed.what == "hidden" for deed in deeds):
+    if turn is None or not session.is_whole or any(action.what == "hidden" for action in actions):
         return None
     calls = session.calls
     found = check(text, calls=calls, question=turn.context)
@@ -199,7 +204,7 @@ def _ungrounded(
             return None
     elif not found.should_escalate:
         return None
-    own = {call.name for call, deed in zip(session.calls, deeds, strict=True) if deed.what != "other"}
+    own = {call.name for call, action in zip(session.calls, actions, strict=True) if action.what != "other"}
     if own and (
         signal.label == CLAIMED_WITHOUT_CALL or any((signal.against or "").startswith(f"{name}:") for name in own)
     ):
@@ -215,21 +220,17 @@ def _says_done(said: str) -> bool:
     return any(finds(work_table().done.patterns, each) for each in sentences_of(said))
 
 
-def _counts(deed: AgentDeed) -> bool:
-    return not deed.path or re.search(work_table().shell.documents, deed.path) is None
-
-
-def _is_last_word(deeds: Sequence[AgentDeed], at: int) -> bool:
+def _is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
     """Whether nothing that may have been another run came after this one."""
-    return not any(deed.what == "hidden" or deed.perhaps or deed.kinds for deed in deeds[at + 1 :])
+    return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])
 
 
 def _is_asked(question: str) -> bool:
     return finds(work_table().asked.patterns, question[-4000:])
 
 
-def _shown(deed: AgentDeed) -> str:
-    return " ".join(deed.command.split())[:120]
+def _shown(action: AgentAction) -> str:
+    return " ".join(action.command.split())[:120]
 
 
 def _written(value: object) -> str:

@@ -60,7 +60,7 @@ def write_private(file: Path, content: bytes) -> None:
 
 
 def log(line: str) -> None:
-    """Add one line to the log of the hooks; whatever goes wrong with it is nobody's business."""
+    """Add one line to the log of the hooks; a failure to write it is dropped."""
     folder = private_folder("log")
     if folder is None:
         return

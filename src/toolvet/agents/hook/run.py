@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolvet.agents.hook.transcript import AgentSession
     from toolvet.agents.settings import HookSettings
     from toolvet.core.settings import Settings
-    from toolvet.core.turn import AnswerCheck, AnswerOptions
+    from toolvet.core.turn import AnswerOptions
 
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
@@ -68,6 +68,7 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     found = server_of(client, dialect, event)
     if found is None:
         return None
+    from toolvet.agents.hook.calls import after, before  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
 
@@ -78,15 +79,12 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     may_ask = options.servers == "ask" and event.moment == "before"
     definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
-        from toolvet.agents.hook.after_call import after  # noqa: PLC0415 - as above
         from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
 
         check = ResultCheck() if settings is None else settings.result_check()
         return after(event, definition or {"name": tool}, policy, check)
     if definition is None:
         return None
-    from toolvet.agents.hook.before_call import before  # noqa: PLC0415 - a result needs none of it
-
     return before(event, definition, policy, merges=client == "gemini")
 
 
@@ -98,13 +96,16 @@ def _is_of_a_server(dialect: HookDialect, event: HookEvent) -> bool:
 
 def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.agents.hook.done import missing  # noqa: PLC0415 - a call needs none of it
+    from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
 
-    options, settings = _settings(given)
-    if options.done == "off" or event.transcript is None:
+    hook, settings = _settings(given)
+    if hook.done == "off" or event.transcript is None:
         return None
     session = _session(event.transcript, wait=event.message is None)
     message = _last_words(event.message, session.turn.answer if session.turn is not None else None)
-    found = missing(message, session, check=_answer_check(settings), exists=_exists)
+    options: AnswerOptions = {} if settings is None else settings.answer_options()
+    options.setdefault("min_length", 1)
+    found = missing(message, session, check=AnswerCheck(**options), exists=_exists)
     return None if found is None else HookAnswer("block", found.text())
 
 
@@ -124,14 +125,6 @@ def _session(path: str, *, wait: bool) -> "AgentSession":
 def _last_words(said: str | None, written: str | None) -> str | None:
     """The last message: as the client says, without what it said before its last call."""
     return written if said is not None and written and said.endswith(written) else said if said is not None else written
-
-
-def _answer_check(settings: "Settings | None") -> "AnswerCheck":
-    from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
-
-    options: AnswerOptions = {} if settings is None else settings.answer_options()
-    options.setdefault("min_length", 1)
-    return AnswerCheck(**options)
 
 
 def read_tail(path: str, most: int = MOST_TRANSCRIPT_BYTES) -> tuple[list[bytes], bool]:
@@ -201,5 +194,5 @@ def _log(client: str, error: BaseException) -> None:
         from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
 
         log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
-    except Exception:  # noqa: BLE001, S110 - there is nobody left to tell
+    except Exception:  # noqa: BLE001, S110 - there is no log left to write to
         pass

@@ -5,8 +5,8 @@ Codex         {"type": "response_item", "payload": {"type": "function_call", …
 Gemini CLI    {"id": …, "type": "gemini", "content": …, "toolCalls": […]}, or one document with all messages
 Copilot CLI   {"type": "tool.execution_complete", "data": {…}}
 
-Every line is told by its own members, because a client may run the hook of another. A line that is broken, or of no
-known kind, is left out. `is_whole` is False where the beginning was cut off: then nobody knows what was done there.
+Each line is read by its own members, because a client may run the hook of another. A line that is broken, or of an
+unknown kind, is left out. `is_whole` is False where the beginning was cut off: then what was done there is not known.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,18 +1,113 @@
 """The calls of a coding agent → what was done: files edited, tests and builds run, and how each run ended.
 
-Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentDeed("run", kinds=("test",), ended=False)
-Edit(file_path="src/a.py")    AgentDeed("edit", path="src/a.py")
+Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentAction("run", kinds=("test",), ended=False)
+Edit(file_path="src/a.py")    AgentAction("edit", path="src/a.py")
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
 from typing import Final, Literal
 
 import msgspec
 
-from toolvet.agents.hook.work_table import WorkKind, compiled, finds, work_table
+from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.messages import ToolCall
+
+
+class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The tools of coding agents: those that run commands, those that edit files, and those that hide what they do."""
+
+    shell: tuple[str, ...]
+    edit: tuple[str, ...]
+    opaque: tuple[str, ...]
+
+
+class ShellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How commands are read: the words before a program, programs that run nothing else, and marks of some others."""
+
+    wrappers: tuple[str, ...]
+    others: tuple[str, ...]
+    perhaps: str
+    idle: str
+    edits: str
+    documents: str
+
+
+class WorkKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One kind of run (tests, a build …): its commands, and what its output says of its end."""
+
+    name: str
+    noun: str
+    commands: tuple[str, ...]
+    failed: tuple[str, ...]
+    passed: tuple[str, ...]
+
+
+class WorkPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Patterns of one thing that is said, with their proof; what `allow` finds is taken out before."""
+
+    patterns: tuple[str, ...]
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+
+
+class WorkClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How it is said that a run of this kind went well."""
+
+    kind: str
+    patterns: tuple[str, ...]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class WorkTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """`work.toml` as written."""
+
+    tools: WorkTools
+    shell: ShellWords
+    kinds: tuple[WorkKind, ...]
+    claims: tuple[WorkClaim, ...]
+    guards: WorkPhrases
+    told: WorkPhrases
+    done: WorkPhrases
+    asked: WorkPhrases
+    files: WorkPhrases
+
+    @cached_property
+    def nouns(self) -> dict[str, str]:
+        """What each kind of run is called."""
+        return {kind.name: kind.noun for kind in self.kinds}
+
+    @cached_property
+    def wrappers(self) -> frozenset[str]:
+        """The words before a program."""
+        return frozenset(self.shell.wrappers)
+
+    @cached_property
+    def others(self) -> frozenset[str]:
+        """Programs that run nothing else."""
+        return frozenset(self.shell.others)
+
+
+@cache
+def work_table() -> WorkTable:
+    """Return the table."""
+    return read_toml("toolvet.agents.hook", "work.toml", WorkTable)
+
+
+@cache
+def compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Return these patterns compiled; each is looked for when it is needed first."""
+    return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
+
+
+def finds(patterns: Sequence[str], text: str) -> bool:
+    """Whether one of the patterns is in the text."""
+    return any(pattern.search(text) is not None for pattern in compiled(tuple(patterns)))
+
 
 _MOST_COMMAND: Final = 4_000
 _MOST_SEGMENTS: Final = 40
@@ -30,7 +125,7 @@ _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
 
 
-class AgentDeed(msgspec.Struct, frozen=True):
+class AgentAction(msgspec.Struct, frozen=True):
     """What one call did: `edit` of a file, `run` of a command, `hidden` (another agent's), or anything else.
 
     `kinds` are the kinds of a run; `perhaps` says that it may have been one that we do not know. `ended` is whether
@@ -45,44 +140,48 @@ class AgentDeed(msgspec.Struct, frozen=True):
     perhaps: bool = False
 
 
-def deeds_of(calls: Iterable[ToolCall]) -> list[AgentDeed]:
+def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
     """Return what each call did, in their order."""
-    return [_deed(call) for call in calls]
+    return [_action(call) for call in calls]
 
 
-def _deed(call: ToolCall) -> AgentDeed:
+def _action(call: ToolCall) -> AgentAction:
     tools, name = work_table().tools, call.name.rpartition(".")[2].lower()
     if name in tools.edit or call.name.lower() in tools.edit:
         return _edit(call)
     if name in tools.shell or call.name.lower() in tools.shell:
         return _run(call)
     if name in tools.opaque:
-        return AgentDeed("hidden")
-    return AgentDeed("other")
+        return AgentAction("hidden")
+    return AgentAction("other")
 
 
-def _edit(call: ToolCall) -> AgentDeed:
+def _edit(call: ToolCall) -> AgentAction:
     arguments = members(call.arguments)
     named = next((arguments[key] for key in _PATH_KEYS if isinstance(arguments.get(key), str)), "")
     written = _command(call)
     found = _PATH.search(written)
     path = f"{named}" or ("" if found is None else found[1].strip())
     if arguments.get("command") in ("view", "undo_edit"):
-        return AgentDeed("other")
-    return AgentDeed(
+        return AgentAction("other")
+    return AgentAction(
         "edit", path=path, ended=not call.failed and not (call.answered and _exit_code(_output(call)) not in (0, None))
     )
 
 
-def _run(call: ToolCall) -> AgentDeed:
+def _run(call: ToolCall) -> AgentAction:
     table = work_table()
     command = _command(call)[:_MOST_COMMAND]
     if "*** Begin Patch" in command:
         found = _PATH.search(command)
-        return AgentDeed("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
+        return AgentAction("edit", path="" if found is None else found[1].strip(), ended=not call.failed)
     output = _output(call)
     segments = segments_of(command)
-    kinds = tuple(kind.name for kind in table.kinds if any(_is_of(kind, each) for each in segments))
+    kinds = tuple(
+        kind.name
+        for kind in table.kinds
+        if any(pattern.match(each) is not None for each in segments for pattern in compiled(kind.commands))
+    )
     # What prints as tests do was a run of them, whatever it is called.
     tests = table.kinds[0]
     perhaps = any(finds((table.shell.perhaps,), each) for each in segments)
@@ -93,15 +192,15 @@ def _run(call: ToolCall) -> AgentDeed:
     ):
         kinds = ("test", *kinds)
     if not kinds and finds((table.shell.edits,), command):
-        return AgentDeed("edit", ended=True, path="")
+        return AgentAction("edit", ended=True, path="")
     ended = None
     if kinds and call.answered and not members(call.arguments).get("run_in_background"):
         ended = _ended([kind for kind in table.kinds if kind.name in kinds], call, output, piped="|" in command)
-    return AgentDeed("run", kinds, ended, command=command, perhaps=perhaps)
+    return AgentAction("run", kinds, ended, command=command, perhaps=perhaps)
 
 
 def segments_of(command: str) -> list[str]:
-    """Return the commands of a shell's line that run something, without what stands before the program.
+    """Return the commands of a shell's line that run something, without the words before the program.
 
     >>> segments_of("cd app && CI=1 uv run pytest -q | tail -3")
     ['pytest -q']
@@ -126,10 +225,6 @@ def segments_of(command: str) -> list[str]:
                 # A program by its path is also known by its name.
                 found.append(rest[rest.split(" ", 1)[0].rfind("/") + 1 :])
     return found
-
-
-def _is_of(kind: WorkKind, segment: str) -> bool:
-    return any(pattern.match(segment) is not None for pattern in compiled(kind.commands))
 
 
 def _finds(patterns: Sequence[str], output: str) -> bool:

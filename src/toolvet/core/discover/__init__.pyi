@@ -19,7 +19,6 @@ from toolvet.core.discover.files import (
     module_state as module_state,
     modules as modules,
     of_each_wing as of_each_wing,
-    packages as packages,
     states_of as states_of,
 )
 from toolvet.core.discover.toml import (

@@ -13,12 +13,17 @@ from typing import NamedTuple
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib is slow to import
 
 
-def modules(package: str) -> tuple[ModuleType, ...]:
-    """Import and return every module directly inside `package`, by name; names that start with `_` are private."""
+def modules(package: str, only: str | None = None) -> tuple[ModuleType, ...]:
+    """Import and return every module directly inside `package`, by name; names that start with `_` are private.
+
+    Where `only` is the name of one, the others are left out, too.
+    """
     import pkgutil  # noqa: PLC0415 - the quickest start, of a check of one answer, lists no folder
 
     parent = import_module(package)
     names = sorted(info.name for info in pkgutil.iter_modules(parent.__path__) if not info.name.startswith("_"))
+    if only in names:
+        names = [only]
     return tuple(import_module(f"{package}.{name}") for name in names)
 
 
@@ -29,20 +34,6 @@ def module_names(package: str) -> tuple[str, ...]:
     root, *path = package.split(".")
     names = sorted(info.name for info in pkgutil.iter_modules([os.path.join(import_module(root).__path__[0], *path)]))  # noqa: PTH118 - see data_files
     return tuple(name for name in names if not name.startswith("_"))
-
-
-def packages(package: str, only: str | None = None) -> tuple[ModuleType, ...]:
-    """Import and return every package directly inside `package`, by name; its plain modules are left out.
-
-    Where `only` is the name of one, the others are left out, too.
-    """
-    import pkgutil  # noqa: PLC0415 - as above
-
-    parent = import_module(package)
-    names = sorted(info.name for info in pkgutil.iter_modules(parent.__path__) if info.ispkg)
-    if only in names:
-        names = [only]
-    return tuple(import_module(f"{package}.{name}") for name in names)
 
 
 def of_each_wing(name: str) -> tuple[ModuleType, ...]:

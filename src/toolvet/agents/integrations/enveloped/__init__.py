@@ -10,8 +10,7 @@ may read. The tool's `outputSchema` is that of the envelope, which clients that 
 failures included.
 """
 
-from toolvet.agents.integrations.enveloped.decorator import enveloped
-from toolvet.agents.integrations.enveloped.failure import Answer, Errors
+from toolvet.agents.integrations.enveloped.decorator import Answer, Errors, enveloped
 from toolvet.agents.integrations.enveloped.result import META_KEY, placed, prose, to_result
 
 __all__ = ["META_KEY", "Answer", "Errors", "enveloped", "placed", "prose", "to_result"]

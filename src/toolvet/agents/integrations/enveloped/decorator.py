@@ -1,22 +1,59 @@
-"""`enveloped`: the decorator that turns return values and exceptions of a tool into envelopes."""
+"""`enveloped`: the decorator that turns return values and exceptions of a tool into envelopes, and counts them.
+
+Exceptions become failures that the caller may read; everything else of them stays in the log. Durations, responses and
+dropped items are metrics where the API of OpenTelemetry is installed (`toolvet[otel]`), named by the GenAI semantic
+conventions where these have a name.
+"""
 
 import functools
 import inspect
+import logging
+import sys
 import time
+import traceback
+import uuid
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, cast, get_type_hints, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, cast, get_type_hints, overload
 
 import msgspec
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult
 
 from mcp import MCPError
-from toolvet.agents.integrations.enveloped.failure import Errors, failure_response, internal_failure
-from toolvet.agents.integrations.enveloped.metrics import record_call
-from toolvet.agents.integrations.enveloped.output import DeclaredOutput, OutputSchemaChoice
-from toolvet.agents.integrations.enveloped.result import TextForm, to_result
-from toolvet.core.envelope import Envelope, success_response
+from toolvet.agents.integrations.enveloped.result import DeclaredOutput, OutputSchemaChoice, TextForm, to_result
+from toolvet.core.causes import State, cause_of
+from toolvet.core.envelope import Envelope, ErrorCode, ResponseError, error_response, success_response
+from toolvet.core.json_value import elements, members
+from toolvet.core.redact import redact_text
 from toolvet.errors import EnvelopeTypeError, UsageError
 
+try:
+    from opentelemetry.metrics import get_meter
+except ImportError:
+    get_meter = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import Meter
+
+Answer = str | Callable[[Exception], Envelope] | None
+Errors = Mapping[type[Exception], Answer]
+"""What an exception becomes: a failure with this code and its message, the result of a function, or (None) an internal
+error."""
+
+_LOG: Final = logging.getLogger("toolvet.enveloped")
+_LONGEST_MESSAGE: Final = 1000
+# What an exception that says nothing to a caller still tells: that what the tool needs did not answer.
+_STATES: Final[Mapping[type[Exception], State]] = {
+    TimeoutError: State.TIMEOUT,
+    ConnectionError: State.UNREACHABLE,
+}
+_PROBLEMS: Final[Mapping[State, str]] = {
+    State.TIMEOUT: "The service, or one that it needs, did not answer in time",
+    State.UNREACHABLE: "A service that this one needs cannot be reached",
+    State.INTERNAL: "An internal error occurred",
+}
+_RETRY: Final = "Please try again. If the problem persists, contact support and give the reference."
 _P = ParamSpec("_P")
 Fit = Callable[[Envelope], Envelope]
 """A function that shortens a response, such as `functools.partial(fit_response, budget=20_000, archive=archive)`."""
@@ -58,7 +95,7 @@ def enveloped(
         fit: a function that shortens a response, such as a partial of `fit_response`; not with output "data".
         errors: what an exception becomes, by its class: a code (with the message of the exception, without secrets), a
             function from the exception to an Envelope, or None for an internal error. Other exceptions: see
-            `toolvet.agents.integrations.enveloped.failure`.
+            `toolvet.agents.integrations.enveloped.decorator`.
 
     Raises:
         UsageError: for options that make no sense.
@@ -213,3 +250,117 @@ def _give_signature(
         "return": annotation,
     }
     return wrapper
+
+
+def failure_response(error: Exception, tool: str, errors: Errors) -> Envelope:
+    """The response to an exception. Total, also where a function in `errors` raises.
+
+    `errors` decides first, by the nearest class. Otherwise: the response of a ResponseError; a VALIDATION_ERROR with
+    the message of a ValueError itself, whose subclasses are about other faults; a TOOL_ERROR with the message of a
+    ToolError, the frameworks' exception for messages to the model. Everything else is an internal error with a
+    reference to the log.
+
+    Args:
+        error: the exception.
+        tool: the name of the tool, for the log.
+        errors: what exceptions become, by class (see `enveloped`).
+    """
+    for kind in type(error).__mro__:
+        if issubclass(kind, Exception) and kind in errors:
+            try:
+                made = _apply(error, errors[kind])
+            except Exception as second:  # noqa: BLE001 - an exception of the author's function is as unexpected as the first.
+                second.__context__ = error
+                return internal_failure(second, tool)
+            return internal_failure(error, tool) if made is None else made
+    if isinstance(error, ResponseError):
+        return error.response
+    if type(error) is ValueError:
+        return _with_message(error, ErrorCode.VALIDATION_ERROR) or internal_failure(error, tool)
+    if isinstance(error, _tool_errors()):
+        return _with_message(error, "TOOL_ERROR") or internal_failure(error, tool)
+    return internal_failure(error, tool)
+
+
+def internal_failure(error: Exception, tool: str) -> Envelope:
+    """An internal error with only a reference to the log, where the exception is, without secrets."""
+    reference = uuid.uuid4().hex[:12]
+    trace = redact_text("".join(traceback.format_exception(error)).rstrip())
+    _LOG.error("%s failed, reference %s\n%s", tool, reference, trace)
+    state = next((state for kind, state in _STATES.items() if isinstance(error, kind)), State.INTERNAL)
+    cause = cause_of(state)
+    return error_response(
+        f"{_PROBLEMS[state]} (reference {reference})",
+        error_code=cause.error_code,
+        error_type=cause.error_type,
+        remediation=_RETRY,
+        details={"reference": reference},
+    )
+
+
+def _apply(error: Exception, answer: Answer) -> Envelope | None:
+    if answer is None:
+        return None
+    if isinstance(answer, str):
+        return _with_message(error, answer)
+    return answer(error)
+
+
+def _with_message(error: Exception, code: str) -> Envelope | None:
+    """A failure with the message of the exception, without secrets; None for an exception without a message."""
+    message = redact_text(str(error).encode(errors="replace").decode().strip())
+    if not message:
+        return None
+    if len(message) > _LONGEST_MESSAGE:
+        message = message[: _LONGEST_MESSAGE - 1] + "…"
+    return error_response(message, error_code=code)
+
+
+def _tool_errors() -> tuple[type[Exception], ...]:
+    # FastMCP's own class, without loading FastMCP for servers of the SDK.
+    fastmcp = getattr(sys.modules.get("fastmcp.exceptions"), "ToolError", ToolError)
+    return (ToolError, fastmcp)
+
+
+class _Records(Protocol):
+    def record(self, amount: float, attributes: dict[str, str]) -> None: ...
+
+
+class _Adds(Protocol):
+    def add(self, amount: int, attributes: dict[str, str]) -> None: ...
+
+
+def record_call(tool: str, seconds: float, envelope: Envelope) -> None:
+    """Record one call: its duration, its outcome, and how many items its response left out.
+
+    Does nothing where the API is not installed.
+    """
+    if get_meter is None:
+        return
+    duration, responses, dropped = _instruments(get_meter)
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+    if not envelope.success:
+        attributes["error.type"] = str(envelope.data.get("error_code", "_OTHER"))
+    duration.record(seconds, attributes)
+    responses.add(1, attributes)
+    if missing := _count_dropped(envelope):
+        dropped.add(missing, attributes)
+
+
+@cache
+def _instruments(get: "Callable[[str], Meter]") -> tuple[_Records, _Adds, _Adds]:
+    # Before a provider is set, these are proxies, which find it later.
+    meter = get("toolvet")
+    return (
+        meter.create_histogram("gen_ai.execute_tool.duration", unit="s", description="How long a tool took."),
+        meter.create_counter("toolvet.envelope.responses", unit="{response}", description="Responses of tools."),
+        meter.create_counter("toolvet.envelope.dropped_items", unit="{item}", description="Items left out to fit."),
+    )
+
+
+def _count_dropped(envelope: Envelope) -> int:
+    for warning in elements(envelope.meta.get("warning_details")):
+        missing = members(members(warning).get("context")).get("dropped_count")
+        if isinstance(missing, int):
+            return missing
+    return 0

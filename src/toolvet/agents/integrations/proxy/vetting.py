@@ -27,7 +27,7 @@ from toolvet.proxy.session import (
     wanted_contract,
 )
 
-# For each client its failing calls are counted. After this many other clients, its count starts anew.
+# For each client its failing calls are counted. After this many other clients, its count starts again.
 _MOST_CALLERS: Final = 1000
 
 

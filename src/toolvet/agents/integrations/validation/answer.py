@@ -29,7 +29,7 @@ async def answered(
         validation: what the server validates.
         arguments: those of the `validate` call: `{"tool": …, "arguments": …}`, and `calls` for a batch.
         tools: the definitions of the server's tools, by name.
-        on_progress: is told of each step where the server announces `streaming`: of each validator, or, in a batch, of
+        on_progress: gets each step where the server announces `streaming`: of each validator, or, in a batch, of
             each call.
 
     Returns:
@@ -48,11 +48,11 @@ async def answered(
     request = parse_request(arguments, max_batch_size=validation.max_batch_size)
     if isinstance(request, str):
         return {"content": [{"type": "text", "text": request}], "isError": True}
-    told = on_progress if validation.streaming else None
+    on_step = on_progress if validation.streaming else None
     if request.is_batch:
-        replies = await _judge_batch(validation, request, tools, told)
+        replies = await _judge_batch(validation, request, tools, on_step)
     else:
-        replies = [await _judge(validation, request, request.calls[0], tools, told)]
+        replies = [await _judge(validation, request, request.calls[0], tools, on_step)]
     body = _batch_reply(request, replies) if request.is_batch else replies[0].to_dict()
     text = msgspec.json.encode(body, enc_hook=repr).decode()
     return {
@@ -85,7 +85,7 @@ async def _judge_batch(
     tools: Mapping[str, Mapping[str, object]],
     on_progress: OnStep | None,
 ) -> list[ValidationReply]:
-    """A reply for each call, in their order; `on_progress` is told of each when it is there."""
+    """A reply for each call, in their order; `on_progress` gets each when it is there."""
     steps = ProgressSteps(on_progress, len(request.calls))
 
     async def judge(call: ValidationCall) -> ValidationReply:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeVar
 
-from toolvet.agents.integrations.validation.judgement import CallJudgement, judge_by_schema
+import msgspec
+
 from toolvet.agents.integrations.validation.validator import CheckFunction, FailurePolicy, Findings, ServerValidator
 from toolvet.core.checks import (
     DEFAULT_METHOD,
@@ -15,18 +16,127 @@ from toolvet.core.checks import (
     LEVELS,
     PROTOCOL_VERSION,
     Announcement,
+    ArgumentReport,
     Cache,
     Caching,
+    Correction,
     Level,
     Message,
+    ValidationReply,
+    check_arguments,
     input_schema,
     json_key,
     output_schema,
 )
+from toolvet.core.json_value import is_object, pointer_steps, type_name
+from toolvet.core.schema import Repair
 from toolvet.errors import UsageError
 
+
+class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
+    """The report of the schema check, with the messages and corrections of the validators."""
+
+    tool: str
+    arguments: object
+    report: ArgumentReport
+    messages: tuple[Message, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Whether the call may be made."""
+        return self.report.valid and not any(message.severity == "error" for message in self.messages)
+
+    @property
+    def reply(self) -> ValidationReply:
+        """The judgement as a reply of the validation protocol."""
+        if self.report.valid:
+            return ValidationReply(valid=self.valid, messages=self.messages, corrections=self.corrections)
+        repair = self.report.repair if isinstance(self.report.repair, Repair) else None
+        problems = tuple(
+            Message(f"{issue.field}: {issue.problem}. {issue.fix}", "error", issue.pointer)
+            for issue in self.report.issues
+        )
+        advice = (*(repair.steps if repair is not None else ()), *self.report.suggestions)
+        messages = (*problems, *(Message(text, "info") for text in advice))
+        return ValidationReply(valid=False, messages=messages, corrections=_corrections(repair))
+
+    def with_findings(self, messages: tuple[Message, ...], corrections: tuple[Correction, ...]) -> "CallJudgement":
+        """A copy with the findings of validators added."""
+        return msgspec.structs.replace(
+            self, messages=(*self.messages, *messages), corrections=(*self.corrections, *corrections)
+        )
+
+    def to_text(self) -> str:
+        """Why the call is refused and what to do, for a model that sees only this text."""
+        if not self.report.valid:
+            return self.report.to_text()
+        errors = [message for message in self.messages if message.severity == "error"]
+        lines = [f"❌ Tool '{self.tool}' cannot be called with these arguments. {len(errors)} problem(s) found."]
+        lines += ["", "## Issues Found:", ""]
+        for number, message in enumerate(errors, 1):
+            lines.append(f"{number}. {self._with_field(message)}")
+            lines += [
+                f"   - Fix: Use {_json(correction.value)}."
+                for correction in self.corrections
+                if message.path and correction.path == message.path
+            ]
+        others = [message for message in self.messages if message.severity != "error"]
+        if others:
+            lines += ["", "## Suggestions:", ""]
+            lines += [f"{number}. {self._with_field(message)}" for number, message in enumerate(others, 1)]
+        return "\n".join(lines)
+
+    def to_result(self, era: Literal["legacy", "modern"]) -> dict[str, object]:
+        """A tool result with `isError: true` (SEP-1303): the text for the model, and the JSON form in `_meta`."""
+        if not self.report.valid:
+            return dict(self.report.to_result(era))
+        result: dict[str, object] = {
+            "content": [{"type": "text", "text": self.to_text()}],
+            "isError": True,
+            "_meta": {EXTENSION_ID: self.reply.to_dict()},
+        }
+        return {**result, "resultType": "complete"} if era == "modern" else result
+
+    def _with_field(self, message: Message) -> str:
+        return f"**{_field(message.path)}**: {message.message}" if message.path else message.message
+
+
+def judge_by_schema(tool: Mapping[str, object], arguments: object) -> CallJudgement:
+    """Judge the arguments by the schema of the tool; a part of it that could not be checked is a warning."""
+    name = str(tool.get("name", ""))
+    report = check_arguments(tool, arguments, unchecked="pass")
+    messages: list[Message] = []
+    if report.valid and not is_object(arguments):
+        # JSON text, or any value for a tool without a schema: a call must carry an object (CallToolRequest).
+        messages.append(Message(f"The arguments of '{name}' must be an object, not {type_name(arguments)}."))
+    if report.unchecked:
+        messages.append(Message(f"The arguments of '{name}' were not checked: {report.unchecked}.", "warn"))
+    return CallJudgement(tool=name, arguments=arguments, report=report, messages=tuple(messages))
+
+
+def _corrections(repair: Repair | None) -> tuple[Correction, ...]:
+    """The repair as values at places; none if it also moves or removes a member, because half a repair is not one."""
+    steps = repair.patch if repair is not None else ()
+    if not all(step.get("op") in ("add", "replace") for step in steps):
+        return ()
+    return tuple(Correction(str(step["path"]), step["value"]) for step in steps)
+
+
+def _field(pointer: str) -> str:
+    """`/items/0/id` as `items.0.id`."""
+    return ".".join(pointer_steps("/" + pointer.removeprefix("/")))
+
+
+def _json(value: object) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError, msgspec.EncodeError):
+        return repr(value)
+
+
 OnStep = Callable[[int, int, str], Awaitable[None]]
-"""An async function that is told: the steps that are done, their total, and what the last one found."""
+"""An async function that gets the steps that are done, their total, and what the last one found."""
 
 _LOG: Final = logging.getLogger("toolvet.validation")
 _Check = TypeVar("_Check", bound=CheckFunction)
@@ -44,7 +154,7 @@ class ToolValidation:
             `invalidate_on` nothing is kept, and the validators run every time.
         invalidate_on: names of your own for the events that make kept findings invalid (see `invalidate`).
         timeout: the limit for each validator, in seconds.
-        streaming: whether clients that ask for progress are told what each validator found as soon as it is done.
+        streaming: whether clients that ask for progress get what each validator found as soon as it is done.
         on_failure: what a validator that raises, hangs or returns nonsense means for the call: "error" refuses it,
             "warn" lets it pass with a warning. A validator may have its own.
         clock: the seconds that `ttl` counts.
@@ -205,7 +315,7 @@ class ToolValidation:
             levels: only validators of these levels; None for all.
             context: what a client sent for the validators; not to be trusted.
             purpose: "call" for a call that will be made, "validate" for a question about one.
-            on_progress: is told how many of the steps (the schema, then each validator) are done, how many there are,
+            on_progress: gets how many of the steps (the schema, then each validator) are done, how many there are,
                 and what the last one found.
 
         Returns:
@@ -223,7 +333,11 @@ class ToolValidation:
         findings = await self._run(found.tool, chosen, arguments, given, steps)
         messages = [message for finding in findings for message in finding.messages]
         if levels is not None:
-            messages += [_level_warning(level) for level in LEVELS if level in wanted and level not in self.levels]
+            messages += [
+                Message(f"This server checks nothing at the level '{level}'.", "warn")
+                for level in LEVELS
+                if level in wanted and level not in self.levels
+            ]
         corrections = tuple(correction for finding in findings for correction in finding.corrections)
         return found.with_findings(tuple(messages), corrections)
 
@@ -311,7 +425,7 @@ class ProgressSteps:
         await self.done(said or f"'{validator.name}' found nothing")
 
     async def after(self, validator: ServerValidator, running: Awaitable[Findings]) -> Findings:
-        """What a validator finds; told of as soon as it is known."""
+        """Return what a validator finds, and report it as soon as it is known."""
         finding = await running
         await self.found(validator, finding)
         return finding
@@ -325,7 +439,3 @@ async def _tell(on_progress: OnStep | None, done: int, total: int, message: str)
         await on_progress(done, total, message)
     except Exception:  # noqa: BLE001 - a client that is gone must not decide whether a call is valid.
         _LOG.exception("the progress of a validation could not be told")
-
-
-def _level_warning(level: Level) -> Message:
-    return Message(f"This server checks nothing at the level '{level}'.", "warn")

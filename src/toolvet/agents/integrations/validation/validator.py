@@ -117,11 +117,11 @@ class ServerValidator:
             except BaseException as problem:  # noqa: BLE001 - whatever it is, `done` must be set.
                 answer = _Raised(problem)
             try:
-                loop.call_soon_threadsafe(settle, answer)
+                loop.call_soon_threadsafe(set_answer, answer)
             except RuntimeError:
                 return  # The loop is closed, and with it the waiting task.
 
-        def settle(answer: object) -> None:
+        def set_answer(answer: object) -> None:
             if done.cancelled():
                 self._stuck -= 1
             else:

@@ -38,7 +38,7 @@ from toolvet.assess.report import (
 from toolvet.assess.rules import cards
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.batch.executors import open_executor
-from toolvet.cli.codes import INTERRUPTED
+from toolvet.cli import INTERRUPTED
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import ServerList, StdioTarget
 from toolvet.version import __version__
@@ -68,7 +68,7 @@ class ManyOptions:
 class ReportPublishing:
     """What becomes of a report: `judge` compares it with the baseline and the thresholds, `publish` takes them all.
 
-    `publish` is None where nobody asked for all reports in one document or in a store; then they never stand in memory
+    `publish` is None where all reports are wanted neither in one document nor in a store; then they are never in memory
     together.
     """
 
@@ -87,7 +87,8 @@ def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions
         is_whole = len(outcomes) == len(jobs)
         overview, reports = _gather(servers, outcomes, folder, publishing)
         if many.into is not None:
-            _write_overview(overview, many.into)
+            _write(many.into / "overview.json", encode_document(overview))
+            _write(many.into / "index.html", render_page(overview))
         if publishing.publish is not None and reports:
             publishing.publish(reports)
         if publishing.prints:
@@ -157,7 +158,7 @@ async def _run(
 def _gather(
     servers: ServerList, outcomes: Sequence[AssessmentOutcome], folder: ResultsFolder, publishing: ReportPublishing
 ) -> tuple[ServersOverview, list[Report]]:
-    """The overview, with the page of each server written on the way, and the reports where somebody wants them all."""
+    """The overview, with the page of each server written on the way, and the reports where they are all wanted."""
     reports: list[Report] = []
 
     def judged() -> Iterable[AssessedServer]:
@@ -177,11 +178,6 @@ def _gather(
             yield AssessedServer(name=name, file="", reason="left out", problem=problem)
 
     return build_overview(judged(), cards(), __version__), reports
-
-
-def _write_overview(overview: ServersOverview, into: Path) -> None:
-    _write(into / "overview.json", encode_document(overview))
-    _write(into / "index.html", render_page(overview))
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from toolvet.cli.lines import Line, width_of
+from toolvet.cli.terminal import Line, width_of
 from toolvet.core.checks import AnswerQuality, FailureSignal
 from toolvet.core.visible import visible
 

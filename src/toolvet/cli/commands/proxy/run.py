@@ -2,17 +2,18 @@
 
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import select
+import sys
+import threading
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Literal
 
 import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
-from toolvet.cli.commands.proxy.platform import check_platform
-from toolvet.cli.masked_stderr import masked_stderr
-from toolvet.cli.store import checked_store
-from toolvet.cli.values import is_url, parse_address, parse_header, read_variable
+from toolvet.cli.options import checked_store
+from toolvet.cli.target import is_url, parse_address, parse_header, read_variable
 from toolvet.core.redact import SecretMask
 from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.errors import ToolvetError, UsageError
@@ -28,8 +29,6 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     """Serve until one side ends, and return the exit code: the server's own where we started one."""
-    if not flags.explain:
-        check_platform("toolvet proxy")
     policies = _read_policies(flags)
     environment = _read_environment(flags.env or ())
     remote = bool(words) and is_url(words[0])
@@ -202,3 +201,76 @@ def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies)
         sync=kept.sync,
         when_full="wait" if policies.requires_record else "drop",
     )
+
+
+_STDERR: Final = 2
+_CHUNK: Final = 64 * 1024
+# A line that does not end is passed on as far as it came.
+_LINE_SECONDS: Final = 0.1
+# What a server that has ended wrote last is there at once; a process that outlives it may hold its stderr for long.
+_DRAIN_SECONDS: Final = 0.5
+_SHORTEST_LINE: Final = 8
+
+
+@contextmanager
+def masked_stderr(secrets: Iterable[str]) -> Generator[None]:
+    """While the block lasts, replace these secrets in all that this process and its children write to stderr.
+
+    Without secrets stderr stays what it is, a terminal for one.
+    """
+    # A private key is one value of many lines, and stderr is masked line by line.
+    parts = [line for secret in secrets for line in (secret, *secret.splitlines()) if len(line) >= _SHORTEST_LINE]
+    short = [secret for secret in secrets if len(secret) < _SHORTEST_LINE]
+    mask = SecretMask((*parts, *short))
+    try:
+        original = os.dup(_STDERR) if mask else -1
+    except OSError:
+        original = -1
+    if original < 0:
+        yield
+        return
+    read, write = os.pipe()
+    sys.stderr.flush()
+    os.dup2(write, _STDERR)
+    os.close(write)
+    thread = threading.Thread(target=_pass_on, args=(read, original, mask), name="toolvet-stderr", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os.dup2(original, _STDERR)
+        thread.join(_DRAIN_SECONDS)
+
+
+def _pass_on(read: int, original: int, mask: SecretMask) -> None:
+    """Copy lines without secrets until all who write have closed their end; what cannot be written is dropped."""
+    begun = b""
+    while True:
+        ready, _, _ = select.select([read], [], [], _LINE_SECONDS if begun else None)
+        data = os.read(read, _CHUNK) if ready else b""
+        whole, newline, rest = (begun + data).rpartition(b"\n")
+        if not data or len(rest) > _CHUNK:
+            whole, newline, rest = begun + data, b"", b""
+        begun = rest
+        if whole or newline:
+            _write(
+                original,
+                mask.known(whole.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") + newline,
+            )
+        if ready and not data:
+            os.close(read)
+            return
+
+
+def _write(original: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(original, view) :]
+        except BlockingIOError:
+            select.select([], [original], [])
+        except OSError:
+            # Its reader is gone. The server must not hang on a full pipe for it.
+            return
