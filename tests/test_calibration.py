@@ -17,7 +17,7 @@ from toolvet.assess.rules import cards
 from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.checks.answer.certainty import score_bands
 from toolvet.core.schema import compiled, recover, repair
-from toolvet.core.schema.repairs.certainty import StepKind, certainty_of
+from toolvet.core.schema.repairs.search import StepKind, certainty_of
 
 TRAVEL = {
     "type": "object",

@@ -8,11 +8,10 @@ from tests.examples import examples
 from tests.labelled import DATA
 
 from toolvet.core.schema import NoExampleFound, compiled, valid_example
-from toolvet.core.schema.generator import Generator
-from toolvet.core.schema.judge import Judge
+from toolvet.core.schema.compilation import Judge
+from toolvet.core.schema.document import Scope, Subschema
+from toolvet.core.schema.generator import Exhausted, Generator, Spot, Variation
 from toolvet.core.schema.place import Demands
-from toolvet.core.schema.reference import Scope, Subschema
-from toolvet.core.schema.search import Exhausted, Spot, Variation
 from toolvet.errors import Unsatisfiable
 
 SATISFIABLE: list[object] = [

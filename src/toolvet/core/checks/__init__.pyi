@@ -41,7 +41,7 @@ from toolvet.core.checks.arguments import (
     check_arguments as check_arguments,
     read_wording as read_wording,
 )
-from toolvet.core.checks.arguments.correction import render_repair as render_repair
+from toolvet.core.checks.arguments.markdown import render_repair as render_repair
 from toolvet.core.checks.capability import (
     DEFAULT_METHOD as DEFAULT_METHOD,
     EXPERIMENTAL_KEY as EXPERIMENTAL_KEY,

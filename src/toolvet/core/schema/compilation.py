@@ -13,10 +13,8 @@ import orjson
 
 from toolvet.core.bounds import count_values, is_endless
 from toolvet.core.json_value import changed, is_object, members, pointer, without
-from toolvet.core.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
-from toolvet.core.schema.reference import Scope
+from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
-from toolvet.core.schema.walk import subschemas
 from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth
 
 ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_ref", "too_complex"]
@@ -356,3 +354,60 @@ def _is_usable_pattern(pattern: str) -> bool:
 
 def _allow_any_name(found: object, name: str) -> Mapping[str, object]:
     return {**without(found, name), "": members(found).get("", True)}
+
+
+class Judge:
+    """Checks values against parts of one document. Without a document, a part with a reference accepts every value.
+
+    It may accept too much, because the whole value is validated in the end, but never refuses what is valid.
+    """
+
+    def __init__(self, document: Schema | None = None) -> None:
+        self._document = document
+        self._map: jsonschema_rs.ValidatorMap | None = None
+        self._pointers: dict[int, str] | None = None
+
+    def accepts(self, part: Subschema, value: object) -> bool:
+        """Whether `value` satisfies `part`."""
+        schema = part.schema
+        if isinstance(schema, bool):
+            return schema
+        if not is_object(schema) or not schema:
+            return True
+        if self._document is not None:
+            validator = self._validator(schema)
+            if validator is not None:
+                try:
+                    return validator.is_valid(value)
+                except (ValueError, RecursionError):
+                    return False
+        return self._accepts_alone(part, value)
+
+    def _accepts_alone(self, part: Subschema, value: object) -> bool:
+        schema = members(part.schema)
+        try:
+            if b'ef":' in orjson.dumps(schema):
+                return True
+        except TypeError:
+            return True
+        ready = compiled({**schema, "$schema": f"http://{part.scope.dialect.uri}"} if _is_old(part) else schema)
+        return ready.is_valid(value)
+
+    def _validator(self, schema: object) -> jsonschema_rs.Validator | None:
+        if self._pointers is None:
+            self._index()
+        place = (self._pointers or {}).get(id(schema))
+        return None if place is None or self._map is None else self._map.get(place)
+
+    def _index(self) -> None:
+        """Compile every part of the document once, when the first one is asked for."""
+        self._pointers = {}
+        if self._document is None or not is_object(self._document.usable):
+            return
+        document = members(self._document.usable)
+        self._map = self._document.parts()
+        self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(document)}
+
+
+def _is_old(part: Subschema) -> bool:
+    return part.scope.dialect.number != 20

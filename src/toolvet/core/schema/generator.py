@@ -25,17 +25,70 @@ a hostile schema ends in `Exhausted`.
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, islice
+from typing import Literal, Protocol
 
-from toolvet.core.json_value import Path, is_array, is_object, members, names, same, type_name
-from toolvet.core.schema.arrays import write_array
-from toolvet.core.schema.judge import Judge
+import msgspec
+
+from toolvet.core.json_value import Path, count, is_array, is_object, members, names, same, type_name
+from toolvet.core.schema.compilation import Judge
+from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.naming import ValueType, hints
 from toolvet.core.schema.numbers import Interval, exact, interval, plain
-from toolvet.core.schema.pattern import texts
-from toolvet.core.schema.place import Demands, Option, Unmeetable
-from toolvet.core.schema.reference import Subschema
-from toolvet.core.schema.search import FIRST, ITEMS, Exhausted, Extent, Spot, Variation, limits
-from toolvet.core.schema.text import text_rules
+from toolvet.core.schema.place import Demands, Option, Unmeetable, fixed_items
+from toolvet.core.schema.text import text_rules, texts
+
+Extent = Literal["all", "required"]
+
+
+class Exhausted(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """The search took more steps than it may."""
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A place in the value: its path, the last name on it, how much may be written there, and the references followed.
+
+    `room` counts values; siblings share it. `trail` holds the ids of the schemas that references led to.
+    """
+
+    path: Path = ()
+    name: str = ""
+    room: float = 250.0
+    trail: tuple[int, ...] = ()
+
+
+class Variation(msgspec.Struct, frozen=True):
+    """Another value for the same place: another branch, other content, or fewer optional members."""
+
+    branch: int = 0
+    content: int = 0
+    extent: Extent | None = None
+
+
+FIRST = Variation()
+# More items or members than this make no example.
+ITEMS = 5_000
+
+
+class ValueWriter(Protocol):
+    """Writes values: the writer of a container also writes its parts (`Generator`)."""
+
+    judge: Judge | None
+
+    def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
+        """Return a value that satisfies all `parts`. Raises `Unmeetable` or `Exhausted`."""
+        ...
+
+    def within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
+        """The spot one step further in."""
+        ...
+
+
+def limits(demands: Demands, least: str, most: str) -> tuple[int, int | None]:
+    """The size that two keywords leave: at least, at most."""
+    lows = [size for schema in demands.plain() if (size := count(schema.get(least))) is not None]
+    highs = [size for schema in demands.plain() if (size := count(schema.get(most))) is not None]
+    return max(lows, default=0), min(highs, default=None)
+
 
 _DEEPEST = 48
 # What is tried at a place whose value, once written, turns out wrong.
@@ -484,3 +537,111 @@ _EVIDENCE = {
     "exclusiveMaximum": "number",
     "multipleOf": "number",
 }
+
+
+def write_array(writer: ValueWriter, demands: Demands, spot: Spot, variation: Variation) -> list[object]:
+    """Return an array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
+    schemas = demands.plain()
+    least, highest = limits(demands, "minItems", "maxItems")
+    most = ITEMS if highest is None else highest
+    if least > min(most, ITEMS):
+        raise Unmeetable
+    distinct = any(schema.get("uniqueItems") is True for schema in schemas)
+    front = max((len(fixed_items(schema)) for schema in schemas), default=0)
+    target = min(most, max(least, front or 1) if spot.room >= 1 else least)
+    items: list[object] = []
+    while len(items) < target:
+        within = writer.within(spot, len(items), target)
+        try:
+            items.append(_write_item(writer, demands.item(len(items)), within, variation, items if distinct else []))
+        except Unmeetable:
+            if len(items) < least:
+                raise
+            break
+    for schema, scope in ((located.schema, located.scope) for located in demands.schemas):
+        if "contains" in schema and scope.dialect.number > 4:
+            part = Subschema(schema["contains"], scope)
+            _add_contained(writer, demands, part, schema=schema, items=items, most=most, spot=spot)
+            _remove_surplus(writer, demands, part, schema=schema, items=items, spot=spot)
+    return items
+
+
+def _remove_surplus(
+    writer: ValueWriter, demands: Demands, part: Subschema, *, schema: object, items: list[object], spot: Spot
+) -> None:
+    """Replace items that `contains` would count beyond `maxContains`."""
+    highest = count(members(schema).get("maxContains"))
+    if highest is None:
+        return
+    judge = writer.judge or Judge()
+    matching = [index for index, item in enumerate(items) if judge.accepts(part, item)]
+    other = Subschema({"not": part.schema}, part.scope)
+    for index in matching[highest:]:
+        within = writer.within(spot, index, len(items))
+        for content in range(6):
+            value = writer.value([*demands.item(index), other], within, Variation(content=content))
+            if not judge.accepts(part, value):
+                items[index] = value
+                break
+        else:
+            raise Unmeetable
+
+
+def _write_item(
+    writer: ValueWriter, parts: list[Subschema], spot: Spot, variation: Variation, taken: list[object]
+) -> object:
+    """Return an item that is not among `taken`. Raises `Unmeetable`."""
+    for turn in range(12):
+        for other in (
+            Variation(variation.branch, variation.content + len(taken) + turn, variation.extent),
+            Variation(variation.branch + len(taken) + turn, variation.content, variation.extent),
+        ):
+            value = writer.value(parts, spot, other)
+            if not any(same(value, earlier) for earlier in taken):
+                return value
+    raise Unmeetable
+
+
+def _add_contained(
+    writer: ValueWriter,
+    demands: Demands,
+    part: Subschema,
+    *,
+    schema: object,
+    items: list[object],
+    most: int,
+    spot: Spot,
+) -> None:
+    """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
+    judge = writer.judge or Judge()
+    wanted = count(members(schema).get("minContains"))
+    missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)
+    distinct = any(found.get("uniqueItems") is True for found in demands.plain())
+    if missing > ITEMS:
+        raise Unmeetable
+    position = len(items) - 1
+    while missing > 0:
+        index = len(items) if len(items) < most else position
+        if index < 0:
+            raise Unmeetable
+        others = [*items[:index], *items[index + 1 :]]
+        try:
+            value = _write_item(
+                writer,
+                [*demands.item(index, contained=True), part],
+                writer.within(spot, index, len(items) + 1),
+                FIRST,
+                others if distinct else [],
+            )
+        except Unmeetable:
+            if index == len(items):
+                most = len(items)
+            else:
+                position -= 1
+            continue
+        if index == len(items):
+            items.append(value)
+        else:
+            items[index] = value
+            position -= 1
+        missing -= 1

@@ -6,13 +6,11 @@ import msgspec
 
 from toolvet.core.bounds import is_flat
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
-from toolvet.core.schema.compilation import Schema
-from toolvet.core.schema.judge import Judge
+from toolvet.core.schema.compilation import Judge, Schema
+from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.place import Demands, Option, Unmeetable
-from toolvet.core.schema.reference import Scope, Subschema
-from toolvet.core.schema.repairs.nearest import bare
+from toolvet.core.schema.repairs.words import bare
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
-from toolvet.core.schema.walk import subschemas
 
 
 class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.

@@ -1,13 +1,43 @@
-"""Changes of a JSON value: operations of JSON Patch (RFC 6902), and several of them that answer one violation."""
+"""What a repair consists of: operations on the arguments, each with how sure it is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from toolvet.core.json_value import Path, at, changed, elements, is_array, members, pointer, replaced
-from toolvet.core.schema.repairs.confidence import Confidence
+
+Confidence = Literal["high", "medium", "low"]
+
+_RANKS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
+
+# How sure it is that the only member which is too much is the only one that is missing, under another name: where the
+# names mean the same ("town" for "city") or the value is one of few that are allowed; and where nothing else says so.
+SAME_MEANING: Final[Confidence] = "medium"
+ONLY_ONE_LEFT: Final[Confidence] = "low"
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """A value that may have been meant in place of another. Of two equally sure ones the lower `cost` is preferred."""
+
+    value: object
+    confidence: Confidence
+    cost: int = 0
+
+
+def rank(confidence: Confidence) -> int:
+    """0 for high, 1 for medium, 2 for low."""
+    return _RANKS[confidence]
+
+
+def least(confidences: Iterable[Confidence]) -> Confidence:
+    """The weakest of several: a chain of steps is as sure as its least sure step. Of none it is high."""
+    weakest: Confidence = "high"
+    for confidence in confidences:
+        if _RANKS[confidence] > _RANKS[weakest]:
+            weakest = confidence
+    return weakest
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
