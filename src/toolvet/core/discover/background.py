@@ -1,6 +1,6 @@
 """What takes seconds: it is announced at a terminal, and done by another process where one can be started.
 
-python -m toolvet.core.discover.background toolvet.core.matching.compiled KEY     # what `start_building` starts
+python -m toolvet.core.discover.background toolvet.core.matching.engine_hyperscan KEY     # what `start_building` starts
 """
 # ruff: noqa: PTH119, PTH120 - as in `cache`
 

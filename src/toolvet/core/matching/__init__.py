@@ -26,14 +26,15 @@ How one phrase is found, `\bneeds? .{0,40}café\b` in "She NEEDS a CAFÉ, not ca
    be between them, and `caf(?:\xc3[\x89\xa9])`, which is é or É in UTF-8. That makes small automata and misses nothing,
    but finds too much: "Needy cafés", too.
 4. **Scan** (`engine_hyperscan`): one pass over the text finds where a match may end: at bytes 17 and 28, which are the
-   characters 16 and 27. Before that, look-alikes and letters in two parts are settled in the text (`normal`).
-5. **Decide** (`translation.finder`): from the width of a match (50) before each end on, `re` looks for the pattern
+   characters 16 and 27. Before that, look-alikes and letters in two parts are normalized in the text (`normal`).
+5. **Decide** (`pattern.finder`): from the width of a match (50) before each end on, `re` looks for the pattern
    itself. The first search finds the characters 4 to 16, the second nothing, because "cafés" goes on. The answer is
    `Hit("wish", 4, 16)`, in characters of the original text.
 
 A pattern that could keep `re` busy on a hostile text (a repeat inside a repeat) is decided by `machine` instead. The
-translations (`index`) and databases (`compiled`) of a large set are kept in the user's cache; wheels bring those of
-toolvet's own phrases (`toolvet.core.discover.prepared`). Until the databases are there, the slower engine serves.
+translations (`index`) and databases (`engine_hyperscan`) of a large set are kept in the user's cache; wheels bring
+those of toolvet's own phrases (`toolvet.core.discover.prepared`). Until the databases are there, the slower engine
+serves.
 """
 
 from toolvet.core.exports import lazy

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence as Nodes
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolvet.core.matching.anchor import anchor
+from toolvet.core.matching.anchor import anchor, needed_words
 from toolvet.core.matching.edge import (
     ANYTHING,
     NO_LETTERS,
@@ -37,12 +37,10 @@ from toolvet.core.matching.edge import (
 )
 from toolvet.core.matching.letters import Script, family_of, forms_of, letters, script_of
 from toolvet.core.matching.machine import PatternPart
-from toolvet.core.matching.needed import needed_words
 from toolvet.core.matching.normal import as_ascii, settle, settled_unit
+from toolvet.core.matching.pattern import Translation
 from toolvet.core.matching.syntax import parse
-from toolvet.core.matching.translation import Translation
-from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
-from toolvet.core.matching.unsafe import UnsafePattern
+from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, UnsafePattern
 
 _MEANT_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
 # What counts as a letter is settled by the dialect.

@@ -1,7 +1,7 @@
 """`ReEngine`, the slow twin: the standard library's `re`, one pattern after the other.
 
 It says what is right, and serves where Hyperscan has no wheel or its databases are not there yet. Of a large set few
-patterns are asked: those of whose needed words (`needed`) the text has one.
+patterns are asked: those of whose needed words (`anchor.needed_words`) the text has one.
 """
 
 import re
@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from toolvet.core.matching.normal import RARE, OffsetMap, as_ascii, settle
-from toolvet.core.matching.pattern import HitScope, PlacedBefore
-from toolvet.core.matching.translation import Finder, Translation, finder
+from toolvet.core.matching.pattern import Finder, HitScope, PlacedBefore, Translation, finder
 
 _RARE = re.compile(RARE)
 

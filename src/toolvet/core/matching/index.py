@@ -9,7 +9,7 @@ import msgspec
 
 from toolvet.core.discover.background import announce
 from toolvet.core.discover.cache import building, cached, digest, fingerprint, keep
-from toolvet.core.matching.translation import Translation, finder
+from toolvet.core.matching.pattern import Translation, finder
 
 # Compiling fewer is quicker than reading them back, and a caller's own patterns would fill the cache folder.
 _WORTH_KEEPING: Final = 50

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from toolvet.core.matching.unsafe import UnsafePattern
+from toolvet.core.matching.letters import ASCII_TOKENS, word_tokens
+from toolvet.core.matching.machine import Machine, MatchOpening, PatternPart
+from toolvet.core.matching.tree import UnsafePattern
 
 
 class HitScope(msgspec.Struct, frozen=True, gc=False):
@@ -74,3 +76,83 @@ def literal(identifier: str, phrase: str) -> Pattern:
     before = r"\b" if re.match(r"\w", words) else ""
     after = r"\b" if re.search(r"\w\Z", words) else ""
     return Pattern(identifier, f"{before}{body}{after}")
+
+
+WINDOW = 256
+"""How far a match without a greatest length is looked for, in characters: it bounds what a hit costs."""
+
+_TOKEN = re.compile("\0.")
+
+
+class Translation(msgspec.Struct, frozen=True, array_like=True):
+    """One pattern, written for both engines, and as it was given.
+
+    `first` looks at the first character of a match, for `re`; it may be empty. `python` holds tokens for borders of
+    words (`letters.word_tokens`). `width` is the length of the longest match in characters, None without limit.
+    `exact` says that Hyperscan finds just what `re` finds, if the text is ASCII. `family` names scripts of which every
+    match has a letter, if there are such beside Latin. `tree` is there for a pattern that could take `re` too long on
+    a hostile text: then a `Machine` decides. `opening` is what every match of such a pattern begins with, for `re`, as
+    far as that is quickly seen, and `reach` its greatest length in characters. `words`: every match has one of them
+    (`needed_words`), in lower case.
+    """
+
+    regex: str
+    flags: int
+    spans: bool
+    hyperscan: str
+    first: str
+    python: str
+    width: int | None
+    exact: bool
+    family: str
+    tree: PatternPart | None
+    opening: str = ""
+    reach: int = 0
+    words: tuple[str, ...] = ()
+
+
+class Finder(Protocol):
+    """Decides where an expression matches."""
+
+    def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
+        """Return the first match that begins from `start` on; if it begins before `limit`, it is not missed."""
+        ...
+
+
+def finder(expression: Translation, *, ascii_text: bool = False) -> Finder:
+    """Return a finder of the expression, for ASCII texts or for all. Raises `UnsafePattern` where `re` fails."""
+    flags = expression.flags | re.ASCII
+    tokens = ASCII_TOKENS if ascii_text else word_tokens()
+
+    def compiled(source: str) -> re.Pattern[str]:
+        # Upper and lower case beyond ASCII is written out in the pattern.
+        return re.compile(_TOKEN.sub(lambda token: tokens[token.group()], source), flags)
+
+    try:
+        if expression.tree is not None:
+            begins = MatchOpening(compiled(expression.first + expression.opening), expression.reach)
+            return Machine(expression.tree, begins, expression.width or WINDOW, compiled)
+        return _Backtracker(compiled(expression.first + expression.python), expression.width or WINDOW)
+    except (re.error, OverflowError, RecursionError) as problem:
+        raise UnsafePattern(expression.regex, f"not a regular expression that we can run ({problem})") from None
+
+
+class _Backtracker:
+    """Searches with `re`, which must not read on to the end of the text."""
+
+    def __init__(self, pattern: re.Pattern[str], width: int) -> None:
+        self._search = pattern.search
+        self._width = width
+
+    def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
+        """As of `Finder`; of a pattern without a greatest length a match far beyond its window may be cut short.
+
+        `re` takes the end of what it may read for the end of the text. So two characters more are read than a match
+        that begins by `limit` can have; and where one begins later or reaches that far, more.
+        """
+        end = limit + self._width + 2
+        match = self._search(text, start, end)
+        while match is not None and end < len(text) and max(match.end(), match.start() + self._width) + 2 > end:
+            end = max(2 * match.end() - match.start(), match.start() + self._width) + 2
+            match = self._search(text, match.start(), end)
+        return None if match is None else match.span()

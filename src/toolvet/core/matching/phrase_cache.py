@@ -10,12 +10,7 @@ from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFi
 
 _FORMAT: Final = "files/1"
 # What is kept depends on how these read the files, so their own text counts, too.
-_SOURCES: Final = (
-    __name__,
-    "toolvet.core.matching.phrase",
-    "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
-)
+_SOURCES: Final = (__name__, "toolvet.core.matching.phrase", "toolvet.core.matching.phrasebook")
 
 FileT = TypeVar("FileT", bound=PhraseFile[Phrase])
 

@@ -29,7 +29,7 @@ _SOURCES = (
     __name__,
     "toolvet.core.matching.phrase",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
+    "toolvet.core.matching.phrasebook",
 )
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,}|\u2014{3,})\s*\Z")
 _SPEAKER = re.compile(

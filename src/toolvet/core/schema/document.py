@@ -27,11 +27,6 @@ class Dialect(msgspec.Struct, frozen=True):
         """Up to draft 7, the siblings of `$ref` are ignored."""
         return self.number <= 7
 
-    @property
-    def has_prefix_items(self) -> bool:
-        """Since 2020-12 a tuple is `prefixItems`, before it was an array under `items`."""
-        return self.number == 20
-
 
 DIALECTS = (
     Dialect("draft 4", "json-schema.org/draft-04/schema", jsonschema_rs.Draft4Validator, 4),

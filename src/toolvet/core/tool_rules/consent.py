@@ -304,11 +304,6 @@ class ConsentWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proof: ConsentProof
 
 
-def consent_words() -> ConsentWords:
-    """Return the words as data, with their proof."""
-    return _words()
-
-
 @cache
 def _words() -> ConsentWords:
     return read_toml("toolvet.core.tool_rules", "consent.toml", ConsentWords)

@@ -53,19 +53,6 @@ def why_not_called(tool: ToolDefinition) -> str | None:
     return next((deed.reason for deed in deeds), None)
 
 
-def sounds_read_only(tool: ToolDefinition) -> bool:
-    """Whether the tool looks things up (list, search, get, read …), so that its answers can feed other calls."""
-    if why_not_called(tool) is not None:
-        return False
-    verb = next(_find_verbs(word_segments(tool.name)), None)
-    if verb is not None:
-        return verb.word in _load_words().produce
-    words = _read_from_verb(tool.description)
-    return tool.annotations.get("readOnlyHint") is True or (
-        bool(words) and bool(_stems(words[0]) & _load_words().produce)
-    )
-
-
 class Deed(msgspec.Struct, frozen=True):
     """A verb of a tool that changes something: the verb's base form, how strong it is, and a reason that quotes it."""
 
@@ -192,7 +179,6 @@ class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`destructive.toml` as it is written."""
 
     read: frozenset[str]
-    produce: frozenset[str]
     strong: frozenset[str]
     changes: frozenset[str]
     destroys: frozenset[str]
@@ -214,7 +200,6 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
     """The same, ready for use."""
 
     read: frozenset[str]
-    produce: frozenset[str]
     strong: frozenset[str]
     changes: frozenset[str]
     destroys: frozenset[str]

@@ -56,7 +56,7 @@ _SOURCES: Final = (
     "toolvet.core.checks.answer.quality",
     "toolvet.core.matching.phrase",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
+    "toolvet.core.matching.phrasebook",
 )
 _MILD: Final = 0.14
 

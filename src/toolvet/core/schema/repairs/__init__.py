@@ -5,8 +5,8 @@ One broken call, step by step. The schema of `search` wants `query` (a text) and
     repair(schema, {"Query": "tea", "limit": "10"})
 
 1. The engine reports two violations: the object has an unexpected member and lacks `query`, and `/limit` is a text.
-2. `find_repair` asks for one answer for each place, objects first. `members` compares the names: `Query` is `query` but for
-   its case, so its answer is to move `/Query` to `/query`, with high confidence.
+2. `find_repair` asks for one answer for each place, objects first. `members` compares the names: `Query` is `query`
+   but for its case, so its answer is to move `/Query` to `/query`, with high confidence.
 3. For `/limit`, which is another place, `leaf` collects guesses: it reads "10" as the integer 10 (high), as
    JSON writes numbers. Each guess is checked against the schema; of those that fit, the surest is taken, and two that
    are equally sure refute each other.
