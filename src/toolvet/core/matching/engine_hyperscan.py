@@ -125,7 +125,7 @@ def _compile_patterns(
     expressions: Sequence[Translation], ids: Sequence[int], classes: Mapping[int, str]
 ) -> hyperscan.Database:
     sources = [expression.hyperscan.encode("ascii") for expression in expressions]
-    flags = [_flags_of(expression) for expression in expressions]
+    flags = [sum(ours for theirs, ours in _FLAGS.items() if expression.flags & theirs) for expression in expressions]
     database = hyperscan.Database()
     more = [each.encode() for each in classes.values()]
     try:
@@ -147,10 +147,6 @@ def _engine_version() -> bytes:
     probe = hyperscan.Database()
     _compile(probe, [b"a"], [0], [0])
     return f"{probe.info()!r} {platform.machine()} {platform.system()}".encode()
-
-
-def _flags_of(expression: Translation) -> int:
-    return sum(ours for theirs, ours in _FLAGS.items() if expression.flags & theirs)
 
 
 def _compile(database: hyperscan.Database, sources: list[bytes], ids: list[int], flags: list[int]) -> None:

@@ -96,8 +96,9 @@ def settled(calls: list[ToolCall]) -> list[ToolCall]:
     """Return calls of which some have results: those that wait for theirs never returned, which None says."""
     if all(isinstance(call.result, Unknown) for call in calls):
         return calls
-    return [_silent(call) if isinstance(call.result, Unknown) and call.failed is None else call for call in calls]
-
-
-def _silent(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, call.arguments, None, None, call.id)
+    return [
+        ToolCall(call.name, call.arguments, None, None, call.id)
+        if isinstance(call.result, Unknown) and call.failed is None
+        else call
+        for call in calls
+    ]

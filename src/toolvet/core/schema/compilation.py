@@ -390,7 +390,9 @@ class Judge:
                 return True
         except TypeError:
             return True
-        ready = compiled({**schema, "$schema": f"http://{part.scope.dialect.uri}"} if _is_old(part) else schema)
+        ready = compiled(
+            {**schema, "$schema": f"http://{part.scope.dialect.uri}"} if part.scope.dialect.number != 20 else schema
+        )
         return ready.is_valid(value)
 
     def _validator(self, schema: object) -> jsonschema_rs.Validator | None:
@@ -407,7 +409,3 @@ class Judge:
         document = members(self._document.usable)
         self._map = self._document.parts()
         self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(document)}
-
-
-def _is_old(part: Subschema) -> bool:
-    return part.scope.dialect.number != 20

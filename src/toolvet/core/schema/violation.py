@@ -180,7 +180,7 @@ def describe_violation(violation: Violation, path: Path, value: object) -> str:
         case "additionalProperties" | "unevaluatedProperties":
             return f"unexpected member {_join_values(names(params.get('unexpected')))}"
         case "type":
-            wanted = _join_types(names(params.get("types")))
+            wanted = " or ".join(map(with_article, names(params.get("types"))))
             return f"{name} is {with_article(type_name(violation.instance))}, not {wanted}"
         case "enum":
             return f"{name} is {shown}, none of {_join_values(elements(params.get('options')))}"
@@ -254,10 +254,6 @@ def quote_value(value: object) -> str:
 def with_article(name: str) -> str:
     """Return `an integer`, `a string`, and just `null`."""
     return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-def _join_types(types: tuple[str, ...]) -> str:
-    return " or ".join(map(with_article, types))
 
 
 def _join_values(values: Sequence[object]) -> str:

@@ -544,14 +544,10 @@ class _PropertyWalk:
     def _help(self, facts: Facts, parts: list[Subschema], path: Path) -> PropertyHelp:
         return PropertyHelp(
             name_types(facts) or "any",
-            _one_line(facts.demands.description()),
+            cut(" ".join(facts.demands.description().split()), _LONGEST_DESCRIPTION),
             tuple(list_constraints(facts)),
             self.guide.sample(facts, parts, path),
         )
-
-
-def _one_line(text: str) -> str:
-    return cut(" ".join(text.split()), _LONGEST_DESCRIPTION)
 
 
 def _part_at(start: Subschema, steps: Sequence[str]) -> Subschema | None:

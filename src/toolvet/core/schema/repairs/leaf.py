@@ -349,15 +349,13 @@ def _from_single_item(value: object, kind: str, name: str, schemas: Sequence[Map
     elif kind == "string" and len(items) > 1:
         if _asks_for_json(name, schemas):
             yield from _as_json_text(value)
-        elif all(isinstance(item, str) and "," not in item for item in items) and _asks_for_commas(schemas):
+        elif all(isinstance(item, str) and "," not in item for item in items) and any(
+            _COMMAS.search(text[:1000]) for schema in schemas if isinstance(text := schema.get("description"), str)
+        ):
             yield Guess(",".join(map(str, items)), "medium")
 
 
 _COMMAS = re.compile(r"\bcomma[- ](?:separated|delimited)\b|\bCSV\b", re.IGNORECASE)
-
-
-def _asks_for_commas(schemas: Sequence[Mapping[str, object]]) -> bool:
-    return any(_COMMAS.search(text[:1000]) for schema in schemas if isinstance(text := schema.get("description"), str))
 
 
 def _unwrap_value(value: Mapping[str, object], kind: str, name: str) -> Iterator[Guess]:

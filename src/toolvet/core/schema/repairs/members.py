@@ -6,7 +6,7 @@
 `city`, and no optional member has more in common with `town`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -179,17 +179,13 @@ def _nest(mismatch: MemberMismatch) -> PathPatch | None:
             other: wanted[bare(other)] for other in mismatch.unknown if bare(other) in wanted and other not in taken
         }
         # A member that is required elsewhere is not taken away for an optional object.
-        if not fitting or (name not in mismatch.value and not _completes(inner, fitting.values())):
+        if not fitting or (name not in mismatch.value and not set(inner.required()) <= set(fitting.values())):
             continue
         if name not in mismatch.value:
             moves.append(_add((*mismatch.path, name), {}, "to hold what belongs there"))
         moves.extend(_move((*mismatch.path, old), (*mismatch.path, name, new)) for old, new in fitting.items())
         taken.update(fitting)
     return mismatch.answer("high" if len(taken) > 1 else "medium", *moves, cost=len(moves)) if moves else None
-
-
-def _completes(inner: Demands, held: Iterable[str]) -> bool:
-    return set(inner.required()) <= set(held)
 
 
 def _hoist(mismatch: MemberMismatch) -> PathPatch | None:

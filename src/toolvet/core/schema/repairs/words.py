@@ -194,7 +194,7 @@ def _find_misspelt(text: str, options: Iterable[str]) -> Nearest | None:
             not most
             or abs(len(wanted) - len(other)) > most
             or len(option) > _LONGEST
-            or _differ_in_digits(wanted, other)
+            or _NUMBERS.findall(wanted) != _NUMBERS.findall(other)
         ):
             continue
         away = distance(wanted, other, most)
@@ -212,11 +212,6 @@ def _most_slips(length: int) -> int:
     return 0 if length < 4 else 1 if length < 8 else 2
 
 
-def _differ_in_digits(left: str, right: str) -> bool:
-    """Whether two names contain different numbers: `v1` and `v2` are not one name misspelt."""
-    return _NUMBERS.findall(left) != _NUMBERS.findall(right)
-
-
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -225,13 +220,11 @@ def _find_shortened(wanted: str, options: Iterable[str]) -> Nearest | None:
     found = [
         option
         for option in options
-        if (other := bare(option)) and min(len(other), len(wanted)) >= 3 and _one_begins_other(wanted, other)
+        if (other := bare(option))
+        and min(len(other), len(wanted)) >= 3
+        and (wanted.startswith(other) or other.startswith(wanted))
     ]
     return Nearest(found[0], "medium") if len(found) == 1 else None
-
-
-def _one_begins_other(left: str, right: str) -> bool:
-    return left.startswith(right) or right.startswith(left)
 
 
 def distance(left: str, right: str, most: int) -> int:
