@@ -6,8 +6,7 @@ import unicodedata
 import pytest
 
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.letters import Script, forms_of, letters, script_of
-from toolvet.core.matching.normal import settle
+from toolvet.core.matching.letters import Script, forms_of, letters, script_of, settle
 
 FOUND = [
     # German, French, Portuguese, Vietnamese

@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.phrase_proofs import failed_proofs, faulty_patterns
 
-from toolvet.core.matching.phrase import Phrase, PhraseFile
+from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrasebook import PhraseError, PhraseSource, read_phrases
 
 

@@ -35,9 +35,17 @@ from toolvet.core.matching.edge import (
     escaped,
     is_word,
 )
-from toolvet.core.matching.letters import Script, family_of, forms_of, letters, script_of
+from toolvet.core.matching.letters import (
+    Script,
+    as_ascii,
+    family_of,
+    forms_of,
+    letters,
+    script_of,
+    settle,
+    settled_unit,
+)
 from toolvet.core.matching.machine import PatternPart
-from toolvet.core.matching.normal import as_ascii, settle, settled_unit
 from toolvet.core.matching.pattern import Translation
 from toolvet.core.matching.syntax import parse
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, UnsafePattern

@@ -25,7 +25,7 @@ import hyperscan
 from toolvet.core.discover.background import announce, start_building
 from toolvet.core.discover.cache import building, cached, digest, is_cached, keep
 from toolvet.core.matching.index import PatternIndex, kept_index
-from toolvet.core.matching.normal import RARE, OffsetMap, as_ascii, settle
+from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, settle
 from toolvet.core.matching.pattern import WINDOW, Finder, HitScope, PlacedBefore, Translation, finder as finding
 from toolvet.core.matching.tree import UnsafePattern
 

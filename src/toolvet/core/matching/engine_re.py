@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from toolvet.core.matching.normal import RARE, OffsetMap, as_ascii, settle
+from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, settle
 from toolvet.core.matching.pattern import Finder, HitScope, PlacedBefore, Translation, finder
 
 _RARE = re.compile(RARE)

@@ -42,7 +42,7 @@ import msgspec
 
 from toolvet.core.discover import files_of
 from toolvet.core.discover.toml import decode_toml
-from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
+from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 GAPS: Final[Mapping[str, str]] = {
     # A word and the space behind it: {words:2} is "", "a " or "a b ", within one sentence.

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from toolvet.core.discover.cache import compiled_from
-from toolvet.core.matching.pattern import Pattern
+from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Pattern, Phrase, PhraseFile
 from toolvet.core.matching.patterns import PatternSet
-from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 from toolvet.core.prose.mask import Mask, MaskKind
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _FILES = (WORDS_FILE, "frames.toml")
 _FORMAT = "frames/2"
 _SOURCES = (
     __name__,
-    "toolvet.core.matching.phrase",
+    "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
     "toolvet.core.matching.phrasebook",
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolvet.core.schema.repairs.patch import Operation
+from toolvet.core.schema.repairs.context import Operation
 from toolvet.core.schema.repairs.words import Nearest, nearest
 
 

@@ -9,9 +9,8 @@ from toolvet.core.checks.arguments.issue import _known_place
 from toolvet.core.json_value import pointer
 from toolvet.core.schema import Schema, Violation, compiled
 from toolvet.core.schema.document import Scope, Subschema
-from toolvet.core.schema.repairs.context import RepairContext, View
+from toolvet.core.schema.repairs.context import PathPatch, RepairContext, View
 from toolvet.core.schema.repairs.leaf import leaf_answer
-from toolvet.core.schema.repairs.patch import PathPatch
 
 LEAVES: dict[str, Any] = {
     "type": "object",

@@ -20,17 +20,8 @@ from typing import Final
 import msgspec
 
 from toolvet.core.checks.arguments.guide import Discriminators, Facts, Guide, KeywordText, describe_fix
-from toolvet.core.checks.arguments.placeholders import (
-    MISSING,
-    NAME,
-    Subject,
-    holds_secret,
-    required_of,
-    show_name,
-    show_value,
-    texts_for,
-)
-from toolvet.core.checks.arguments.wording import phrase, text
+from toolvet.core.checks.arguments.placeholders import NAME, Subject, required_of, texts_for
+from toolvet.core.checks.arguments.wording import MISSING, holds_secret, phrase, show_name, show_value, text
 from toolvet.core.json_value import (
     elements,
     is_array,

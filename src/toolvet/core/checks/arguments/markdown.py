@@ -12,13 +12,12 @@ import orjson
 
 from toolvet.core.checks.arguments.guide import Guide
 from toolvet.core.checks.arguments.issue import Issue
-from toolvet.core.checks.arguments.placeholders import holds_secret
-from toolvet.core.checks.arguments.wording import as_json, cut, phrase, text as words
+from toolvet.core.checks.arguments.wording import as_json, cut, holds_secret, phrase, text as words
 from toolvet.core.json_value import is_array, is_object, members, number, pointer_steps
 from toolvet.core.redact import REDACTED, may_hold_secrets, redact
 from toolvet.core.schema import Repair, Schema, Violation, recover
-from toolvet.core.schema.repairs.patch import least
 from toolvet.core.schema.repairs.search import StepKind, certainty_of, repair_by
+from toolvet.core.schema.repairs.words import least
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000

@@ -8,8 +8,7 @@ import msgspec
 from toolvet.core.checks.arguments.guide import Guide, SchemaHelp, guide_of
 from toolvet.core.checks.arguments.issue import Issue
 from toolvet.core.checks.arguments.markdown import render_markdown, render_repair, with_own_values
-from toolvet.core.checks.arguments.placeholders import show_name
-from toolvet.core.checks.arguments.wording import Wording, text, worded, wording
+from toolvet.core.checks.arguments.wording import Wording, show_name, text, worded, wording
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import Repair, Schema, Violation
 from toolvet.core.schema.weight import MOST_STEPS

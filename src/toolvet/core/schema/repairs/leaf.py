@@ -9,11 +9,10 @@ import orjson
 
 from toolvet.core.json_value import Path, elements, is_array, is_object, members, same, type_name, unique
 from toolvet.core.schema.document import Subschema
-from toolvet.core.schema.repairs.context import RepairPlace, View, wanted_types
+from toolvet.core.schema.repairs.context import Operation, PathPatch, RepairPlace, View, wanted_types
 from toolvet.core.schema.repairs.notation import variants
-from toolvet.core.schema.repairs.patch import Confidence, Guess, Operation, PathPatch, rank
 from toolvet.core.schema.repairs.recovery import recover
-from toolvet.core.schema.repairs.words import Meaning, bare, meant, nearest, unquoted
+from toolvet.core.schema.repairs.words import Confidence, Guess, Meaning, bare, meant, nearest, rank, unquoted
 from toolvet.core.schema.violation import Violation
 
 

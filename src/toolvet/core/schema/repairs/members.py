@@ -16,10 +16,19 @@ from toolvet.core.redact import word_segments
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.naming import entries_for, words_of
 from toolvet.core.schema.place import Demands
-from toolvet.core.schema.repairs.context import View, as_parts, declared_names, declares_type
+from toolvet.core.schema.repairs.context import Operation, PathPatch, View, as_parts, declared_names, declares_type
 from toolvet.core.schema.repairs.leaf import convert
-from toolvet.core.schema.repairs.patch import ONLY_ONE_LEFT, SAME_MEANING, Confidence, Operation, PathPatch, least
-from toolvet.core.schema.repairs.words import are_opposite, bare, mean_the_same, meant, nearest
+from toolvet.core.schema.repairs.words import (
+    ONLY_ONE_LEFT,
+    SAME_MEANING,
+    Confidence,
+    are_opposite,
+    bare,
+    least,
+    mean_the_same,
+    meant,
+    nearest,
+)
 from toolvet.core.schema.text import matches
 from toolvet.core.schema.violation import Violation
 

@@ -9,8 +9,7 @@ from typing import Literal
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.schema.repairs.patch import Confidence, Guess, least
-from toolvet.core.schema.repairs.words import unquoted
+from toolvet.core.schema.repairs.words import Confidence, Guess, least, unquoted
 
 Target = Literal["date", "time", "date-time"]
 

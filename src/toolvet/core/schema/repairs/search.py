@@ -19,10 +19,10 @@ from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import Path, elements, is_json, is_object, path_of, pointer, pointer_steps, same, type_name
 from toolvet.core.redact import is_secret_key, redact_text
 from toolvet.core.schema.compilation import Schema, compiled
-from toolvet.core.schema.repairs.context import BudgetSpent, RepairContext, View
+from toolvet.core.schema.repairs.context import BudgetSpent, Operation, PathPatch, RepairContext, View, apply
 from toolvet.core.schema.repairs.leaf import leaf_answer
 from toolvet.core.schema.repairs.members import OF_OBJECTS, members_answer
-from toolvet.core.schema.repairs.patch import Confidence, Operation, PathPatch, apply, least, rank
+from toolvet.core.schema.repairs.words import Confidence, least, rank
 from toolvet.core.schema.violation import Violation
 
 
