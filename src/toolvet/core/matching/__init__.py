@@ -26,7 +26,7 @@ How one phrase is found, `\bneeds? .{0,40}café\b` in "She NEEDS a CAFÉ, not ca
    be between them, and `caf(?:\xc3[\x89\xa9])`, which is é or É in UTF-8. That makes small automata and misses nothing,
    but finds too much: "Needy cafés", too.
 4. **Scan** (`engine_hyperscan`): one pass over the text finds where a match may end: at bytes 17 and 28, which are the
-   characters 16 and 27. Before that, look-alikes and letters in two parts are normalized in the text (`normal`).
+   characters 16 and 27. Before that, look-alikes and letters in two parts are normalized in the text (`letters`).
 5. **Decide** (`pattern.finder`): from the width of a match (50) before each end on, `re` looks for the pattern
    itself. The first search finds the characters 4 to 16, the second nothing, because "cafés" goes on. The answer is
    `Hit("wish", 4, 16)`, in characters of the original text.

@@ -12,7 +12,7 @@ that Hyperscan names. What the dialect means:
 - `\b` is a border between a letter and none, in any script (é, я, मैं); and, because a phrase must be found beside
   Chinese or Japanese text, also between Hangul and other letters, and beside every letter of a script that puts no
   spaces between words, where it asks for nothing.
-- Zero-width characters, accents in two parts and such (`normal`) are settled in the pattern as in the text.
+- Zero-width characters, accents in two parts and such (`letters`) are normalized in the pattern as in the text.
 - A lazy quantifier is read as a greedy one.
 """
 
@@ -124,7 +124,7 @@ def _settle_group(group: Group, twins: Mapping[str, tuple[str, ...]]) -> Group:
 
 
 def _settle_node(node: Node, twins: Mapping[str, tuple[str, ...]]) -> list[Node]:
-    """The node as `normal` and the spellings of Hindi and Chinese settle it: nothing, itself, or several nodes.
+    """The node as `letters` and the spellings of Hindi and Chinese normalize it: nothing, itself, or several nodes.
 
     `twins` are punctuation marks that are written for each other.
     """

@@ -1,8 +1,7 @@
 """Letters: their variants and scripts, and where a word ends; the data are in `letters.toml`.
 
-`settle`: a text as patterns read it, and the way back to places in the original.
-
-Three kinds of characters are settled here:
+`settle` returns a text as patterns read it, and the way back to positions in the original. It normalizes three kinds of
+characters:
 
 - look-alikes that are common (curly apostrophes, no-break spaces): one for one, by `as_ascii`;
 - letters in two parts, which NFC puts together (e and U+0301, Hangul in jamo), and accents that no letter takes up

@@ -28,7 +28,6 @@ _SOURCES = (
     __name__,
     "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.phrasebook",
 )
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,}|\u2014{3,})\s*\Z")
 _SPEAKER = re.compile(

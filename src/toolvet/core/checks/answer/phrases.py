@@ -63,7 +63,6 @@ _SOURCES: Final = (
     "toolvet.core.checks.answer.quality",
     "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.phrasebook",
 )
 _MILD: Final = 0.14
 

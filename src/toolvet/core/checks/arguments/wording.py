@@ -1,6 +1,6 @@
 """The texts of a report, from `wording.toml` or a table of the user's own, and the formatting of values in them.
 
-`read_wording`: the user's own texts for reports, in another language or another voice.
+`read_wording` reads the user's own texts for reports, in another language or another voice:
 
 inherit = true                      # what this file does not say is said in toolvet's English
 

@@ -95,7 +95,6 @@ _SOURCES: Final = (
     "toolvet.core.causes.table",
     "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.phrasebook",
 )
 # For these the place of every hit is needed; for the others only whether they are there.
 _PLACED = (Strength.PATH, Strength.TRACE)
