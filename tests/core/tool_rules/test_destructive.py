@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.assess.rules import ToolDefinition, tool_definition
-from toolvet.core.tool_rules.destructive import find_deeds, read_destructive_source, why_not_called
+from toolvet.core.tool_rules.destructive import find_actions, read_destructive_source, why_not_called
 
 SOURCE = read_destructive_source()
 
@@ -98,9 +98,9 @@ def test_later_verbs_of_a_description_belong_to_something_else() -> None:
 
 
 def test_executing_is_strong_but_may_be_read_only_and_deleting_may_not() -> None:
-    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("execute_query"))] == [(False, False)]
-    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("send_mail"))] == [(True, False)]
-    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("delete_mail"))] == [(True, True)]
+    assert [(deed.changes, deed.destroys) for deed in find_actions(tool("execute_query"))] == [(False, False)]
+    assert [(deed.changes, deed.destroys) for deed in find_actions(tool("send_mail"))] == [(True, False)]
+    assert [(deed.changes, deed.destroys) for deed in find_actions(tool("delete_mail"))] == [(True, True)]
 
 
 def test_what_changes_or_destroys_is_among_the_strong_words() -> None:

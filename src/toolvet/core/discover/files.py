@@ -139,7 +139,7 @@ def module_state(module: str) -> FileState | None:
 def states_of(package: str, wanted: tuple[str, ...]) -> tuple[FileState, ...]:
     """Return what changes when one of the wanted files of `package` does.
 
-    The files of an installation come together, and then its version is written anew: one look instead of 250, which
+    The files of an installation come together, and then its version is written again: one look instead of 250, which
     take 2 ms of every start. In a checkout it is the state of each.
     """
     if package.partition(".")[0] == __name__.partition(".")[0] and is_installed():

@@ -5,7 +5,7 @@
 Every TOML text of toolvet is read by `decode_toml`, which calls `msgspec.toml.decode`: that is `tomllib` and then a
 check of the types, as fast as `tomllib` with `msgspec.convert` (440 tables: 0.12 s either way). It imports `tomllib`
 with the first text, so a process that finds everything in the cache does not pay for that import (5 ms). A table that
-is read by its name is kept as MessagePack, for as long as nobody touches its file: that is read 20 times as fast.
+is read by its name is kept as MessagePack, for as long as its file stays the same: that is read 20 times as fast.
 """
 
 from typing import TypeVar

@@ -21,7 +21,7 @@ How one phrase is found, `\bneeds? .{0,40}café\b` in "She NEEDS a CAFÉ, not ca
 
 1. **Parse** (`syntax`): the pattern becomes a tree (`tree`); a construct that needs backtracking is refused.
 2. **Translate** (`dialect`): the tree is written for `re`, exactly: `\0<needs?\x20[^\x0a]{0,40}caf(?:é|É)\0>`. The `\0`
-   tokens are borders of words, which `letters` fills in; é gets its upper case because `re` is told to be ASCII.
+   tokens are borders of words, which `letters` fills in; é gets its upper case because `re` gets the flag for ASCII.
 3. **Anchor** (`anchor`): Hyperscan gets less, namely the longest words, here `\bneed`, any run of characters that may
    be between them, and `caf(?:\xc3[\x89\xa9])`, which is é or É in UTF-8. That makes small automata and misses nothing,
    but finds too much: "Needy cafés", too.

@@ -41,8 +41,8 @@ from toolvet.core.matching.letters import (
     family_of,
     forms_of,
     letters,
+    normalize_text,
     script_of,
-    settle,
     settled_unit,
 )
 from toolvet.core.matching.machine import PatternPart
@@ -51,7 +51,7 @@ from toolvet.core.matching.syntax import parse
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, UnsafePattern
 
 _MEANT_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
-# What counts as a letter is settled by the dialect.
+# The dialect decides which characters are letters.
 _KNOWN_FLAGS = _MEANT_FLAGS | re.UNICODE | re.ASCII
 _NAMED = {"w": "A-Za-z0-9_", "d": "0-9", "s": "\t\n\x0b\f\r "}
 # A counted repeat of any character with more room than this is written without its count for Hyperscan.
@@ -83,7 +83,7 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
         raise UnsafePattern(regex, f"the flags {flags & ~_KNOWN_FLAGS!r} are not known")
     prepared = as_ascii(regex)
     if not prepared.isascii():
-        prepared, _ = settle(prepared)
+        prepared, _ = normalize_text(prepared)
     try:
         tree = parse(prepared, flags)
     except UnsafePattern as problem:

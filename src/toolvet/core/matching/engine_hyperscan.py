@@ -25,7 +25,7 @@ import hyperscan
 from toolvet.core.discover.background import announce, start_building
 from toolvet.core.discover.cache import building, cached, digest, is_cached, keep
 from toolvet.core.matching.index import PatternIndex, kept_index
-from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, settle
+from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, normalize_text
 from toolvet.core.matching.pattern import WINDOW, Finder, HitScope, PlacedBefore, Translation, finder as finding
 from toolvet.core.matching.tree import UnsafePattern
 
@@ -100,7 +100,7 @@ class CompiledSet:
         expressions = [self._index[number] for number in numbers]
         if family:
             return _compile_patterns(expressions, list(numbers), {})
-        # What has to be settled is rare, and so are most scripts: a class of each, found once, says what a text has.
+        # What has to be normalized is rare, and so are most scripts: a class of each, found once, says what a text has.
         classes = dict(zip([self.rare_id, *self.families], [RARE, *self._index.classes.values()], strict=True))
         return _compile_patterns(expressions, list(numbers), classes)
 
@@ -197,12 +197,12 @@ class HyperscanEngine:
         if self._rare_id not in ends:
             ends = _to_characters(ends, data)
             return Scanned(_Words(data.decode("utf-8"), placed), ends) if ends else None
-        settled, places = settle(data.decode("utf-8"))
-        data = settled.encode("utf-8")
+        normalized, places = normalize_text(data.decode("utf-8"))
+        data = normalized.encode("utf-8")
         ends = self._ends(data)
         # A letter in several parts that has no whole form is still rare.
         ends.pop(self._rare_id, None)
-        return Scanned(_Words(settled, placed), _to_characters(ends, data), places)
+        return Scanned(_Words(normalized, placed), _to_characters(ends, data), places)
 
     def place(
         self,
@@ -343,7 +343,7 @@ class _Words(NamedTuple):
 class Scanned(NamedTuple):
     """A text after the pass over it: its words as patterns read them, and where in them each pattern may end.
 
-    `places` leads from settled words to the original text.
+    `places` leads from normalized words to the original text.
     """
 
     words: _Words

@@ -114,7 +114,7 @@ def kept_index(key: bytes) -> PatternIndex | None:
 
 
 def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Parts]:
-    """Translate patterns, and keep the parts: before the rest, so that whoever finds it finds them."""
+    """Translate patterns, and keep the parts: before the rest, so that a process that finds it finds them, too."""
     expressions = _translate_all(patterns)
     parts = _parts(expressions)
     for number, part in enumerate(parts):

@@ -1,7 +1,7 @@
 """Letters: their variants and scripts, and where a word ends; the data are in `letters.toml`.
 
-`settle` returns a text as patterns read it, and the way back to positions in the original. It normalizes three kinds of
-characters:
+`normalize_text` returns a text as patterns read it, and the way back to positions in the original. It changes three
+kinds of characters:
 
 - look-alikes that are common (curly apostrophes, no-break spaces): one for one, by `as_ascii`;
 - letters in two parts, which NFC puts together (e and U+0301, Hangul in jamo), and accents that no letter takes up
@@ -9,7 +9,8 @@ characters:
 - what compatibility forms mean (full-width letters, half-width katakana, ligatures, mathematical letters, Arabic
   presentation forms), and what cannot be seen (zero-width, soft hyphen, direction marks, tatweel), which is dropped.
 
-The last two are rare: `RARE` is one class for an engine to look for in the same pass, and `settle` runs where it hit.
+The last two are rare: `RARE` is one class for an engine to look for in the same pass, and `normalize_text`
+runs where it hit.
 """
 
 import re
@@ -163,38 +164,38 @@ _COMPATIBLE = (
 _JAMO = "\u1100-\u1112"
 
 RARE = f"[{_UNSEEN}{_MARKS}{_FULL_WIDTH}{_COMPATIBLE}{_JAMO}]"
-"""A class of every character that `settle` changes, or that begins what it changes."""
+"""A class of every character that `normalize_text` changes, or that begins what it changes."""
 
 
 class OffsetMap:
-    """The way from places in a settled text back to the original."""
+    """The way from places in a normalized text back to the original."""
 
     def __init__(self) -> None:
-        # Each stretch: where it begins in the settled text, and in the original; and, if it was one unit, its end.
-        self._settled: list[int] = [0]
+        # Each range: where it begins in the normalized text, and in the original; and, if it was one unit, its end.
+        self._normalized: list[int] = [0]
         self._stretches: list[tuple[int, int]] = [(0, -1)]
 
-    def add(self, settled: int, original: int, unit_end: int) -> None:
-        """From `settled` on the text stems from `original` on; or from one unit, if its `unit_end` is not -1."""
-        if self._settled[-1] == settled:
+    def add(self, normalized: int, original: int, unit_end: int) -> None:
+        """From `normalized` on the text stems from `original` on; or from one unit, if its `unit_end` is not -1."""
+        if self._normalized[-1] == normalized:
             self._stretches[-1] = (original, unit_end)
             return
-        self._settled.append(settled)
+        self._normalized.append(normalized)
         self._stretches.append((original, unit_end))
 
     def start(self, place: int) -> int:
         """Return where the character at `place` begins in the original."""
-        number = bisect_right(self._settled, place) - 1
+        number = bisect_right(self._normalized, place) - 1
         original, unit_end = self._stretches[number]
-        return original if unit_end >= 0 else original + place - self._settled[number]
+        return original if unit_end >= 0 else original + place - self._normalized[number]
 
     def end(self, place: int) -> int:
         """Return where the character before `place` ends in the original."""
         if place == 0:
             return 0
-        number = bisect_right(self._settled, place - 1) - 1
+        number = bisect_right(self._normalized, place - 1) - 1
         original, unit_end = self._stretches[number]
-        return unit_end if unit_end >= 0 else original + place - self._settled[number]
+        return unit_end if unit_end >= 0 else original + place - self._normalized[number]
 
 
 def as_ascii(text: str) -> str:
@@ -207,12 +208,12 @@ def as_ascii(text: str) -> str:
     return text
 
 
-def settle(text: str) -> tuple[str, OffsetMap]:
-    """Return the text with all that is rare settled, and the way back. In linear time."""
+def normalize_text(text: str) -> tuple[str, OffsetMap]:
+    """Return the text with all that is rare normalized, and the way back. In linear time."""
     pieces: list[str] = []
     places = OffsetMap()
     reached = length = 0
-    # A text that has one such unit has it often: to settle one costs ten times as much as to look it up.
+    # A text that has one such unit has it often: to normalize one costs ten times as much as to look it up.
     known: dict[str, str] = {}
     for unit in _expressions().unit.finditer(text):
         start, end = unit.span()
@@ -231,7 +232,7 @@ def settle(text: str) -> tuple[str, OffsetMap]:
 
 
 def settled_unit(unit: str) -> str:
-    """Return the settled form of one unit: a character, with the marks that follow it."""
+    """Return the normalized form of one unit: a character, with the marks that follow it."""
     expressions = _expressions()
     composed = normalize("NFKC", unit) if expressions.compatible.search(unit) else normalize("NFC", unit)
     return expressions.soundless.sub("", composed.replace("\u0130", "I"))

@@ -41,7 +41,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
     `flags` may hold `re.IGNORECASE`, `re.MULTILINE` and `re.DOTALL`. Without `spans` the pattern is found at most once
     per text, and its hit starts and ends where a match ends: cheaper, and enough to know that a phrase is there. A
-    scan may be told to keep to the `scope`.
+    scan may keep to the `scope`.
     """
 
     id: str

@@ -76,7 +76,7 @@ class PatternSet:
         return self._patterns if self._source is None else tuple(self._source.make())
 
     def __reduce__(self) -> tuple[object, ...]:
-        # An engine neither pickles nor copies: it is made anew, for large sets from the cache.
+        # An engine neither pickles nor copies: it is made again, for large sets from the cache.
         return PatternSet, (self.patterns,), {"_only": self._only}
 
     def only(self, ids: Iterable[str]) -> "PatternSet":

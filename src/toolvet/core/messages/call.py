@@ -92,7 +92,7 @@ class Pairing:
         return None
 
 
-def settled(calls: list[ToolCall]) -> list[ToolCall]:
+def with_missing_results(calls: list[ToolCall]) -> list[ToolCall]:
     """Return calls of which some have results: those that wait for theirs never returned, which None says."""
     if all(isinstance(call.result, Unknown) for call in calls):
         return calls

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.core.messages.call import ToolCall, settled
+from toolvet.core.messages.call import ToolCall, with_missing_results
 from toolvet.core.messages.format import known_formats
 from toolvet.core.messages.parts import blocks_of, dict_of, parts_of
 from toolvet.core.messages.reader import Called, Event, MessageReader, Returned, Stopped, Utterance
@@ -282,7 +282,7 @@ def read_calls(calls: Sequence[object]) -> list[ToolCall]:
     reader = MessageReader(records=True)
     for index, item in enumerate(items):
         reader.read(item, index)
-    return settled(reader.calls)
+    return with_missing_results(reader.calls)
 
 
 def _items_of(given: object) -> list[object]:

@@ -108,7 +108,7 @@ class FrameState:
             self._end_dialogue()
             self._begin(start, MaskKind.FICTION)
         else:
-            self._hear(line, start, end)
+            self._read_dialogue_line(line, start, end)
 
     def fence(self) -> None:
         """A fence opens here: what a lead-in announced may be what stands in it."""
@@ -159,7 +159,7 @@ class FrameState:
             self.settled.append(Mask(passage.start, end, passage.kind))
         self._open = None
 
-    def _hear(self, line: str, start: int, end: int) -> None:
+    def _read_dialogue_line(self, line: str, start: int, end: int) -> None:
         """A line of a dialogue, or not."""
         speaker = _SPEAKER.match(line)
         name = speaker.group(1).strip().casefold() if speaker else ""

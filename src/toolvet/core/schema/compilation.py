@@ -76,7 +76,7 @@ class Schema:
         self._parts: jsonschema_rs.ValidatorMap | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A validator neither pickles nor copies: it is compiled anew, or found where it was compiled before.
+        # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
         return _restore, (self.document, self.problem)
 
     def is_valid(self, instance: object) -> bool:
@@ -97,7 +97,7 @@ class Schema:
     def violations(self, instance: object) -> tuple[Violation, ...]:
         """Every way in which `instance` breaks the schema, in the order of the instance. Total.
 
-        Of a value with more than 50,000 parts only one way is told: it may have millions.
+        Of a value with more than 50,000 parts only one way is reported: it may have millions.
         """
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
@@ -152,7 +152,7 @@ class Schema:
 def compiled(schema: object) -> Schema:
     """Return the compiled form of any value that claims to be a schema. Total, and cached by content.
 
-    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the
+    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled again: the
     key is the content, never the identity.
     """
     try:

@@ -8,9 +8,9 @@ import jsonschema_rs
 
 from toolvet.core.json_value import Path, at, elements, members, names, path_of
 from toolvet.core.schema.compilation import Judge, Schema, compiled
+from toolvet.core.schema.demands import Demands, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
-from toolvet.core.schema.generator import Exhausted, Extent, Generator, Spot
-from toolvet.core.schema.place import Demands, Unmeetable
+from toolvet.core.schema.generator import Exhausted, Extent, Generator, Location
 from toolvet.core.schema.violation import Violation
 from toolvet.errors import Unsatisfiable
 
@@ -85,7 +85,7 @@ class _Search:
         allowed = min(self.left, 10_000)
         generator = Generator(extent, judge, barred=barred, steps=allowed)
         try:
-            value = generator.value([start or self.start], Spot())
+            value = generator.value([start or self.start], Location())
         except (Unmeetable, Exhausted, RecursionError):
             return None
         finally:
@@ -93,7 +93,7 @@ class _Search:
         return Sketch(value, generator.places)
 
     def repair(self, sketch: Sketch | None, extent: Extent, judge: Judge | None) -> Sketch | None:
-        """Write `sketch` anew without the optional members that take part in its violations, until it is valid."""
+        """Write `sketch` again without the optional members that take part in its violations, until it is valid."""
         barred: frozenset[Path] = frozenset()
         for _ in range(_REPAIRS):
             if sketch is None or self.ready.is_valid(sketch.value):

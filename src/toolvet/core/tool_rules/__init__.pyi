@@ -6,7 +6,7 @@ from toolvet.core.tool_rules.consent import (
     why_not_called as why_not_called,
     writing_parameters as writing_parameters,
 )
-from toolvet.core.tool_rules.destructive import find_deeds as find_deeds
+from toolvet.core.tool_rules.destructive import find_actions as find_actions
 from toolvet.core.tool_rules.subject import (
     FOREIGN_ORIGIN as FOREIGN_ORIGIN,
     PLACE_OF_PROBES as PLACE_OF_PROBES,

@@ -287,7 +287,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
 
     `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when
     a scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT; `error_verdict` is the
-    verdict on a protocol error, read as the error result that it should have been; None where nobody made it.
+    verdict on a protocol error, read as the error result that it should have been; None where there is none.
     `detail` holds what is known of an outcome without an answer (exit code, last words on stderr, why a message was
     invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,

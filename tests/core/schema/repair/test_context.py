@@ -6,8 +6,8 @@ import pytest
 from tests.core.schema.repair.whole import SHUT, B, Schema, T, W, obj
 
 from toolvet.core.schema import compiled
+from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import Subschema
-from toolvet.core.schema.place import Demands
 from toolvet.core.schema.repairs.context import BudgetSpent, RepairContext, View, declares_type, wanted_types
 from toolvet.core.schema.repairs.search import find_repair
 

@@ -97,7 +97,7 @@ class Sent(msgspec.Struct, frozen=True, gc=False):
 NOTHING: Final = Sent(MISSING)
 
 
-class IssuePlace(msgspec.Struct, frozen=True, gc=False):
+class IssueLocation(msgspec.Struct, frozen=True, gc=False):
     """A place in a call as issues name it: `field` for a reader, the pointer, its last name, whether it is secret."""
 
     field: str
@@ -138,10 +138,10 @@ def issue_at(
 _LONGEST_KEPT: Final = 100
 
 
-def _read_place(place: str) -> IssuePlace:
+def _read_place(place: str) -> IssueLocation:
     path = pointer_steps(place)
     shown = tuple(map(show_name, path))
-    return IssuePlace(
+    return IssueLocation(
         field=".".join(shown) or "root",
         pointer=place if shown == path else pointer(shown),
         last=shown[-1] if shown else "root",
@@ -150,7 +150,7 @@ def _read_place(place: str) -> IssuePlace:
 
 
 @lru_cache(maxsize=4096)
-def _known_place(place: str) -> IssuePlace:
+def _known_place(place: str) -> IssueLocation:
     return _read_place(place)
 
 

@@ -29,7 +29,7 @@ from toolvet.core.checks.arguments.wording import (
     wording,
 )
 from toolvet.core.json_value import count, elements, is_object, members, names, type_name
-from toolvet.core.schema.place import fixed_items
+from toolvet.core.schema.demands import fixed_items
 
 # The placeholder for a name in a call: texts are kept per schema, and must not contain data of a call. Noncharacters,
 # so that no schema contains it by accident.

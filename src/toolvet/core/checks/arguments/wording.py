@@ -257,7 +257,7 @@ _SHOWN_TEXT: Final = 80
 _MOST_NODES: Final = 40
 _LONGEST_NAME: Final = 80
 _SHORTEST_SECRET: Final = 12
-# A tuple: `int | float` would make a union anew for each value.
+# A tuple: `int | float` would make a new union for each value.
 _NUMBER_TYPES: Final = (int, float)
 
 

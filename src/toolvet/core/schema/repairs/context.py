@@ -22,8 +22,8 @@ from toolvet.core.json_value import (
     type_name,
 )
 from toolvet.core.schema.compilation import Judge, Schema
+from toolvet.core.schema.demands import Demands, Option, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
-from toolvet.core.schema.place import Demands, Option, Unmeetable
 from toolvet.core.schema.repairs.words import Confidence, bare
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
 
@@ -41,7 +41,8 @@ class RepairContext:
     def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
         self.ready = ready
         tools = _tools_of(ready)
-        self.judge, self.scope, self.branches, self.settled = tools.judge, tools.scope, tools.branches, tools.settled
+        self.judge, self.scope = tools.judge, tools.scope
+        self.branches, self.unambiguous = tools.branches, tools.unambiguous
         self.is_plain, self._holders = tools.is_plain, tools.holders
         self.validations = validations
         self.looks = looks
@@ -129,7 +130,7 @@ def _entries(value: object, most: int) -> int:
     return found
 
 
-class RepairPlace:
+class RepairLocation:
     """What the schema demands at one place of a value, each part of it read once.
 
     `demands` with the branch that was meant taken at each choice; `parts` are its schemas with their scopes, `schemas`
@@ -168,15 +169,15 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 class _Tools(msgspec.Struct, frozen=True):
     """What the repairs of one schema have in common.
 
-    `branches` counts its alternatives. `settled` keeps the places where nothing has to be chosen, `holders` the parts
-    that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what another one must be.
+    `branches` counts its alternatives. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
+    parts that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what another one must be.
     """
 
     judge: Judge
     scope: Scope
     branches: int
     is_plain: bool
-    settled: dict[Path, RepairPlace]
+    unambiguous: dict[Path, RepairLocation]
     holders: dict[str, Subschema | None]
 
 
@@ -190,7 +191,7 @@ def _tools_of(ready: Schema) -> _Tools:
         scope=Scope(ready.usable, ready.dialect),
         branches=branches,
         is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
-        settled={},
+        unambiguous={},
         holders={},
     )
 
@@ -225,24 +226,24 @@ class View:
         self.context = context
         self.base = base
         self.value = value
-        self._places: dict[Path, RepairPlace] = {}
+        self._places: dict[Path, RepairLocation] = {}
 
     def at(self, path: Path) -> object:
         """The value at a place."""
         return at(self.value, path)
 
-    def place(self, path: Path) -> RepairPlace:
+    def place(self, path: Path) -> RepairLocation:
         """What is demanded at `path`, with the branch that was meant taken at each choice."""
         found = self._places.get(path)
         if found is None:
             # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.
-            settled = {} if self.base else self.context.settled
-            found = settled.get(path)
+            unambiguous = {} if self.base else self.context.unambiguous
+            found = unambiguous.get(path)
             if found is None:
-                demands, is_settled = self._look_up(path)
-                found = RepairPlace(demands)
-                if is_settled and (not path or path[:-1] in settled) and len(settled) < _MOST_SETTLED:
-                    settled[path] = found
+                demands, is_unambiguous = self._look_up(path)
+                found = RepairLocation(demands)
+                if is_unambiguous and (not path or path[:-1] in unambiguous) and len(unambiguous) < _MOST_UNAMBIGUOUS:
+                    unambiguous[path] = found
             self._places[path] = found
         return found
 
@@ -282,7 +283,7 @@ class View:
                 demands.add(part)
             except (Unmeetable, RecursionError):
                 continue
-        is_settled = not demands.choices
+        is_unambiguous = not demands.choices
         for _ in range(_MOST_CHOICES):
             if not demands.choices:
                 break
@@ -291,7 +292,7 @@ class View:
                 demands.take(option)
             except (Unmeetable, RecursionError):
                 continue
-        return demands, is_settled
+        return demands, is_unambiguous
 
     def _look_up(self, path: Path) -> tuple[Demands, bool]:
         if not path:
@@ -334,7 +335,7 @@ class View:
 
 _MOST_CHOICES = 24
 # Places of one schema whose demands are kept.
-_MOST_SETTLED = 1_000
+_MOST_UNAMBIGUOUS = 1_000
 
 
 def as_parts(demands: Demands) -> list[Subschema]:

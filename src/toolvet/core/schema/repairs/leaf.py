@@ -9,7 +9,7 @@ import orjson
 
 from toolvet.core.json_value import Path, elements, is_array, is_object, members, same, type_name, unique
 from toolvet.core.schema.document import Subschema
-from toolvet.core.schema.repairs.context import Operation, PathPatch, RepairPlace, View, wanted_types
+from toolvet.core.schema.repairs.context import Operation, PathPatch, RepairLocation, View, wanted_types
 from toolvet.core.schema.repairs.notation import variants
 from toolvet.core.schema.repairs.recovery import recover
 from toolvet.core.schema.repairs.words import Confidence, Guess, Meaning, bare, meant, nearest, rank, unquoted
@@ -51,7 +51,7 @@ def _remove(path: Path, why: str, confidence: Confidence) -> PathPatch:
     return PathPatch(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
 
 
-def _parts_at(view: View, place: RepairPlace, violations: Sequence[Violation]) -> list[Subschema]:
+def _parts_at(view: View, place: RepairLocation, violations: Sequence[Violation]) -> list[Subschema]:
     """All schemas at the place, and those that were broken: they may belong to an option that was not chosen."""
     parts = place.parts
     for violation in violations:

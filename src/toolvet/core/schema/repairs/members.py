@@ -13,9 +13,9 @@ import msgspec
 
 from toolvet.core.json_value import Path, is_object, members, names
 from toolvet.core.redact import word_segments
+from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.naming import entries_for, words_of
-from toolvet.core.schema.place import Demands
 from toolvet.core.schema.repairs.context import Operation, PathPatch, View, as_parts, declared_names, declares_type
 from toolvet.core.schema.repairs.leaf import convert
 from toolvet.core.schema.repairs.words import (
