@@ -82,7 +82,7 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 
 def _contradictions(tool: ToolDefinition) -> Iterator[str]:
-    """What speaks against `readOnlyHint: true`: an action that cannot be read-only, or a parameter that has it write."""
+    """What contradicts `readOnlyHint: true`: an action that cannot be read-only, or a parameter that has it write."""
     for action in find_actions(tool):
         if action.changes:
             yield action.reason
