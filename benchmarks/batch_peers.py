@@ -25,7 +25,7 @@ from benchmarks.harness import Taken
 from benchmarks.node import NodeProcess, node
 
 from toolvet.core.checks.answer.phrases import phrases
-from toolvet.core.matching.rows import RowScan
+from toolvet.core.matching.patterns import RowScan
 
 PROCESSES: Final = 2
 NODE: Final = """

@@ -22,7 +22,7 @@ from toolvet.cli import commands_of
 from toolvet.core.checks.answer import SignalType
 from toolvet.core.checks.answer.ending_marks import ending_table
 from toolvet.core.checks.answer.shape import finish_reasons, plain_reason
-from toolvet.core.checks.arguments.wording_table import wording as keyword_wording
+from toolvet.core.checks.arguments.wording import wording as keyword_wording
 from toolvet.core.checks.result.shapes import result_shapes
 from toolvet.core.discover import modules
 from toolvet.core.tools.shape import tool_shapes

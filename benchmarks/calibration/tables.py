@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.calibration import answers, findings, repairs, results
 from benchmarks.calibration.reliability import Judged, expected_error, reliability
 
-from toolvet.core.schema.repairs.certainty import StepKind
+from toolvet.core.schema.repairs.search import StepKind
 
 MEANING = """## What a confidence means
 

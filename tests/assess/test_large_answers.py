@@ -14,7 +14,7 @@ from toolvet.assess.exchange import MOST_WHOLE, LargeExcerpt, PlannedCall, asses
 from toolvet.assess.report import formats, render
 from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
 from toolvet.core.bounds import count_values
-from toolvet.core.redact import mask, secret
+from toolvet.core.redact import secret
 from toolvet.mcp.transport import Answer, RpcError, StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "large.py"
@@ -47,8 +47,7 @@ def _read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(words))
         return whole(words)
 
-    for module in (mask, secret):
-        monkeypatch.setattr(module, "redact_text", noted)
+    monkeypatch.setattr(secret, "redact_text", noted)
     return lengths
 
 

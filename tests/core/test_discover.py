@@ -12,7 +12,7 @@ import pytest
 
 import toolvet
 from toolvet.core.discover import data_file, data_files, file_states
-from toolvet.core.discover.toml import read_toml, read_toml_folder
+from toolvet.core.discover.toml import read_toml
 
 PACKAGE = Path(toolvet.__file__).parent
 # Asks everything that reads a table: one line each, so that a failure names what broke.
@@ -96,8 +96,6 @@ def test_a_table_is_read_as_a_type_and_an_error_names_the_file(tmp_path: Path, m
     for name, text in {
         "__init__.py": "",
         "words.toml": "yes = ['oui']",
-        "lists/de.toml": "yes = ['ja']",
-        "lists/more/fr.toml": "yes = ['si']",
         "lists_of_old/de.toml": "yes = 1",
         "broken.toml": "yes = ",
     }.items():
@@ -105,12 +103,8 @@ def test_a_table_is_read_as_a_type_and_an_error_names_the_file(tmp_path: Path, m
         (package / name).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert read_toml(package.name, "words.toml", dict[str, list[str]]) == {"yes": ["oui"]}
-    assert dict(read_toml_folder(package.name, "lists", dict[str, list[str]])) == {
-        "lists/de.toml": {"yes": ["ja"]},
-        "lists/more/fr.toml": {"yes": ["si"]},
-    }
     with pytest.raises(msgspec.ValidationError, match="Expected `array`, got `int`") as wrong:
-        list(read_toml_folder(package.name, "lists_of_old", dict[str, list[str]]))
+        read_toml(package.name, "lists_of_old/de.toml", dict[str, list[str]])
     assert wrong.value.__notes__ == ["package_of_toml: lists_of_old/de.toml"]
     with pytest.raises(msgspec.DecodeError, match="Invalid value") as broken:
         read_toml(package.name, "broken.toml", dict[str, list[str]])

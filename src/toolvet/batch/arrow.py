@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 
 import msgspec
 
-from toolvet.core.schema import document_members, is_list, is_struct, plain_type, without_none
+from toolvet.core.json_form import document_members, is_list, is_struct, plain_type, without_none
 from toolvet.errors import UsageError
 
 Array = Any

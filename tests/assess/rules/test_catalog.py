@@ -45,7 +45,7 @@ from toolvet.core.checks.capability import ValidationReply, parse_reply
 from toolvet.core.checks.result import check_result
 from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules.http import HttpExchange, HttpSeen
+from toolvet.core.tool_rules.subject import HttpExchange, HttpSeen
 from toolvet.findings import Card, Finding
 
 HERE = Path(__file__).parent

@@ -1,11 +1,12 @@
 """Domain packs: every phrase keeps its proofs, and a pack is looked for only where it is asked for."""
 
 import pytest
+from tests.phrase_proofs import failed_proofs, faulty_patterns
 
 from toolvet import Action, AnswerCheck, AnswerStream, check_answer
 from toolvet.core.checks.answer import BadOption, packs
 from toolvet.core.checks.answer.read import counts, find
-from toolvet.core.matching.phrasebook import PhraseSource, failed_proofs, faulty_patterns
+from toolvet.core.matching.phrasebook import PhraseSource
 from toolvet.core.prose import masks
 
 

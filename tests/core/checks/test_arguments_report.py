@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from toolvet import Issue, check_arguments, valid_example
-from toolvet.core.checks.arguments.wording_table import wording
+from toolvet.core.checks.arguments.wording import wording
 from toolvet.core.schema.violation import _OWN_NAMES, ENGINE_FAILURES
 
 USER = {

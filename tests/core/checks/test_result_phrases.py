@@ -2,6 +2,7 @@
 # ruff: noqa: E501 - A table is read by its lines.
 
 import pytest
+from tests.phrase_proofs import failed_proofs, faulty_patterns
 
 from toolvet.core.causes import State, state_of_http
 from toolvet.core.checks.result.evidence import tool_traits
@@ -9,7 +10,6 @@ from toolvet.core.checks.result.phrases import ResultPhrase, Strength, phrases, 
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_re import ReEngine
-from toolvet.core.matching.phrasebook import failed_proofs, faulty_patterns
 
 KNOWN = phrases().by_id
 

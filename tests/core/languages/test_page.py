@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.phrase_proofs import failed_proofs
 
 from toolvet.core.checks.answer.phrases import SignalFile, phrases
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.phrasebook import failed_proofs, read_phrases
+from toolvet.core.matching.phrasebook import read_phrases
 from toolvet.core.turn.grounding.phrases import families
 
 ROOT = Path(__file__).parents[3]

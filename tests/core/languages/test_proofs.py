@@ -6,13 +6,14 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.phrase_proofs import failed_proofs, faulty_patterns
 
 import toolvet.core.languages
 from toolvet.core.checks.answer import phrases as answer
 from toolvet.core.checks.answer.quality import SignalType
 from toolvet.core.checks.answer.read import counts, find
 from toolvet.core.matching import Hit, Pattern, PatternSet
-from toolvet.core.matching.phrasebook import FileT, PhraseSource, failed_proofs, faulty_patterns
+from toolvet.core.matching.phrasebook import FileT, PhraseSource
 from toolvet.core.prose import frame, masks
 from toolvet.core.turn.grounding import extent, phrases as claims
 from toolvet.core.turn.grounding.claims import said

@@ -14,7 +14,7 @@ import toolvet
 from toolvet.core.checks.answer.phrases import phrases as answer_phrases
 from toolvet.core.checks.result.phrases import phrases as result_phrases
 from toolvet.core.discover import background, cache, prepared
-from toolvet.core.matching import Hit, Pattern, PatternSet, compiled, index
+from toolvet.core.matching import Hit, Pattern, PatternSet, engine_hyperscan, index
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
 from toolvet.core.matching.engine_re import ReEngine
@@ -41,7 +41,7 @@ def brought(empty_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     prepared.pack(cache.entries_of(lambda: PatternSet(WORDS).prepare()), str(folder))
     assert not empty_home.exists(), "the cache of this user was used for it"
     monkeypatch.setattr(prepared, "FOLDER", str(folder))
-    monkeypatch.setattr(compiled, "_compile_patterns", refuse)
+    monkeypatch.setattr(engine_hyperscan, "_compile_patterns", refuse)
     monkeypatch.setattr(index, "_translate_all", refuse)
     return folder
 
@@ -96,13 +96,13 @@ def test_the_slow_engine_serves_until_the_databases_are_there(monkeypatch: pytes
         asked.append(key)
         return True
 
-    monkeypatch.setattr(compiled, "start_building", start)
+    monkeypatch.setattr(engine_hyperscan, "start_building", start)
     words = PatternSet(WORDS)
     assert words.scan(TEXT) == HITS
     assert not isinstance(words._engine, HyperscanEngine)
     assert isinstance(words._engine._engine, ReEngine)  # type: ignore[attr-defined]
     # What the other process does.
-    compiled.build(asked[0])
+    engine_hyperscan.build(asked[0])
     assert words.scan(TEXT) == HITS
     assert isinstance(words._engine._engine, HyperscanEngine)  # type: ignore[attr-defined]
     assert isinstance(PatternSet(WORDS)._engine, HyperscanEngine)
@@ -118,7 +118,7 @@ def test_another_process_builds_them(monkeypatch: pytest.MonkeyPatch) -> None:
     # It ends in the time that a test has, or never.
     while not ready():
         assert words.scan(TEXT) == HITS
-    monkeypatch.setattr(compiled, "_compile_patterns", refuse)
+    monkeypatch.setattr(engine_hyperscan, "_compile_patterns", refuse)
     assert PatternSet(WORDS).scan(TEXT) == HITS
 
 
@@ -131,13 +131,13 @@ def test_no_process_is_started_by_a_program_that_is_no_plain_python(
     monkeypatch.setattr(sys, name, value, raising=False)
     monkeypatch.setattr(os, "posix_spawn", refuse)
     monkeypatch.delenv("TOOLVET_PREPARE", raising=False)
-    assert not background.start_building("toolvet.core.matching.compiled", b"key")
+    assert not background.start_building("toolvet.core.matching.engine_hyperscan", b"key")
 
 
 ONCE = f"""
 import os, sys
-from toolvet.core.matching import Pattern, PatternSet, compiled, index
-for module, name in ((index, "_translate_all"), (compiled, "_compile_patterns")):
+from toolvet.core.matching import Pattern, PatternSet, engine_hyperscan, index
+for module, name in ((index, "_translate_all"), (engine_hyperscan, "_compile_patterns")):
     def told(*given, _asked=getattr(module, name), _name=name):
         with open(sys.argv[1], "a") as told:
             told.write(_name + "\\n")
@@ -213,7 +213,7 @@ def test_what_a_wheel_is_built_with_is_enough_to_prepare_the_phrases() -> None:
     """The packages that the build hook installs are those in pyproject.toml; nothing else may be imported."""
     ask = (
         "import sys, toolvet.core.turn.warming, toolvet.core.discover.prepared, toolvet.core.matching.dialect;"
-        "import toolvet.core.matching.compiled, toolvet.core.matching.engine_hyperscan;"
+        "import toolvet.core.matching.engine_hyperscan;"
         "import toolvet.core.matching.phrasebook;"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )

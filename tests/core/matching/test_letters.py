@@ -6,8 +6,7 @@ import unicodedata
 import pytest
 
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.letters import Script, forms_of, letters, script_of
-from toolvet.core.matching.normal import settle
+from toolvet.core.matching.letters import Script, forms_of, letters, normalize_text, script_of
 
 FOUND = [
     # German, French, Portuguese, Vietnamese
@@ -115,7 +114,7 @@ def test_a_variant_is_another_form_of_the_letter() -> None:
 
 @pytest.mark.parametrize("text", ["", "plain", "e\u0301", "\u200b", "a\u200b", "\u200ba", "ﬁx ﬁ", "é\u200be\u0301x"])
 def test_each_place_leads_back_to_where_it_stood(text: str) -> None:
-    settled, places = settle(text)
+    settled, places = normalize_text(text)
     reached = 0
     for place in range(len(settled)):
         assert reached <= places.start(place) < places.end(place + 1) <= len(text)

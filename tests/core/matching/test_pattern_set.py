@@ -16,11 +16,21 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet.core.discover import cache
-from toolvet.core.matching import Hit, Pattern, PatternSet, UnsafePattern, compiled, dialect, index, literal, machine
+from toolvet.core.matching import (
+    Hit,
+    Pattern,
+    PatternSet,
+    UnsafePattern,
+    dialect,
+    engine_hyperscan,
+    index,
+    literal,
+    machine,
+)
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
 from toolvet.core.matching.engine_re import ReEngine
-from toolvet.core.matching.translation import Finder, finder
+from toolvet.core.matching.pattern import Finder, finder
 
 # One of each construct that the dialect knows.
 EXPRESSIONS = [
@@ -331,7 +341,7 @@ def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(monkeypatch:
     def compile_nothing(*_: object) -> NoReturn:
         raise AssertionError("it is in the cache")
 
-    monkeypatch.setattr(compiled, "_compile_patterns", compile_nothing)
+    monkeypatch.setattr(engine_hyperscan, "_compile_patterns", compile_nothing)
     monkeypatch.setattr(index, "_translate_all", compile_nothing)
     assert scans() == first
 

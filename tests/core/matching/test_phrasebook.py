@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from tests.phrase_proofs import failed_proofs, faulty_patterns
 
-from toolvet.core.matching.phrase import Phrase, PhraseFile
-from toolvet.core.matching.phrasebook import PhraseError, PhraseSource, failed_proofs, faulty_patterns, read_phrases
+from toolvet.core.matching.pattern import Phrase, PhraseFile
+from toolvet.core.matching.phrasebook import PhraseError, PhraseSource, read_phrases
 
 
 class Saying(Phrase, frozen=True, kw_only=True):

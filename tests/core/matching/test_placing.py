@@ -12,7 +12,7 @@ from toolvet.core.matching import Pattern, PatternSet, engine_hyperscan
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
 from toolvet.core.matching.engine_re import ReEngine
 from toolvet.core.matching.index import index_of
-from toolvet.core.matching.translation import finder
+from toolvet.core.matching.pattern import finder
 
 if TYPE_CHECKING:
     from toolvet.core.matching.pattern import PlacedBefore

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.plain import regex_of, regex_of_any
+from toolvet.core.matching.phrasebook import regex_of, regex_of_any
 
 
 @pytest.mark.parametrize(

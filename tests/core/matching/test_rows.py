@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.rows import SEPARATOR, RowScan
+from toolvet.core.matching.patterns import SEPARATOR, RowScan
 
 PATTERNS = [
     Pattern("help", r"\b(?:can't|cannot) (?:\w+ ){0,3}help\b"),

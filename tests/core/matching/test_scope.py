@@ -7,8 +7,7 @@ import pytest
 
 from toolvet.core.matching import Hit, Pattern, PatternSet
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
-from toolvet.core.matching.pattern import HitScope
-from toolvet.core.matching.translation import Translation
+from toolvet.core.matching.pattern import HitScope, Translation
 
 # Two of them overlap with themselves where they follow each other, and one has no greatest length.
 REGEXES = (r"\bno\b.{0,40}\bway\b", r"\b(?:no|way) (?:no|way)\b", r"\bway(?: \w+)+ out\b", r"\bcafé\b")

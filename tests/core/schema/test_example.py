@@ -8,11 +8,10 @@ from tests.examples import examples
 from tests.labelled import DATA
 
 from toolvet.core.schema import NoExampleFound, compiled, valid_example
-from toolvet.core.schema.generator import Generator
-from toolvet.core.schema.judge import Judge
-from toolvet.core.schema.place import Demands
-from toolvet.core.schema.reference import Scope, Subschema
-from toolvet.core.schema.search import Exhausted, Spot, Variation
+from toolvet.core.schema.compilation import Judge
+from toolvet.core.schema.demands import Demands
+from toolvet.core.schema.document import Scope, Subschema
+from toolvet.core.schema.generator import Exhausted, Generator, Location, Variation
 from toolvet.errors import Unsatisfiable
 
 SATISFIABLE: list[object] = [
@@ -293,7 +292,7 @@ class CountingGenerator(Generator):
 
     written = 0
 
-    def _write(self, demands: Demands, spot: Spot, variation: Variation) -> object:
+    def _write(self, demands: Demands, spot: Location, variation: Variation) -> object:
         self.written += 1
         return super()._write(demands, spot, variation)
 
@@ -312,7 +311,7 @@ def test_the_steps_bound_how_often_options_are_written(schema: object) -> None:
     ready = compiled(schema)
     generator = CountingGenerator("all", Judge(ready), steps=1_000)
     with pytest.raises(Exhausted):
-        generator.value([Subschema(ready.usable, Scope(ready.usable, ready.dialect))], Spot())
+        generator.value([Subschema(ready.usable, Scope(ready.usable, ready.dialect))], Location())
     assert generator.written <= 1_000
 
 

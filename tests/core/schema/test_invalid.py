@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.examples import examples
 
-from toolvet.core.schema import (
-    boundary_examples,
-    compiled,
-    invalid_examples,
-    unsatisfiable_parts,
-    valid_example,
-)
+from toolvet.core.schema import boundary_examples, compiled, invalid_examples, unsatisfiable_parts, valid_example
 
 BOOKING: dict[str, Any] = {
     "type": "object",

@@ -4,7 +4,7 @@ import pytest
 
 from toolvet.core.matching.syntax import parse_ecma
 from toolvet.core.schema.compilation import compiled
-from toolvet.core.schema.pattern import texts
+from toolvet.core.schema.text import texts
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.assess.rules import ToolDefinition, tool_definition
-from toolvet.core.tool_rules.consent import consent_words, habits_of, why_not_called, writing_parameters
+from toolvet.core.tool_rules.consent import _words, habits_of, why_not_called, writing_parameters
 
 
 def _tool(row: str) -> tuple[ToolDefinition, str]:
@@ -20,7 +20,7 @@ def _tool(row: str) -> tuple[ToolDefinition, str]:
     return tool_definition({"name": name, "description": description, "inputSchema": schema}), word
 
 
-@pytest.mark.parametrize("row", consent_words().proof.hits)
+@pytest.mark.parametrize("row", _words().proof.hits)
 def test_what_may_change_something_is_skipped_and_the_reason_quotes_it(row: str) -> None:
     tool, word = _tool(row)
     reason = why_not_called(tool, habits_of([tool]))
@@ -28,7 +28,7 @@ def test_what_may_change_something_is_skipped_and_the_reason_quotes_it(row: str)
     assert word in reason
 
 
-@pytest.mark.parametrize("row", consent_words().proof.misses)
+@pytest.mark.parametrize("row", _words().proof.misses)
 def test_what_plainly_reads_is_called(row: str) -> None:
     tool, _ = _tool(row)
     assert why_not_called(tool, habits_of([tool])) is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.assess.rules import ToolDefinition, tool_definition
-from toolvet.core.tool_rules.destructive import find_deeds, read_destructive_source, sounds_read_only, why_not_called
+from toolvet.core.tool_rules.destructive import find_actions, read_destructive_source, why_not_called
 
 SOURCE = read_destructive_source()
 
@@ -97,41 +97,14 @@ def test_later_verbs_of_a_description_belong_to_something_else() -> None:
     assert why_not_called(tool("tool", "Delete one")) == "its description begins with 'Delete'"
 
 
-@pytest.mark.parametrize(
-    ("name", "description", "produces"),
-    [
-        ("list_books", "", True),
-        ("searchBooks", "", True),
-        ("get_book", "", True),
-        ("books.list", "", True),
-        ("books", "Lists all books", True),
-        ("books", "Counts all books", False),
-        ("convert_time", "", False),
-        ("echo", "Echoes the input", False),
-        ("delete_book", "", False),
-        ("get_or_create_book", "", False),
-        ("list_books", "Deletes what it lists", False),
-        ("", "", False),
-    ],
-)
-def test_a_tool_that_looks_things_up_can_feed_others(name: str, description: str, produces: bool) -> None:  # noqa: FBT001 - a column of the table.
-    assert sounds_read_only(tool(name, description)) is produces
-
-
-def test_a_read_only_tool_whose_name_tells_nothing_feeds_others_by_its_annotation() -> None:
-    assert sounds_read_only(tool("inventory", "", readOnlyHint=True))
-    assert not sounds_read_only(tool("inventory"))
-
-
 def test_executing_is_strong_but_may_be_read_only_and_deleting_may_not() -> None:
-    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("execute_query"))] == [(False, False)]
-    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("send_mail"))] == [(True, False)]
-    assert [(deed.changes, deed.destroys) for deed in find_deeds(tool("delete_mail"))] == [(True, True)]
+    assert [(deed.changes, deed.destroys) for deed in find_actions(tool("execute_query"))] == [(False, False)]
+    assert [(deed.changes, deed.destroys) for deed in find_actions(tool("send_mail"))] == [(True, False)]
+    assert [(deed.changes, deed.destroys) for deed in find_actions(tool("delete_mail"))] == [(True, True)]
 
 
 def test_what_changes_or_destroys_is_among_the_strong_words() -> None:
     assert SOURCE.destroys <= SOURCE.changes <= SOURCE.strong
-    assert SOURCE.produce <= SOURCE.read
     assert not SOURCE.strong & SOURCE.mild
     assert not SOURCE.read & (SOURCE.strong | SOURCE.mild)
     assert SOURCE.noun_unless_first <= SOURCE.noun
@@ -141,4 +114,3 @@ def test_what_changes_or_destroys_is_among_the_strong_words() -> None:
 def test_any_name_and_description_has_an_answer(name: str, description: str) -> None:
     definition = tool(name, description)
     assert why_not_called(definition) is None or why_not_called(definition)
-    assert sounds_read_only(definition) in {True, False}

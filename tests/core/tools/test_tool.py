@@ -16,8 +16,7 @@ from pydantic import BaseModel, Field
 
 from toolvet import ToolShapeError, check_arguments
 from toolvet.core.tools import read_tool, view_of
-from toolvet.core.tools.openapi import as_json_schema
-from toolvet.core.tools.shape import readable_shapes, tool_shapes
+from toolvet.core.tools.shape import as_json_schema, readable_shapes, tool_shapes
 
 SCHEMA = {"type": "object"}
 WANTS_CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

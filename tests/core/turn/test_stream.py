@@ -15,7 +15,7 @@ from toolvet import AnswerStream, check_answer, vet_stream
 from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.checks.answer.phrases import read_phrases
 from toolvet.core.checks.answer.read import apart, counts, find, gravity
-from toolvet.core.matching.translation import _Backtracker
+from toolvet.core.matching.pattern import _Backtracker
 from toolvet.core.prose import masks
 
 PHRASES = [text for known in read_phrases().values() for text in known.phrase.hits[:1]]

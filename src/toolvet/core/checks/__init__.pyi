@@ -36,7 +36,7 @@ from toolvet.core.checks.arguments import (
     check_arguments as check_arguments,
     read_wording as read_wording,
 )
-from toolvet.core.checks.arguments.correction import (
+from toolvet.core.checks.arguments.markdown import (
     mask_arguments as mask_arguments,
     shown_repair as shown_repair,
 )

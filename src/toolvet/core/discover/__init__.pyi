@@ -9,6 +9,7 @@ from toolvet.core.discover.cache import (
 )
 from toolvet.core.discover.files import (
     FileState as FileState,
+    beside as beside,
     data_file as data_file,
     data_files as data_files,
     file_state as file_state,
@@ -19,14 +20,11 @@ from toolvet.core.discover.files import (
     module_state as module_state,
     modules as modules,
     of_each_wing as of_each_wing,
+    read_user_file as read_user_file,
+    settings_file as settings_file,
     states_of as states_of,
 )
 from toolvet.core.discover.toml import (
     decode_toml as decode_toml,
     read_toml as read_toml,
-)
-from toolvet.core.discover.user_file import (
-    beside as beside,
-    read_user_file as read_user_file,
-    settings_file as settings_file,
 )

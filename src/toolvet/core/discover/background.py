@@ -1,6 +1,6 @@
 """What takes seconds: it is announced at a terminal, and done by another process where one can be started.
 
-python -m toolvet.core.discover.background toolvet.core.matching.compiled KEY     # what `start_building` starts
+python -m toolvet.core.discover.background toolvet.core.matching.engine_hyperscan KEY     # what `start_building` starts
 """
 # ruff: noqa: PTH119, PTH120 - as in `cache`
 
@@ -12,7 +12,7 @@ from typing import Final, TextIO
 
 _WAIT: Final = "wait"
 _NICE: Final = 10
-# Ends at once, and leaves a process that belongs to nobody, so that there is none to wait for.
+# Ends at once, and leaves a process without a parent, so that there is none to wait for.
 _SHELL: Final = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 _announced: set[str] = set()
 _started: set[tuple[str, str]] = set()
@@ -24,7 +24,7 @@ def announce(how: str = "this takes some seconds, and is kept") -> None:
     if _announced or stream is None:
         return
     _announced.add(how)
-    # It may be closed: then nobody can be told.
+    # It may be closed: then the message has no reader.
     with suppress(OSError, ValueError):
         if stream.isatty():
             stream.write(f"toolvet: preparing the phrases of all languages; {how}\n")

@@ -305,7 +305,7 @@ def _is_our_own(folder: str, closed: int, *, follow: bool = True) -> bool:
 
 
 def _keeps_what_is_ours(folder: str) -> bool:
-    """Whether nobody else can rename what we have in this folder."""
+    """Whether no other user can rename what we have in this folder."""
     try:
         mode = os.stat(folder).st_mode
     except OSError:

@@ -3,6 +3,7 @@
 Below the drivers, only this room reads the disk: the package's own data files here, and a private cache folder for what
 is compiled from them in `toolvet.core.discover.cache`. Only here another process is started, to compile (`background`).
 """
+# ruff: noqa: PTH111, PTH113, PTH118, PTH120, PTH123 - pathlib would cost every start 4 ms.
 
 import os
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib is slow to import
+from toolvet.errors import ConfigError, UsageError
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 
 
 def modules(package: str, only: str | None = None) -> tuple[ModuleType, ...]:
@@ -32,13 +35,13 @@ def module_names(package: str) -> tuple[str, ...]:
     import pkgutil  # noqa: PLC0415 - as above
 
     root, *path = package.split(".")
-    names = sorted(info.name for info in pkgutil.iter_modules([os.path.join(import_module(root).__path__[0], *path)]))  # noqa: PTH118 - see data_files
+    names = sorted(info.name for info in pkgutil.iter_modules([os.path.join(import_module(root).__path__[0], *path)]))
     return tuple(name for name in names if not name.startswith("_"))
 
 
 def of_each_wing(name: str) -> tuple[ModuleType, ...]:
     """Import and return the module `name` of every wing that has one, by wing."""
-    wings = sorted(entry.name for entry in os.scandir(_PACKAGE) if os.path.isfile(os.path.join(entry, f"{name}.py")))  # noqa: PTH113, PTH118 - as below
+    wings = sorted(entry.name for entry in os.scandir(_PACKAGE) if os.path.isfile(os.path.join(entry, f"{name}.py")))
     return tuple(import_module(f"toolvet.{wing}.{name}") for wing in wings)
 
 
@@ -61,14 +64,14 @@ def files_of(package: str, wanted: str) -> Iterator[tuple[str, bytes]]:
         folders.sort()
         for name in sorted(files):
             if name == wanted or (wanted.startswith(".") and name.endswith(wanted)):
-                path = os.path.join(folder, name)  # noqa: PTH118 - pathlib costs as much as importlib.resources
-                with open(path, "rb") as file:  # noqa: PTH123
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
                     yield path[len(root) + 1 :].replace(os.sep, "/"), file.read()
 
 
 def data_file(package: str, name: str) -> bytes:
     """Return the content of the data file of this name in the folder of `package` itself."""
-    with open(os.path.join(import_module(package).__path__[0], name), "rb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(import_module(package).__path__[0], name), "rb") as file:
         return file.read()
 
 
@@ -117,7 +120,7 @@ def _state(path: str, seen: os.stat_result) -> FileState:
 def module_state(module: str) -> FileState | None:
     """Return the state of the source file of `module` without importing it; None where there is no such file."""
     package, _, name = module.rpartition(".")
-    path = os.path.join(import_module(package).__path__[0], f"{name}.py")  # noqa: PTH118 - as above
+    path = os.path.join(import_module(package).__path__[0], f"{name}.py")
     try:
         return file_state(path)
     except OSError:
@@ -127,7 +130,7 @@ def module_state(module: str) -> FileState | None:
 def states_of(package: str, wanted: tuple[str, ...]) -> tuple[FileState, ...]:
     """Return what changes when one of the wanted files of `package` does.
 
-    The files of an installation come together, and then its version is written anew: one look instead of 250, which
+    The files of an installation come together, and then its version is written again: one look instead of 250, which
     take 2 ms of every start. In a checkout it is the state of each.
     """
     if package.partition(".")[0] == __name__.partition(".")[0] and is_installed():
@@ -140,3 +143,43 @@ def states_of(package: str, wanted: tuple[str, ...]) -> tuple[FileState, ...]:
 def is_installed() -> bool:
     """Whether toolvet is installed, and is not a checkout whose files are edited."""
     return any(f"{os.sep}{each}{os.sep}" in __file__ for each in _INSTALLED)
+
+
+def settings_file(given: str | None) -> str | None:
+    """Return the path of the settings file: `given`, or the one of the current folder; None where there is none.
+
+    A pyproject.toml in which nothing is about toolvet is none, whatever else is in it.
+
+    Raises:
+        UsageError: there is no file `given`.
+    """
+    if given is not None:
+        if not os.path.isfile(given):
+            raise UsageError(f"--settings {given}: no such file")
+        return given
+    if os.path.isfile("toolvet.toml"):
+        return "toolvet.toml"
+    return "pyproject.toml" if os.path.isfile("pyproject.toml") and _is_about_us("pyproject.toml") else None
+
+
+def _is_about_us(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"toolvet" in file.read()
+    except OSError:
+        # Whoever reads it says what is wrong with it.
+        return True
+
+
+def read_user_file(path: str) -> bytes:
+    """Return the content of a file that the user named. Raises ConfigError if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=path) from error
+
+
+def beside(file: str, path: str) -> str:
+    """Return a path that a file names: it begins at the folder of the file, and `~` is the home."""
+    return os.path.join(os.path.dirname(file), os.path.expanduser(path))

@@ -1,21 +1,18 @@
 """Read TOML: the package's own tables, each as the type that its reader asks for.
 
     wording = read_toml("toolvet.core.checks.arguments", "wording.toml", Wording)
-    for path, file in read_toml_folder("toolvet.core.checks.answer", "signals", SignalFile):
-        ...                                    # "signals/refusal/en.toml", SignalFile(...)
 
 Every TOML text of toolvet is read by `decode_toml`, which calls `msgspec.toml.decode`: that is `tomllib` and then a
 check of the types, as fast as `tomllib` with `msgspec.convert` (440 tables: 0.12 s either way). It imports `tomllib`
 with the first text, so a process that finds everything in the cache does not pay for that import (5 ms). A table that
-is read by its name is kept as MessagePack, for as long as nobody touches its file: that is read 20 times as fast.
+is read by its name is kept as MessagePack, for as long as its file stays the same: that is read 20 times as fast.
 """
 
-from collections.abc import Iterator
 from typing import TypeVar
 
 import msgspec
 
-from toolvet.core.discover import data_file, data_files
+from toolvet.core.discover import data_file
 from toolvet.core.discover.cache import cached, file_key, keep
 
 _T = TypeVar("_T")
@@ -44,17 +41,6 @@ def read_toml(package: str, name: str, kind: type[_T]) -> _T:
     if is_settled:
         keep(key, msgspec.msgpack.encode(document))
     return table
-
-
-def read_toml_folder(package: str, folder: str, kind: type[_T]) -> Iterator[tuple[str, _T]]:
-    """Yield (path relative to `package`, content) of each TOML file in `folder` and its sub-folders, by path.
-
-    `folder` is relative to `package`; an empty one means every TOML file of the package. Raises as `read_toml`.
-    """
-    inside = f"{folder}/" if folder else ""
-    for path, content in data_files(package, ".toml"):
-        if path.startswith(inside):
-            yield path, decode_toml(content, kind, f"{package}: {path}")
 
 
 def decode_toml(content: bytes | str, kind: type[_T], place: str = "") -> _T:

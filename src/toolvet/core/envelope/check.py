@@ -21,9 +21,9 @@ from toolvet.core.envelope.contract.table import CONDITIONS, ENVELOPE, META
 from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, ResponseContract, WarningCode
 from toolvet.core.envelope.json_copy import copy_as_json, copy_bounded
 from toolvet.core.envelope.response import Envelope
+from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import is_object, pointer
 from toolvet.core.redact import redact_text
-from toolvet.core.schema.document import JsonForm
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity
 

@@ -21,19 +21,20 @@ How one phrase is found, `\bneeds? .{0,40}café\b` in "She NEEDS a CAFÉ, not ca
 
 1. **Parse** (`syntax`): the pattern becomes a tree (`tree`); a construct that needs backtracking is refused.
 2. **Translate** (`dialect`): the tree is written for `re`, exactly: `\0<needs?\x20[^\x0a]{0,40}caf(?:é|É)\0>`. The `\0`
-   tokens are borders of words, which `letters` fills in; é gets its upper case because `re` is told to be ASCII.
+   tokens are borders of words, which `letters` fills in; é gets its upper case because `re` gets the flag for ASCII.
 3. **Anchor** (`anchor`): Hyperscan gets less, namely the longest words, here `\bneed`, any run of characters that may
    be between them, and `caf(?:\xc3[\x89\xa9])`, which is é or É in UTF-8. That makes small automata and misses nothing,
    but finds too much: "Needy cafés", too.
 4. **Scan** (`engine_hyperscan`): one pass over the text finds where a match may end: at bytes 17 and 28, which are the
-   characters 16 and 27. Before that, look-alikes and letters in two parts are settled in the text (`normal`).
-5. **Decide** (`translation.finder`): from the width of a match (50) before each end on, `re` looks for the pattern
+   characters 16 and 27. Before that, look-alikes and letters in two parts are normalized in the text (`letters`).
+5. **Decide** (`pattern.finder`): from the width of a match (50) before each end on, `re` looks for the pattern
    itself. The first search finds the characters 4 to 16, the second nothing, because "cafés" goes on. The answer is
    `Hit("wish", 4, 16)`, in characters of the original text.
 
 A pattern that could keep `re` busy on a hostile text (a repeat inside a repeat) is decided by `machine` instead. The
-translations (`index`) and databases (`compiled`) of a large set are kept in the user's cache; wheels bring those of
-toolvet's own phrases (`toolvet.core.discover.prepared`). Until the databases are there, the slower engine serves.
+translations (`index`) and databases (`engine_hyperscan`) of a large set are kept in the user's cache; wheels bring
+those of toolvet's own phrases (`toolvet.core.discover.prepared`). Until the databases are there, the slower engine
+serves.
 """
 
 from toolvet.core.exports import lazy

@@ -5,10 +5,10 @@ from toolvet.core.matching.pattern import (
     Pattern as Pattern,
     literal as literal,
 )
-from toolvet.core.matching.patterns import PatternSet as PatternSet
-from toolvet.core.matching.rows import (
+from toolvet.core.matching.patterns import (
     SEPARATOR as SEPARATOR,
+    PatternSet as PatternSet,
     Reach as Reach,
     RowScan as RowScan,
 )
-from toolvet.core.matching.unsafe import UnsafePattern as UnsafePattern
+from toolvet.core.matching.tree import UnsafePattern as UnsafePattern

@@ -12,7 +12,7 @@ that Hyperscan names. What the dialect means:
 - `\b` is a border between a letter and none, in any script (é, я, मैं); and, because a phrase must be found beside
   Chinese or Japanese text, also between Hangul and other letters, and beside every letter of a script that puts no
   spaces between words, where it asks for nothing.
-- Zero-width characters, accents in two parts and such (`normal`) are settled in the pattern as in the text.
+- Zero-width characters, accents in two parts and such (`letters`) are normalized in the pattern as in the text.
 - A lazy quantifier is read as a greedy one.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence as Nodes
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolvet.core.matching.anchor import anchor
+from toolvet.core.matching.anchor import anchor, needed_words
 from toolvet.core.matching.edge import (
     ANYTHING,
     NO_LETTERS,
@@ -35,17 +35,23 @@ from toolvet.core.matching.edge import (
     escaped,
     is_word,
 )
-from toolvet.core.matching.letters import Script, family_of, forms_of, letters, script_of
+from toolvet.core.matching.letters import (
+    Script,
+    as_ascii,
+    family_of,
+    forms_of,
+    letters,
+    normalize_text,
+    script_of,
+    settled_unit,
+)
 from toolvet.core.matching.machine import PatternPart
-from toolvet.core.matching.needed import needed_words
-from toolvet.core.matching.normal import as_ascii, settle, settled_unit
+from toolvet.core.matching.pattern import Translation
 from toolvet.core.matching.syntax import parse
-from toolvet.core.matching.translation import Translation
-from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
-from toolvet.core.matching.unsafe import UnsafePattern
+from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, UnsafePattern
 
 _MEANT_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
-# What counts as a letter is settled by the dialect.
+# The dialect decides which characters are letters.
 _KNOWN_FLAGS = _MEANT_FLAGS | re.UNICODE | re.ASCII
 _NAMED = {"w": "A-Za-z0-9_", "d": "0-9", "s": "\t\n\x0b\f\r "}
 # A counted repeat of any character with more room than this is written without its count for Hyperscan.
@@ -77,7 +83,7 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
         raise UnsafePattern(regex, f"the flags {flags & ~_KNOWN_FLAGS!r} are not known")
     prepared = as_ascii(regex)
     if not prepared.isascii():
-        prepared, _ = settle(prepared)
+        prepared, _ = normalize_text(prepared)
     try:
         tree = parse(prepared, flags)
     except UnsafePattern as problem:
@@ -118,7 +124,7 @@ def _settle_group(group: Group, twins: Mapping[str, tuple[str, ...]]) -> Group:
 
 
 def _settle_node(node: Node, twins: Mapping[str, tuple[str, ...]]) -> list[Node]:
-    """The node as `normal` and the spellings of Hindi and Chinese settle it: nothing, itself, or several nodes.
+    """The node as `letters` and the spellings of Hindi and Chinese normalize it: nothing, itself, or several nodes.
 
     `twins` are punctuation marks that are written for each other.
     """

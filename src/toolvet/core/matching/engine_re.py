@@ -1,16 +1,15 @@
 """`ReEngine`, the slow twin: the standard library's `re`, one pattern after the other.
 
 It says what is right, and serves where Hyperscan has no wheel or its databases are not there yet. Of a large set few
-patterns are asked: those of whose needed words (`needed`) the text has one.
+patterns are asked: those of whose needed words (`anchor.needed_words`) the text has one.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from toolvet.core.matching.normal import RARE, OffsetMap, as_ascii, settle
-from toolvet.core.matching.pattern import HitScope, PlacedBefore
-from toolvet.core.matching.translation import Finder, Translation, finder
+from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, normalize_text
+from toolvet.core.matching.pattern import Finder, HitScope, PlacedBefore, Translation, finder
 
 _RARE = re.compile(RARE)
 
@@ -61,7 +60,7 @@ class ReEngine:
         text = as_ascii(text.encode("utf-8", "replace").decode("utf-8"))
         places: OffsetMap | None = None
         if _RARE.search(text) is not None:
-            text, places = settle(text)
+            text, places = normalize_text(text)
         found: list[tuple[int, int, int]] = []
         for index in self._possible(text):
             if only is not None and index not in only:
@@ -80,7 +79,7 @@ class ReEngine:
         return found
 
     def _possible(self, text: str) -> set[int]:
-        """The expressions that may match in a settled text."""
+        """The expressions that may match in a normalized text."""
         lowered = text.lower()
         return {number for word, numbers in self._asked_by.items() if word in lowered for number in numbers}.union(
             self._always

@@ -9,7 +9,7 @@ import msgspec
 
 from toolvet.core.discover.background import announce
 from toolvet.core.discover.cache import building, cached, digest, fingerprint, keep
-from toolvet.core.matching.translation import Translation, finder
+from toolvet.core.matching.pattern import Translation, finder
 
 # Compiling fewer is quicker than reading them back, and a caller's own patterns would fill the cache folder.
 _WORTH_KEEPING: Final = 50
@@ -114,7 +114,7 @@ def kept_index(key: bytes) -> PatternIndex | None:
 
 
 def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Parts]:
-    """Translate patterns, and keep the parts: before the rest, so that whoever finds it finds them."""
+    """Translate patterns, and keep the parts: before the rest, so that a process that finds it finds them, too."""
     expressions = _translate_all(patterns)
     parts = _parts(expressions)
     for number, part in enumerate(parts):

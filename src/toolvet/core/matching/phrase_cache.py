@@ -6,16 +6,11 @@ from typing import Final, TypeVar
 import msgspec
 
 from toolvet.core.discover.cache import compiled_from
-from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
+from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 _FORMAT: Final = "files/1"
 # What is kept depends on how these read the files, so their own text counts, too.
-_SOURCES: Final = (
-    __name__,
-    "toolvet.core.matching.phrase",
-    "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
-)
+_SOURCES: Final = (__name__, "toolvet.core.matching.pattern", "toolvet.core.matching.phrasebook")
 
 FileT = TypeVar("FileT", bound=PhraseFile[Phrase])
 

@@ -15,22 +15,34 @@ in which it must not. What else an entry may say is decided by its reader, whose
 1. The names in braces are filled: `{cannot}` from the `[parts]` of the file, or from those of `words.toml` beside it
    (a part may name those before it); `{words:2}` and `{characters:10}` are gaps, see `GAPS`. The pattern above becomes
    `\bI (?:can't|cannot|can not) (?:(?:[^\s.!?]+ ){0,2})help\b`.
-2. Instead of `match`, an entry may give `say = "I {cannot} {words:2} help"` (`toolvet.core.matching.plain`), and a part
-   may be a list of plain words: `cannot = ["can't", "cannot", "can not"]`.
+2. Instead of `match`, an entry may give `say = "I {cannot} {words:2} help"` (see below), and a part may be a list of
+   plain words: `cannot = ["can't", "cannot", "can not"]`.
 3. What is wrong is raised as `PhraseError` with file, line and phrase. `failed_proofs` names a failing proof likewise.
+
+Plain words in, a regular expression out: how a phrase is written by people who know no regular expressions.
+
+    I cannot {words:2} help|assist [you]
+
+- Words are found as they are written, between borders of words.
+- `a|b` is a or b. Brackets put several words on a side: `(help you|assist)`.
+- `[you]` may be there or not; `help[s]` is `help` and `helps`.
+- `{words:2}` is a gap of up to two words, `{characters:10}` one of up to ten characters, and any other name stands for
+  the part of this name; they stay as they are here.
+
+For the line above `regex_of` returns
+
+    \bI cannot {words:2}(?:help|assist)(?: you)?\b
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from toolvet.core.discover import files_of
 from toolvet.core.discover.toml import decode_toml
-from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
-from toolvet.core.matching.plain import regex_of, regex_of_any
-from toolvet.core.matching.unsafe import UnsafePattern
+from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 GAPS: Final[Mapping[str, str]] = {
     # A word and the space behind it: {words:2} is "", "a " or "a b ", within one sentence.
@@ -122,46 +134,6 @@ def read_phrases(package: str, files: Iterable[tuple[str, bytes]], kind: type[Fi
             others.append((path, content))
     none = _Names({}, GAPS)
     return [_read(package, path, content, kind, shared.get(path.rpartition("/")[0], none)) for path, content in others]
-
-
-def failed_proofs(source: PhraseSource[FileT], is_found: Callable[[int, str], bool]) -> Iterator[str]:
-    """Yield one sentence for each proof of a file that fails, with file, line and phrase.
-
-    `is_found` returns whether the entry of this number (from 0) is found in a text as its reader finds it.
-    """
-    for number, phrase in enumerate(source.file.phrase):
-        shown = _shown(source.written[number])
-        begin = f"{source.place}:{_line(source.text, number)}"
-        for name, texts in (("hits", phrase.hits), ("misses", phrase.misses)):
-            if not texts:
-                yield f"{begin}: the phrase '{shown}' has no {name}"
-        for text in phrase.hits:
-            if not is_found(number, text):
-                line = _line(source.text, number, text)
-                yield f"{source.place}:{line}: the hit '{text}' is not found by the phrase '{shown}'"
-        for text in phrase.misses:
-            if is_found(number, text):
-                line = _line(source.text, number, text)
-                yield f"{source.place}:{line}: the near miss '{text}' is found by the phrase '{shown}'"
-
-
-def faulty_patterns(source: PhraseSource[FileT]) -> Iterator[str]:
-    """Yield one sentence for each pattern of a file that cannot be looked for, with file, line and phrase."""
-    # Only the proofs ask: a set of patterns translates its own when it is built.
-    from toolvet.core.matching.dialect import translate  # noqa: PLC0415
-
-    for number, phrase in enumerate(source.file.phrase):
-        for name in phrase.PATTERNS:
-            given: str | list[str] | None = getattr(phrase, name)
-            for pattern in given if isinstance(given, list) else [given]:
-                try:
-                    if name == "match":
-                        translate(f"{pattern}", re.IGNORECASE, spans=True)
-                    elif pattern is not None:
-                        re.compile(pattern)
-                except (UnsafePattern, re.error) as problem:
-                    shown = _shown(source.written[number])
-                    yield f"{source.place}:{_line(source.text, number)}: `{name}` of the phrase '{shown}': {problem}"
 
 
 class _Names(NamedTuple):
@@ -276,3 +248,183 @@ def _line_of(text: str, regex: str) -> int:
 
 def _shown(pattern: str) -> str:
     return pattern if len(pattern) <= _MOST_SHOWN else f"{pattern[: _MOST_SHOWN - 1]}…"
+
+
+_TOKEN: Final = re.compile(r"(?P<space>\s+)|(?P<mark>[()\[\]|])|(?P<place>\{[^{}]*\})|(?P<word>[^\s()\[\]|{}]+)")
+_CLOSING: Final = {"(": ")", "[": "]"}
+_WORD_GAP: Final = re.compile(r"\{words:\d+\}")
+_CHARACTER_GAP: Final = re.compile(r"\{characters:\d+\}")
+
+
+def regex_of(say: str) -> str:
+    """Return the regular expression for the plain words `say`; names in braces are kept for the caller to fill.
+
+    Raises `ValueError`, whose message says what to write instead, for words that cannot be read.
+    """
+    words = _Reader(say).sequence("")
+    before = r"\b" if all(_is_border(edge) for edge in words.first) else ""
+    after = r"\b" if all(_is_border(edge) for edge in words.last) else ""
+    return f"{before}{words.regex}{after}"
+
+
+def regex_of_any(words: Iterable[str]) -> str:
+    """Return the regular expression for any of several plain words, without the borders. Raises as `regex_of`."""
+    return "|".join(_Reader(each).sequence("").regex for each in words)
+
+
+_NOTHING_REQUIRED: Final = "it needs a word that must be there: not only gaps and [words in square brackets]"
+
+
+class _PlainPart(NamedTuple):
+    """A part of the line as a regular expression, and what it can begin and end with."""
+
+    regex: str
+    first: tuple[str, ...]
+    last: tuple[str, ...]
+    optional: bool = False
+    place: bool = False
+
+
+class _Reader:
+    """Reads one line from left to right."""
+
+    def __init__(self, say: str) -> None:
+        self._tokens: list[tuple[str, str]] = []
+        reached = 0
+        for match in _TOKEN.finditer(say.strip()):
+            if match.start() != reached:
+                break
+            self._tokens.append((match.lastgroup or "", match[0]))
+            reached = match.end()
+        if reached != len(say.strip()):
+            raise ValueError(f"a brace that is not closed, or is not opened, at {say.strip()[reached:]!r}")
+        self._at = 0
+
+    def sequence(self, closing: str) -> _PlainPart:
+        """Read items up to `closing`, or up to a `|` inside of brackets; the top of the line has no `closing`."""
+        items: list[_PlainPart] = []
+        while (token := self._peek()) is not None and token != ("mark", closing):
+            if token == ("mark", "|") and closing:
+                break
+            if token[0] == "space":
+                self._at += 1
+                continue
+            items.append(self._item(closing))
+        return _joined(items)
+
+    def _item(self, closing: str) -> _PlainPart:
+        """What stands between two spaces: one or several pieces; at the top of the line with `|` between."""
+        alternatives: list[_PlainPart] = []
+        pieces: list[_PlainPart] = []
+        while (token := self._peek()) is not None and token[0] != "space":
+            if token[0] == "mark" and token[1] in ")]":
+                if token[1] == closing:
+                    break
+                raise ValueError(f"{token[1]!r} closes nothing")
+            if token[1] == "|":
+                if closing:
+                    break
+                alternatives.append(_glued(pieces))
+                pieces = []
+                self._at += 1
+                continue
+            pieces.append(self._piece())
+        if not alternatives:
+            return _glued(pieces)
+        alternatives.append(_glued(pieces))
+        if any(each.optional for each in alternatives):
+            raise ValueError(_NOTHING_REQUIRED)
+        return _either(alternatives)
+
+    def _piece(self) -> _PlainPart:
+        kind, text = self._tokens[self._at]
+        self._at += 1
+        if kind == "word":
+            return _PlainPart(re.escape(text), (text[0],), (text[-1],))
+        if kind == "place":
+            return _PlainPart(text, ("a",), ("a",), place=True)
+        alternatives = [self.sequence(_CLOSING[text])]
+        while self._peek() == ("mark", "|"):
+            self._at += 1
+            alternatives.append(self.sequence(_CLOSING[text]))
+        if self._peek() is None:
+            raise ValueError(f"{text!r} is not closed")
+        self._at += 1
+        found = _either(alternatives)
+        return found._replace(optional=True) if text == "[" else found
+
+    def _peek(self) -> tuple[str, str] | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+
+def _either(alternatives: list[_PlainPart]) -> _PlainPart:
+    if len(alternatives) == 1:
+        return alternatives[0]
+    return _PlainPart(
+        f"(?:{'|'.join(map(_whole, alternatives))})",
+        tuple(edge for each in alternatives for edge in each.first),
+        tuple(edge for each in alternatives for edge in each.last),
+    )
+
+
+def _glued(pieces: list[_PlainPart]) -> _PlainPart:
+    """Pieces without a space between them."""
+    if not pieces:
+        raise ValueError("'|' needs a word on both sides, without spaces; several words need brackets: (a b|c)")
+    if len(pieces) == 1:
+        return pieces[0]
+    if all(each.optional for each in pieces):
+        raise ValueError(_NOTHING_REQUIRED)
+    return _PlainPart("".join(map(_whole, pieces)), _first(pieces), _last(pieces))
+
+
+def _joined(items: list[_PlainPart]) -> _PlainPart:
+    """Items with spaces between them; an item that may be missing takes its space along."""
+    required = [number for number, item in enumerate(items) if not (item.optional or _is_gap(item))]
+    if not required:
+        raise ValueError(_NOTHING_REQUIRED)
+    if _is_gap(items[0]) or _is_gap(items[-1]):
+        raise ValueError("a gap needs a word before it and a word after it")
+    regex = ""
+    for number, item in enumerate(items):
+        if _CHARACTER_GAP.fullmatch(item.regex):
+            regex = rf"{regex.removesuffix(' ')}\b{item.regex}\b"
+        elif _is_gap(item):
+            regex += item.regex
+        elif number > required[-1]:
+            regex += f"(?: {item.regex})?"
+        elif item.optional:
+            regex += f"(?:{item.regex} )?"
+        else:
+            regex += item.regex + ("" if number == required[-1] else " ")
+    return _PlainPart(regex, _first(items), _last(items))
+
+
+def _whole(piece: _PlainPart) -> str:
+    return f"(?:{piece.regex})?" if piece.optional else piece.regex
+
+
+def _is_gap(item: _PlainPart) -> bool:
+    return item.place and bool(_WORD_GAP.fullmatch(item.regex) or _CHARACTER_GAP.fullmatch(item.regex))
+
+
+def _first(items: list[_PlainPart]) -> tuple[str, ...]:
+    edges: tuple[str, ...] = ()
+    for item in items:
+        edges += item.first
+        if not item.optional:
+            break
+    return edges
+
+
+def _last(items: list[_PlainPart]) -> tuple[str, ...]:
+    edges: tuple[str, ...] = ()
+    for item in reversed(items):
+        edges += item.last
+        if not item.optional:
+            break
+    return edges
+
+
+def _is_border(edge: str) -> bool:
+    return edge.isalnum() or edge == "_"

@@ -20,8 +20,18 @@ from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from toolvet.core.matching.tree import Assertion, BackReference, Char, CharSet, Group, Look, Node, Repeat, Sequence
-from toolvet.core.matching.unsafe import UnsafePattern
+from toolvet.core.matching.tree import (
+    Assertion,
+    BackReference,
+    Char,
+    CharSet,
+    Group,
+    Look,
+    Node,
+    Repeat,
+    Sequence,
+    UnsafePattern,
+)
 
 _QUANTIFIER: Final = re.compile(r"\*|\+|\?|\{(\d+)(,?)(\d*)\}")
 _CONTROL: Final = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}

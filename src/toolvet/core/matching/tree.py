@@ -1,4 +1,6 @@
-r"""The tree of a regular expression, the same for every dialect: a `Group` of branches, each a sequence of nodes.
+r"""The tree of a pattern: what its nodes are, and the error for a pattern that has none.
+
+It is the same for every dialect: a `Group` of branches, each a sequence of nodes.
 
 `\b(?:an?|the) \w+` read by `syntax.parse` is
 
@@ -14,6 +16,20 @@ r"""The tree of a regular expression, the same for every dialect: a `Group` of b
 """
 
 from typing import NamedTuple, TypeAlias
+
+from toolvet.errors import UsageError
+
+_LONGEST_SHOWN = 100
+
+
+class UnsafePattern(UsageError, ValueError):  # noqa: N818 - reads as what it says: this pattern is unsafe.
+    """This pattern cannot be matched in time that grows linearly with the text, or is not a regular expression."""
+
+    def __init__(self, pattern: str, problem: str) -> None:
+        shown = pattern if len(pattern) <= _LONGEST_SHOWN else f"{pattern[:_LONGEST_SHOWN]}…"
+        super().__init__(f"pattern {shown!r} is refused: {problem}")
+        self.pattern = pattern
+        self.problem = problem
 
 
 class Char(NamedTuple):

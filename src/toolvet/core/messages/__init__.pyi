@@ -7,12 +7,10 @@ from toolvet.core.messages.call import (
 )
 from toolvet.core.messages.conversation import (
     Turn as Turn,
-    is_conversation as is_conversation,
-    turns as turns,
-)
-from toolvet.core.messages.sources import (
     earlier_calls as earlier_calls,
+    is_conversation as is_conversation,
     is_said_with_calls as is_said_with_calls,
     read_calls as read_calls,
+    turns as turns,
     words_of_others as words_of_others,
 )

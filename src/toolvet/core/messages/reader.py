@@ -7,11 +7,19 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.core.bounds import is_endless, is_small
-from toolvet.core.messages.call import UNKNOWN, ToolCall
+from toolvet.core.messages.call import UNKNOWN, Pairing, ToolCall
 from toolvet.core.messages.format import FormatTable, Read, format_table
-from toolvet.core.messages.pairing import Pairing
-from toolvet.core.messages.parts import Parts, blocks_of, first_in, parts_of, plain, text_in
-from toolvet.core.messages.record import call_in, flag, has_arguments
+from toolvet.core.messages.parts import (
+    Parts,
+    blocks_of,
+    call_in,
+    first_in,
+    flag,
+    has_arguments,
+    parts_of,
+    plain,
+    text_in,
+)
 
 Speaker: TypeAlias = Literal["user", "assistant", "system", "tool"]
 

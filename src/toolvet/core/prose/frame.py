@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from toolvet.core.discover.cache import compiled_from
-from toolvet.core.matching.pattern import Pattern
+from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Pattern, Phrase, PhraseFile
 from toolvet.core.matching.patterns import PatternSet
-from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 from toolvet.core.prose.mask import Mask, MaskKind
 
 if TYPE_CHECKING:
@@ -27,9 +26,8 @@ _FILES = (WORDS_FILE, "frames.toml")
 _FORMAT = "frames/2"
 _SOURCES = (
     __name__,
-    "toolvet.core.matching.phrase",
+    "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
 )
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,}|\u2014{3,})\s*\Z")
 _SPEAKER = re.compile(
@@ -110,7 +108,7 @@ class FrameState:
             self._end_dialogue()
             self._begin(start, MaskKind.FICTION)
         else:
-            self._hear(line, start, end)
+            self._read_dialogue_line(line, start, end)
 
     def fence(self) -> None:
         """A fence opens here: what a lead-in announced may be what stands in it."""
@@ -161,7 +159,7 @@ class FrameState:
             self.settled.append(Mask(passage.start, end, passage.kind))
         self._open = None
 
-    def _hear(self, line: str, start: int, end: int) -> None:
+    def _read_dialogue_line(self, line: str, start: int, end: int) -> None:
         """A line of a dialogue, or not."""
         speaker = _SPEAKER.match(line)
         name = speaker.group(1).strip().casefold() if speaker else ""

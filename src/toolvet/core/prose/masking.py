@@ -31,8 +31,7 @@ from copy import copy
 from functools import cache
 
 from toolvet.core.prose.frame import FrameState
-from toolvet.core.prose.inline import inline_masks
-from toolvet.core.prose.mask import Mask, MaskKind, Masks
+from toolvet.core.prose.mask import Mask, MaskKind, Masks, inline_masks
 
 # A longer line is read in pieces, and so is a longer paragraph: it bounds what one more chunk can cost.
 _LONGEST = 8_000

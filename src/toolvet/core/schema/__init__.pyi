@@ -9,17 +9,10 @@ from toolvet.core.schema.compilation import (
     SchemaProblem as SchemaProblem,
     compiled as compiled,
 )
-from toolvet.core.schema.document import (
-    document_members as document_members,
-    given_type as given_type,
-    is_list as is_list,
-    is_struct as is_struct,
-    plain_type as plain_type,
-    reply_type as reply_type,
-    without_none as without_none,
-)
+from toolvet.core.schema.document import subschemas as subschemas
 from toolvet.core.schema.example import (
     NoExampleFound as NoExampleFound,
+    unsatisfiable_parts as unsatisfiable_parts,
     valid_example as valid_example,
 )
 from toolvet.core.schema.invalid import (
@@ -33,7 +26,5 @@ from toolvet.core.schema.repairs import (
     recover as recover,
     repair as repair,
 )
-from toolvet.core.schema.unsatisfiable import unsatisfiable_parts as unsatisfiable_parts
 from toolvet.core.schema.violation import Violation as Violation
-from toolvet.core.schema.walk import subschemas as subschemas
 from toolvet.core.schema.weight import depth as depth

@@ -7,14 +7,13 @@ import msgspec
 
 from toolvet.core.json_value import Path, at, count, elements, is_array, is_object, number, pointer, replaced, unique
 from toolvet.core.schema.compilation import compiled
-from toolvet.core.schema.detail import count_noun, dotted_path, quote_value
+from toolvet.core.schema.demands import Demands, Unmeetable
+from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.example import build_sketch
-from toolvet.core.schema.generator import Generator
+from toolvet.core.schema.generator import Exhausted, Generator, Location
 from toolvet.core.schema.invalid import places_of
 from toolvet.core.schema.numbers import exact, interval, plain
-from toolvet.core.schema.place import Demands, Unmeetable
-from toolvet.core.schema.reference import Subschema
-from toolvet.core.schema.search import Exhausted, Spot
+from toolvet.core.schema.violation import count_noun, dotted_path, quote_value
 from toolvet.errors import Unsatisfiable
 
 
@@ -160,7 +159,7 @@ class _BoundWriter:
         allowed = min(self.left, 2 * MOST_ITEMS)
         generator = Generator("all", steps=allowed)
         try:
-            return (generator.value(parts, Spot(path[-1:], name)),)
+            return (generator.value(parts, Location(path[-1:], name)),)
         except (Unmeetable, Exhausted, RecursionError):
             return ()
         finally:

@@ -13,10 +13,8 @@ import orjson
 
 from toolvet.core.bounds import count_values, is_endless
 from toolvet.core.json_value import changed, is_object, members, pointer, without
-from toolvet.core.schema.dialect import DIALECTS, Dialect, dialect_of, older_dialects
-from toolvet.core.schema.reference import Scope
+from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
-from toolvet.core.schema.walk import subschemas
 from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth
 
 ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_ref", "too_complex"]
@@ -78,7 +76,7 @@ class Schema:
         self._parts: jsonschema_rs.ValidatorMap | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A validator neither pickles nor copies: it is compiled anew, or found where it was compiled before.
+        # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
         return _restore, (self.document, self.problem)
 
     def is_valid(self, instance: object) -> bool:
@@ -99,7 +97,7 @@ class Schema:
     def violations(self, instance: object) -> tuple[Violation, ...]:
         """Every way in which `instance` breaks the schema, in the order of the instance. Total.
 
-        Of a value with more than 50,000 parts only one way is told: it may have millions.
+        Of a value with more than 50,000 parts only one way is reported: it may have millions.
         """
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
@@ -154,7 +152,7 @@ class Schema:
 def compiled(schema: object) -> Schema:
     """Return the compiled form of any value that claims to be a schema. Total, and cached by content.
 
-    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled anew: the
+    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled again: the
     key is the content, never the identity.
     """
     try:
@@ -356,3 +354,58 @@ def _is_usable_pattern(pattern: str) -> bool:
 
 def _allow_any_name(found: object, name: str) -> Mapping[str, object]:
     return {**without(found, name), "": members(found).get("", True)}
+
+
+class Judge:
+    """Checks values against parts of one document. Without a document, a part with a reference accepts every value.
+
+    It may accept too much, because the whole value is validated in the end, but never refuses what is valid.
+    """
+
+    def __init__(self, document: Schema | None = None) -> None:
+        self._document = document
+        self._map: jsonschema_rs.ValidatorMap | None = None
+        self._pointers: dict[int, str] | None = None
+
+    def accepts(self, part: Subschema, value: object) -> bool:
+        """Whether `value` satisfies `part`."""
+        schema = part.schema
+        if isinstance(schema, bool):
+            return schema
+        if not is_object(schema) or not schema:
+            return True
+        if self._document is not None:
+            validator = self._validator(schema)
+            if validator is not None:
+                try:
+                    return validator.is_valid(value)
+                except (ValueError, RecursionError):
+                    return False
+        return self._accepts_alone(part, value)
+
+    def _accepts_alone(self, part: Subschema, value: object) -> bool:
+        schema = members(part.schema)
+        try:
+            if b'ef":' in orjson.dumps(schema):
+                return True
+        except TypeError:
+            return True
+        ready = compiled(
+            {**schema, "$schema": f"http://{part.scope.dialect.uri}"} if part.scope.dialect.number != 20 else schema
+        )
+        return ready.is_valid(value)
+
+    def _validator(self, schema: object) -> jsonschema_rs.Validator | None:
+        if self._pointers is None:
+            self._index()
+        place = (self._pointers or {}).get(id(schema))
+        return None if place is None or self._map is None else self._map.get(place)
+
+    def _index(self) -> None:
+        """Compile every part of the document once, when the first one is asked for."""
+        self._pointers = {}
+        if self._document is None or not is_object(self._document.usable):
+            return
+        document = members(self._document.usable)
+        self._map = self._document.parts()
+        self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(document)}

@@ -1,230 +1,209 @@
-"""The members of our own documents, each said once: in the Struct. JSON, JSON Schema and types of replies follow.
+"""A document with a schema: its dialect, the parts in it, and what its references lead to."""
 
-A Struct that is a `JsonForm` has a member for each of its fields, under the field's name. Four tuples say what differs:
+from collections.abc import Iterator, Mapping
+from typing import NoReturn, cast
 
-    _adds     properties that are members, too
-    _hides    fields that are no members; nor is a field whose name begins with an underscore
-    _nulls    members that are null where they are None; any other member is absent then
-    _sparse   members that are absent where they are empty or 0
-
-Arrow types are derived in `toolvet.batch.arrow`, from the same `document_members`.
-"""
-
-import types
-import typing
-from collections.abc import Callable, Mapping
-from enum import Enum
-from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeGuard, Union, cast, get_args, get_origin
-
+import jsonschema_rs
 import msgspec
 
-Writer = Callable[[Any], dict[str, object]]
+from toolvet.core.json_value import Path, elements, is_array, is_object, members
 
 
-class JsonForm:
-    """A base of Structs with a JSON form: `to_dict()`, with the Struct's own names for members."""
-
-    # No Struct itself, because a frozen one has to have frozen bases only, and the others must not.
-    __slots__ = ()
-
-    _adds: ClassVar[tuple[str, ...]] = ()
-    _hides: ClassVar[tuple[str, ...]] = ()
-    _nulls: ClassVar[tuple[str, ...]] = ()
-    _sparse: ClassVar[tuple[str, ...]] = ()
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        # What a base was given for its own members must not write those of another class.
-        if cls.to_dict in _MADE:
-            setattr(cls, "to_dict", JsonForm.to_dict)  # noqa: B010 - for the type checkers it stays the method below.
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the JSON form; absent members are left out."""
-        cls = cast("type[msgspec.Struct]", type(self))
-        write = document_writer(cls)
-        if type(self).to_dict is JsonForm.to_dict:
-            # From now on the class has it: to look it up would cost more than to write a short verdict.
-            _MADE.add(write)
-            setattr(cls, "to_dict", write)  # noqa: B010 - as above
-        return write(self)
-
-
-_MADE: Final[set[object]] = set()
-
-
-class Member(NamedTuple):
-    """One member of a document. `absent` says when it is left out: never, where it is None, or where it is empty."""
+class Dialect(msgspec.Struct, frozen=True):
+    """A supported draft: its `$schema`, the validator for it, and the number by which the library knows it."""
 
     name: str
-    type: Any
-    absent: Literal["never", "none", "empty"]
-    default: object = msgspec.NODEFAULT
+    uri: str
+    validator: type[jsonschema_rs.Validator]
+    number: int
+
+    @property
+    def schema_uri(self) -> str:
+        """The `$schema` as the draft itself writes it."""
+        return f"https://{self.uri}" if self.number > 7 else f"http://{self.uri}#"
+
+    @property
+    def refs_stand_alone(self) -> bool:
+        """Up to draft 7, the siblings of `$ref` are ignored."""
+        return self.number <= 7
 
 
-@cache
-def document_members(struct: type[msgspec.Struct]) -> tuple[Member, ...]:
-    """Return the members of a Struct's documents: those it adds, then its fields."""
-    adds, hides = _rule(struct, "_adds"), _rule(struct, "_hides")
-    found = [
-        _member(struct, name, typing.get_type_hints(getattr(struct, name).fget, include_extras=True)["return"])
-        for name in adds
-    ]
-    for field in msgspec.structs.fields(struct):
-        if not field.name.startswith("_") and field.name not in hides:
-            default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-            found.append(_member(struct, field.name, field.type, default))
-    return tuple(found)
+DIALECTS = (
+    Dialect("draft 4", "json-schema.org/draft-04/schema", jsonschema_rs.Draft4Validator, 4),
+    Dialect("draft 6", "json-schema.org/draft-06/schema", jsonschema_rs.Draft6Validator, 6),
+    Dialect("draft 7", "json-schema.org/draft-07/schema", jsonschema_rs.Draft7Validator, 7),
+    Dialect("2019-09", "json-schema.org/draft/2019-09/schema", jsonschema_rs.Draft201909Validator, 19),
+    Dialect("2020-12", "json-schema.org/draft/2020-12/schema", jsonschema_rs.Draft202012Validator, 20),
+)
+
+_BY_URI = {dialect.uri: dialect for dialect in DIALECTS}
 
 
-def _rule(struct: type[msgspec.Struct], name: str) -> tuple[str, ...]:
-    return cast("tuple[str, ...]", getattr(struct, name, ()))
+def dialect_of(document: object) -> Dialect | str:
+    """Return the dialect of a document, or a sentence that says why there is none.
+
+    Without `$schema` it is 2020-12 (MCP 2026-07-28, basic).
+
+    `http` or `https` and a trailing `#` do not make another dialect: people write all four forms.
+    """
+    uri = members(document).get("$schema")
+    if uri is None:
+        return DIALECTS[-1]
+    if not isinstance(uri, str):
+        return "`$schema` must be a string"
+    bare = uri.removesuffix("#").removeprefix("https://").removeprefix("http://")
+    return _BY_URI.get(bare) or f"the dialect {uri!r} is not supported: use draft 4, 6, 7, 2019-09 or 2020-12"
 
 
-def _member(struct: type[msgspec.Struct], name: str, type_: Any, default: object = msgspec.NODEFAULT) -> Member:
-    if name in _rule(struct, "_sparse"):
-        return Member(name, type_, "empty", default)
-    may_be_none = default is None or types.NoneType in get_args(plain_type(type_))
-    return Member(name, type_, "none" if may_be_none and name not in _rule(struct, "_nulls") else "never", default)
-
-
-def plain_type(type_: Any) -> Any:
-    """Return a type without its annotations."""
-    return get_args(type_)[0] if get_origin(type_) is Annotated else type_
-
-
-def without_none(type_: Any) -> Any:
-    """Return the type that a value has where it is not None."""
-    plain = plain_type(type_)
-    kinds = [each for each in get_args(plain) if each is not types.NoneType]
-    if get_origin(plain) not in _UNIONS or len(kinds) == len(get_args(plain)):
-        return type_
-    return kinds[0] if len(kinds) == 1 else Union[tuple(kinds)]  # noqa: UP007 - made of a list.
-
-
-_UNIONS: Final = (Union, types.UnionType)
-
-
-def is_struct(type_: object) -> TypeGuard[type[msgspec.Struct]]:
-    """Whether a type is a Struct."""
-    return isinstance(type_, type) and issubclass(type_, msgspec.Struct)
-
-
-def is_list(type_: Any) -> bool:
-    """Whether a type is one of arrays: tuples of any length, lists, sequences."""
-    origin = get_origin(type_)
-    return isinstance(origin, type) and not issubclass(origin, Mapping) and len(get_args(type_)[:1]) == 1
-
-
-def is_mapping(type_: Any) -> bool:
-    """Whether a type is one of objects with any names."""
-    origin = get_origin(type_)
-    return isinstance(origin, type) and issubclass(origin, Mapping)
-
-
-# Writing: one function for each class, made of source as `dataclasses` makes its own. A loop over the members of a
-# signal takes three times as long, and the proxy writes a verdict for every call.
-
-
-@cache
-def document_writer(struct: type[msgspec.Struct]) -> Writer:
-    """Return the function that makes the JSON form of such a Struct, also of one that is no `JsonForm`."""
-    scope: dict[str, Any] = {}
-    members = document_members(struct)
-    always = [f"{each.name!r}: {_written(each.type, f'self.{each.name}', scope)}" for each in members if _stays(each)]
-    lines = ["def to_dict(self):", f"    found = {{{', '.join(always)}}}"]
-    for each in members:
-        if not _stays(each):
-            test = "value is not None" if each.absent == "none" else "value"
-            value = _written(without_none(each.type), "value", scope)
-            lines += [f"    value = self.{each.name}", f"    if {test}: found[{each.name!r}] = {value}"]
-    lines.append("    return found")
-    exec("\n".join(lines), scope)  # noqa: S102 - names of our own fields, and nothing else
-    write = cast("Writer", scope["to_dict"])
-    write.__doc__, write.__module__ = JsonForm.to_dict.__doc__, struct.__module__
-    write.__qualname__ = f"{struct.__qualname__}.to_dict"
-    return write
-
-
-def _stays(member: Member) -> bool:
-    return member.absent == "never"
-
-
-def _written(type_: Any, value: str, scope: dict[str, Any], depth: int = 0) -> str:
-    """Return the source of the JSON form of `value`; what it needs by name is put into `scope`."""
-    plain, each = plain_type(type_), f"each{depth}"
-    if (there := without_none(plain)) is not plain:
-        inner = _written(there, value, scope, depth)
-        return value if inner == value else f"(None if {value} is None else {inner})"
-    if is_struct(plain):
-        if hasattr(plain, "to_dict"):
-            return f"{value}.to_dict()"
-        name = f"write_{plain.__name__}"
-        scope[name] = document_writer(plain)
-        return f"{name}({value})"
-    if isinstance(plain, type) and issubclass(plain, Enum):
-        return f"{value}.value"
-    if is_mapping(plain):
-        key, item = get_args(plain)
-        made = (_written(key, f"key{depth}", scope), _written(item, each, scope, depth + 1))
-        if made == (f"key{depth}", each):
-            return f"dict({value})"
-        return f"{{{made[0]}: {made[1]} for key{depth}, {each} in {value}.items()}}"
-    if is_list(plain):
-        made_item = _written(get_args(plain)[0], each, scope, depth + 1)
-        return f"list({value})" if made_item == each else f"[{made_item} for {each} in {value}]"
-    return value
-
-
-# Replies: Structs that say to OpenAPI and to JSON Schema what documents look like.
-
-
-def reply_type(struct: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return the Struct that reads the JSON form of `struct`: a type for OpenAPI, `msgspec.convert` and clients."""
-    return _made_type(struct, False)  # noqa: FBT003 - one key for the cache.
-
-
-def given_type(struct: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return the Struct that reads a form which others made: of all members, it needs only `valid` and `keyword`."""
-    return _made_type(struct, True)  # noqa: FBT003 - as above
-
-
-@cache
-def _made_type(struct: type[msgspec.Struct], partial: bool) -> type[msgspec.Struct]:  # noqa: FBT001 - as above
-    fields: list[Any] = []
-    for each in document_members(struct):
-        type_, default = _replied(each.type, partial), each.default
-        if partial and each.name not in _NEEDED:
-            fields.append((each.name, type_ | msgspec.UnsetType, msgspec.UNSET))
-        elif each.absent == "never":
-            fields.append((each.name, type_))
-        elif each.absent == "none" or default is msgspec.NODEFAULT:
-            fields.append((each.name, type_, None))
+def older_dialects(document: object, pointer: str) -> tuple[Dialect, ...]:
+    """Return the older drafts in which the value at `pointer` may be legal; none if all of them forbid it."""
+    here, last = document, ""
+    for step in pointer.split("/")[1:]:
+        last = step.replace("~1", "/").replace("~0", "~")
+        if is_array(here):
+            items = elements(here)
+            here = items[int(last)] if last.isdecimal() and int(last) < len(items) else None
         else:
-            fields.append((each.name, type_, [] if default == () else default))
-    about = (struct.__doc__ or "").partition("\n\n")[0]
-    name = f"{'Given' if partial else ''}{struct.__name__}{'' if partial else 'Reply'}"
-    space = {"__doc__": about, "__module__": struct.__module__}
-    return msgspec.defstruct(name, fields, namespace=space, frozen=True, kw_only=True)
+            here = members(here).get(last)
+    if last == "items" and is_array(here):
+        return DIALECTS[2], DIALECTS[0]
+    return DIALECTS[:1] if last in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(here, bool) else ()
 
 
-_NEEDED: Final = frozenset({"valid", "keyword"})
+# keyword -> how it holds schemas: one, an array of them, or an object whose values are schemas.
+ONE = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+NAMED = frozenset(
+    {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"},
+)
 
 
-def json_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of the documents of a Struct."""
-    return msgspec.json.schema(reply_type(struct))
+def children(schema: Mapping[str, object]) -> Iterator[tuple[Path, object]]:
+    """The schemas directly inside `schema`, with the path to each; the value of `const` is not a schema."""
+    for keyword, value in schema.items():
+        if keyword in ONE:
+            yield (keyword,), value
+        elif keyword in MANY or (keyword == "items" and is_array(value)):
+            for index, item in enumerate(elements(value)):
+                yield (keyword, index), item
+        elif keyword == "items":
+            yield (keyword,), value
+        elif keyword in NAMED:
+            for name, item in members(value).items():
+                # An array under `dependencies` names required properties.
+                if not is_array(item):
+                    yield (keyword, name), item
 
 
-def _replied(type_: Any, partial: bool) -> Any:  # noqa: FBT001 - as above
-    plain = plain_type(type_)
-    if get_origin(plain) in _UNIONS:
-        return Union[tuple(_replied(each, partial) for each in get_args(plain))]  # noqa: UP007 - as above
-    if is_struct(plain):
-        return _made_type(plain, partial)
-    if is_mapping(plain):
-        key, item = get_args(plain)
-        return types.GenericAlias(dict, (key, _replied(item, partial)))
-    if is_list(plain):
-        return types.GenericAlias(list, (_replied(get_args(plain)[0], partial),))
-    return Any if plain is object else type_
+def subschemas(schema: object) -> Iterator[tuple[Path, Mapping[str, object]]]:
+    """`schema` and every object schema inside it, parents first, with the path to each; any depth."""
+    pending: list[tuple[Path, object]] = [((), schema)]
+    while pending:
+        path, here = pending.pop()
+        if not is_object(here):
+            continue
+        found = members(here)
+        yield path, found
+        pending.extend((path + step, child) for step, child in reversed(list(children(found))))
+
+
+_BASE = "json-schema:///"
+
+
+class Subschema(msgspec.Struct, frozen=True):
+    """A schema, and the scope in which its references are read."""
+
+    schema: object
+    scope: "Scope"
+
+
+class Scope:
+    """The resource that references are relative to: the document, or a part of it with an `$id` of its own."""
+
+    __slots__ = ("_known", "_resolver", "_root", "_scopes", "dialect")
+
+    def __init__(
+        self,
+        root: object,
+        dialect: Dialect,
+        resolver: jsonschema_rs.Resolver | None = None,
+        scopes: "dict[str, Scope] | None" = None,
+    ) -> None:
+        self._root = root
+        self.dialect = dialect
+        self._resolver = resolver
+        self._scopes: dict[str, Scope] = {} if scopes is None else scopes
+        self._known: dict[str, Subschema | None] = {}
+
+    def target(self, reference: str) -> Subschema | None:
+        """The schema that `reference` names, or None. Never leaves the document."""
+        if reference not in self._known:
+            self._known[reference] = self._find(reference)
+        return self._known[reference]
+
+    def inside(self, schema: Mapping[str, object]) -> "Scope":
+        """The scope for what is inside `schema`: another one if the schema has an `$id` of its own."""
+        own = schema.get("id" if self.dialect.number == 4 else "$id")
+        if schema is self._root or not isinstance(own, str) or own.startswith("#"):
+            return self
+        found = self._resolve(own)
+        return self if found is None else found.scope
+
+    def _find(self, reference: str) -> Subschema | None:
+        if reference == "#":
+            return Subschema(self._root, self)
+        if reference.startswith("#/") and "%" not in reference:
+            here: object = self._root
+            scope = self
+            for part in reference[2:].split("/"):
+                key = part.replace("~1", "/").replace("~0", "~")
+                if is_array(here):
+                    items = elements(here)
+                    here = items[int(key)] if key.isdecimal() and int(key) < len(items) else None
+                else:
+                    here = members(here).get(key)
+                if is_object(here):
+                    scope = scope.inside(members(here))
+            return None if here is None else Subschema(here, scope)
+        return self._resolve(reference)
+
+    def _resolve(self, reference: str) -> Subschema | None:
+        try:
+            found = self._build_resolver().lookup(reference)
+        except (jsonschema_rs.ReferencingError, ValueError):
+            return None
+        base = found.resolver.base_uri
+        scope = self._scopes.get(base)
+        if scope is None:
+            root = found.resolver.lookup("#").contents
+            scope = self._scopes[base] = Scope(root, self.dialect, found.resolver, self._scopes)
+        return Subschema(found.contents, scope)
+
+    def _build_resolver(self) -> jsonschema_rs.Resolver:
+        if self._resolver is None:
+            document = cast("dict[str, object]", self._root)
+            own = members(document).get("id" if self.dialect.number == 4 else "$id")
+            base = own if isinstance(own, str) and ":" in own else _BASE
+            # A retriever that refuses: without one the registry would fetch.
+            registry = jsonschema_rs.Registry([(base, document)], draft=self.dialect.number, retriever=_refuse)
+            self._resolver = registry.resolver(base)
+            self._scopes[self._resolver.base_uri] = self
+        return self._resolver
+
+
+def _refuse(uri: str, /) -> NoReturn:
+    raise ValueError(f"{uri} is not fetched")

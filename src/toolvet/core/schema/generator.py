@@ -6,8 +6,8 @@ One schema, step by step:
      "properties": {"code": {"anyOf": [{"type": "string", "pattern": "^[A-Z]{3}$"}, {"type": "null"}]},
                     "seats": {"type": "integer", "minimum": 1, "multipleOf": 2}}}
 
-1. `value` is asked for a value at the root (`Spot(path=())`). It collects the `Demands` of the schema: references are
-   followed, `allOf` is joined, and alternatives are kept as choices. Here there are none, and the type is object.
+1. `value` is asked for a value at the root (`Location(path=())`). It collects the `Demands` of the schema: it follows
+   references, joins `allOf`, and keeps alternatives as choices. Here there are none, and the type is object.
 2. `_write_object` lists the members: the declared ones, of which `code` is needed (with the extent "required" only
    those). It asks `value` for each in turn, one step further in.
 3. At `/code` there is one choice. `_decide` takes the options in the author's order, null last: the string. For a field
@@ -25,17 +25,56 @@ a hostile schema ends in `Exhausted`.
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, islice
+from typing import Literal
 
-from toolvet.core.json_value import Path, is_array, is_object, members, names, same, type_name
-from toolvet.core.schema.arrays import write_array
-from toolvet.core.schema.judge import Judge
+import msgspec
+
+from toolvet.core.json_value import Path, count, is_array, is_object, members, names, same, type_name
+from toolvet.core.schema.compilation import Judge
+from toolvet.core.schema.demands import Demands, Option, Unmeetable, fixed_items
+from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.naming import ValueType, hints
 from toolvet.core.schema.numbers import Interval, exact, interval, plain
-from toolvet.core.schema.pattern import texts
-from toolvet.core.schema.place import Demands, Option, Unmeetable
-from toolvet.core.schema.reference import Subschema
-from toolvet.core.schema.search import FIRST, ITEMS, Exhausted, Extent, Spot, Variation, limits
-from toolvet.core.schema.text import text_rules
+from toolvet.core.schema.text import text_rules, texts
+
+Extent = Literal["all", "required"]
+
+
+class Exhausted(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """The search took more steps than it may."""
+
+
+class Location(msgspec.Struct, frozen=True):
+    """A place in the value: its path, the last name on it, how much may be written there, and the references followed.
+
+    `room` counts values; siblings share it. `trail` holds the ids of the schemas that references led to.
+    """
+
+    path: Path = ()
+    name: str = ""
+    room: float = 250.0
+    trail: tuple[int, ...] = ()
+
+
+class Variation(msgspec.Struct, frozen=True):
+    """Another value for the same place: another branch, other content, or fewer optional members."""
+
+    branch: int = 0
+    content: int = 0
+    extent: Extent | None = None
+
+
+FIRST = Variation()
+# More items or members than this make no example.
+ITEMS = 5_000
+
+
+def limits(demands: Demands, least: str, most: str) -> tuple[int, int | None]:
+    """The size that two keywords leave: at least, at most."""
+    lows = [size for schema in demands.plain() if (size := count(schema.get(least))) is not None]
+    highs = [size for schema in demands.plain() if (size := count(schema.get(most))) is not None]
+    return max(lows, default=0), min(highs, default=None)
+
 
 _DEEPEST = 48
 # What is tried at a place whose value, once written, turns out wrong.
@@ -77,30 +116,32 @@ class Generator:
         self.places: dict[Path, Demands] = {}
         self.steps = steps
 
-    def value(self, parts: list[Subschema], spot: Spot, variation: Variation = FIRST) -> object:
+    def value(self, parts: list[Subschema], location: Location, variation: Variation = FIRST) -> object:
         """Return a value that satisfies all `parts`, as far as this search sees. Raises `Unmeetable` or `Exhausted`."""
         self._spend()
-        if len(spot.path) > _DEEPEST:
+        if len(location.path) > _DEEPEST:
             raise Unmeetable
         demands = Demands()
         for part in parts:
             demands.add(part)
         for target in demands.entered:
-            if spot.trail.count(target) > 3:
+            if location.trail.count(target) > 3:
                 raise Unmeetable
         if self.judge is None or not demands.intricate:
-            return self._decide(demands, 0, spot, variation)
-        return self._write_checked(parts, demands, spot, variation)
+            return self._decide(demands, 0, location, variation)
+        return self._write_checked(parts, demands, location, variation)
 
     def _spend(self) -> None:
         self.steps -= 1
         if self.steps < 0:
             raise Exhausted
 
-    def _write_checked(self, parts: list[Subschema], demands: Demands, spot: Spot, variation: Variation) -> object:
+    def _write_checked(
+        self, parts: list[Subschema], demands: Demands, location: Location, variation: Variation
+    ) -> object:
         for other in (variation, *_OTHERS):
             try:
-                value = self._decide(demands.copy(), 0, spot, other)
+                value = self._decide(demands.copy(), 0, location, other)
             except Unmeetable:
                 self._spend()
                 continue
@@ -109,31 +150,31 @@ class Generator:
             self._spend()
         raise Unmeetable
 
-    def _decide(self, demands: Demands, made: int, spot: Spot, variation: Variation) -> object:
+    def _decide(self, demands: Demands, made: int, location: Location, variation: Variation) -> object:
         """Make the choices that are left, one after the other, and write the value."""
         if made == len(demands.choices):
-            return self._write(demands, spot, variation)
-        options = self._order_options(demands.choices[made], spot, variation)
+            return self._write(demands, location, variation)
+        options = self._order_options(demands.choices[made], location, variation)
         start = variation.branch % len(options)
         for option in (*options[start:], *options[:start]):
             branch = demands.copy()
             try:
                 branch.take(option)
-                if all(spot.trail.count(target) <= 3 for target in branch.entered):
-                    return self._decide(branch, made + 1, spot, variation)
+                if all(location.trail.count(target) <= 3 for target in branch.entered):
+                    return self._decide(branch, made + 1, location, variation)
             except Unmeetable:
                 pass
             self._spend()
         raise Unmeetable
 
-    def _order_options(self, options: tuple[Option, ...], spot: Spot, variation: Variation) -> list[Option]:
+    def _order_options(self, options: tuple[Option, ...], location: Location, variation: Variation) -> list[Option]:
         """The author's order, but null and references that lead back to an outer schema last."""
         if len(options) == 2 and options[1].excluded and (variation.extent or self.extent) == "required":
             return [options[1], options[0]]
-        return sorted(options, key=lambda option: _reluctance(option, spot))
+        return sorted(options, key=lambda option: _reluctance(option, location))
 
-    def _write(self, demands: Demands, spot: Spot, variation: Variation) -> object:
-        self.places[spot.path] = demands
+    def _write(self, demands: Demands, location: Location, variation: Variation) -> object:
+        self.places[location.path] = demands
         types = demands.types()
         if not types:
             raise Unmeetable
@@ -145,19 +186,19 @@ class Generator:
             preferred = [value for value in demands.suggested() if any(same(value, other) for other in fitting)]
             fitting = [*preferred, *(value for value in fitting if not any(same(value, p) for p in preferred))]
             return fitting[variation.content % len(fitting)]
-        kind = _choose_type(demands, types, spot)
+        kind = _choose_type(demands, types, location)
         suggested = [value for value in demands.suggested() if self._is_welcome(demands, types, kind, value)]
         if len(suggested) > variation.content:
             return suggested[variation.content]
         match kind:
             case "object":
-                return self._write_object(demands, spot, variation)
+                return self._write_object(demands, location, variation)
             case "array":
-                return write_array(self, demands, spot, variation)
+                return write_array(self, demands, location, variation)
             case "string":
-                return self._write_string(demands, spot, variation)
+                return self._write_string(demands, location, variation)
             case "integer" | "number":
-                return self._write_number(demands, kind, spot, variation)
+                return self._write_number(demands, kind, location, variation)
             case "boolean":
                 return self._choose_allowed(demands, (True, False), variation)
             case _:
@@ -195,9 +236,9 @@ class Generator:
             raise Unmeetable
         return left[variation.content % len(left)]
 
-    def _write_string(self, demands: Demands, spot: Spot, variation: Variation) -> str:
+    def _write_string(self, demands: Demands, location: Location, variation: Variation) -> str:
         rules = text_rules(demands.plain())
-        wishes = () if rules.formats and not rules.patterns else hints(spot.name, demands.description(), "string")
+        wishes = () if rules.formats and not rules.patterns else hints(location.name, demands.description(), "string")
         found = rules.matching_texts(wishes, variation.content)
         for text in islice(found, variation.content, variation.content + 20):
             if text not in demands.excluded_values:
@@ -207,11 +248,11 @@ class Generator:
                 return text
         raise Unmeetable
 
-    def _write_number(self, demands: Demands, kind: ValueType, spot: Spot, variation: Variation) -> int | float:
+    def _write_number(self, demands: Demands, kind: ValueType, location: Location, variation: Variation) -> int | float:
         wanted = interval(demands.plain())
         if kind == "integer":
             wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
-        wishes = [exact(wish) for wish in hints(spot.name, demands.description(), kind)]
+        wishes = [exact(wish) for wish in hints(location.name, demands.description(), kind)]
         inside = [wish for wish in wishes if wish is not None and wanted.holds(wish)]
         # A wish that only misses the divisor is still a good place to look near.
         bounds = Interval(wanted.low, wanted.low_open, wanted.high, wanted.high_open)
@@ -228,17 +269,17 @@ class Generator:
             raise Unmeetable
         return distinct[variation.content % len(distinct)]
 
-    def _write_object(self, demands: Demands, spot: Spot, variation: Variation) -> dict[str, object]:
+    def _write_object(self, demands: Demands, location: Location, variation: Variation) -> dict[str, object]:
         extent = variation.extent or self.extent
         required = _with_dependents(demands, demands.required())
         needed = set(required)
-        barred = {path[-1] for path in self.barred if path[:-1] == spot.path}
+        barred = {path[-1] for path in self.barred if path[:-1] == location.path}
         wanted = [
             name
             for name in demands.declared()
             if name in needed or (extent == "all" and name not in demands.avoid and name not in barred)
         ]
-        if spot.room < len(wanted):
+        if location.room < len(wanted):
             wanted = [name for name in wanted if name in needed]
         wanted.extend(name for name in required if name not in wanted)
         wanted = [name for name in _with_dependents(demands, wanted) if name in needed or name not in demands.avoid]
@@ -250,7 +291,7 @@ class Generator:
             try:
                 for part in waiting:
                     branch.add(part)
-                return _require_object(self._decide(branch, made, spot, variation))
+                return _require_object(self._decide(branch, made, location, variation))
             except Unmeetable:
                 wanted = [name for name in wanted if name in needed]
                 if self._dependent_schemas(demands, wanted):
@@ -263,12 +304,12 @@ class Generator:
                 demands,
                 found,
                 name,
-                spot=spot,
+                location=location,
                 siblings=len(wanted),
                 variation=variation,
                 is_needed=name in needed,
             )
-        self._add_missing(demands, found, spot, extent)
+        self._add_missing(demands, found, location, extent)
         return self._remove_surplus(demands, found, needed)
 
     def _put_member(
@@ -277,14 +318,14 @@ class Generator:
         found: dict[str, object],
         name: str,
         *,
-        spot: Spot,
+        location: Location,
         siblings: int,
         variation: Variation,
         is_needed: bool,
     ) -> None:
         """Write the member `name` into `found`. Raises `Unmeetable` if it is needed and cannot be written."""
         parts = demands.member(name)
-        within = self.within(spot, name, siblings)
+        within = self.within(location, name, siblings)
         if not is_needed and _leads_back(parts, within):
             return
         if not self._is_allowed_name(demands, name):
@@ -305,7 +346,7 @@ class Generator:
             if "propertyNames" in located.schema
         )
 
-    def _add_missing(self, demands: Demands, found: dict[str, object], spot: Spot, extent: Extent) -> None:
+    def _add_missing(self, demands: Demands, found: dict[str, object], location: Location, extent: Extent) -> None:
         """Add members up to `minProperties`, and one to an object that only says what its members look like."""
         schemas = demands.plain()
         least, _ = limits(demands, "minProperties", "maxProperties")
@@ -313,16 +354,16 @@ class Generator:
             members(schema.get("additionalProperties")) or members(schema.get("patternProperties"))
             for schema in schemas
         )
-        if not found and extent == "all" and open_ended and not demands.declared() and spot.room >= 1:
-            self._grow(demands, found, spot, 1)
+        if not found and extent == "all" and open_ended and not demands.declared() and location.room >= 1:
+            self._grow(demands, found, location, 1)
         if len(found) < least:
             if least > ITEMS:
                 raise Unmeetable
-            self._grow(demands, found, spot, least)
+            self._grow(demands, found, location, least)
             if len(found) < least:
                 raise Unmeetable
 
-    def _grow(self, demands: Demands, found: dict[str, object], spot: Spot, size: int) -> None:
+    def _grow(self, demands: Demands, found: dict[str, object], location: Location, size: int) -> None:
         for name in self._new_names(demands, size):
             if len(found) >= size:
                 return
@@ -330,7 +371,9 @@ class Generator:
                 continue
             try:
                 other = Variation(content=len(found))
-                self._put_member(demands, found, name, spot=spot, siblings=size, variation=other, is_needed=True)
+                self._put_member(
+                    demands, found, name, location=location, siblings=size, variation=other, is_needed=True
+                )
             except Unmeetable:
                 continue
 
@@ -347,7 +390,7 @@ class Generator:
                 part = Subschema(located.schema["propertyNames"], located.scope)
                 for content in range(size + 8):
                     try:
-                        name = Generator(self.extent).value([part], Spot(name="key"), Variation(content=content))
+                        name = Generator(self.extent).value([part], Location(name="key"), Variation(content=content))
                     except (Unmeetable, Exhausted):
                         break
                     if isinstance(name, str):
@@ -381,11 +424,13 @@ class Generator:
                         found.append(Subschema(sub, located.scope))
         return found
 
-    def within(self, spot: Spot, step: str | int, siblings: int) -> Spot:
-        """The spot one step further in; siblings share the room that is left."""
-        name = step if isinstance(step, str) else spot.name
-        trail = (*spot.trail, *self.places[spot.path].entered) if spot.path in self.places else spot.trail
-        return Spot((*spot.path, step), name, (spot.room - siblings) / max(siblings, 1), trail)
+    def within(self, location: Location, step: str | int, siblings: int) -> Location:
+        """The location one step further in; siblings share the room that is left."""
+        name = step if isinstance(step, str) else location.name
+        trail = (
+            (*location.trail, *self.places[location.path].entered) if location.path in self.places else location.trail
+        )
+        return Location((*location.path, step), name, (location.room - siblings) / max(siblings, 1), trail)
 
 
 def _require_object(value: object) -> dict[str, object]:
@@ -416,27 +461,27 @@ def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
     return list(found)
 
 
-def _leads_back(parts: list[Subschema], spot: Spot) -> bool:
+def _leads_back(parts: list[Subschema], location: Location) -> bool:
     """Whether an optional member would begin another round of a recursive schema; one round is shown."""
     for part in parts:
         schema = members(part.schema)
         for sub in (part.schema, schema.get("items"), schema.get("additionalProperties")):
             reference = members(sub).get("$ref")
             target = part.scope.target(reference) if isinstance(reference, str) else None
-            if target is not None and spot.trail.count(id(target.schema)) >= 2:
+            if target is not None and location.trail.count(id(target.schema)) >= 2:
                 return True
-    return len(spot.path) > 12
+    return len(location.path) > 12
 
 
-def _reluctance(option: Option, spot: Spot) -> tuple[int, int]:
+def _reluctance(option: Option, location: Location) -> tuple[int, int]:
     schema = members(option.parts[0].schema)
     reference = schema.get("$ref")
     target = option.parts[0].scope.target(reference) if isinstance(reference, str) else None
-    rounds = spot.trail.count(id(target.schema)) if target is not None else 0
+    rounds = location.trail.count(id(target.schema)) if target is not None else 0
     return (rounds, int(schema.get("type") == "null" or option.parts[0].schema is False))
 
 
-def _choose_type(demands: Demands, types: set[str], spot: Spot) -> str:
+def _choose_type(demands: Demands, types: set[str], location: Location) -> str:
     """The type to write: what the other keywords speak of, the first that is listed, or what the name suggests."""
     if len(types) == 1:
         return next(iter(types))
@@ -452,7 +497,7 @@ def _choose_type(demands: Demands, types: set[str], spot: Spot) -> str:
             for kind in (own,) if isinstance(own, str) else names(own):
                 if kind in types and kind != "null":
                     return kind
-    if not spot.path:
+    if not location.path:
         order = ("object", "string", "array", "number", "integer", "boolean", "null")
     else:
         order = ("string", "object", "number", "integer", "array", "boolean", "null")
@@ -484,3 +529,111 @@ _EVIDENCE = {
     "exclusiveMaximum": "number",
     "multipleOf": "number",
 }
+
+
+def write_array(writer: Generator, demands: Demands, location: Location, variation: Variation) -> list[object]:
+    """Return an array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
+    schemas = demands.plain()
+    least, highest = limits(demands, "minItems", "maxItems")
+    most = ITEMS if highest is None else highest
+    if least > min(most, ITEMS):
+        raise Unmeetable
+    distinct = any(schema.get("uniqueItems") is True for schema in schemas)
+    front = max((len(fixed_items(schema)) for schema in schemas), default=0)
+    target = min(most, max(least, front or 1) if location.room >= 1 else least)
+    items: list[object] = []
+    while len(items) < target:
+        within = writer.within(location, len(items), target)
+        try:
+            items.append(_write_item(writer, demands.item(len(items)), within, variation, items if distinct else []))
+        except Unmeetable:
+            if len(items) < least:
+                raise
+            break
+    for schema, scope in ((located.schema, located.scope) for located in demands.schemas):
+        if "contains" in schema and scope.dialect.number > 4:
+            part = Subschema(schema["contains"], scope)
+            _add_contained(writer, demands, part, schema=schema, items=items, most=most, location=location)
+            _remove_surplus(writer, demands, part, schema=schema, items=items, location=location)
+    return items
+
+
+def _remove_surplus(
+    writer: Generator, demands: Demands, part: Subschema, *, schema: object, items: list[object], location: Location
+) -> None:
+    """Replace items that `contains` would count beyond `maxContains`."""
+    highest = count(members(schema).get("maxContains"))
+    if highest is None:
+        return
+    judge = writer.judge or Judge()
+    matching = [index for index, item in enumerate(items) if judge.accepts(part, item)]
+    other = Subschema({"not": part.schema}, part.scope)
+    for index in matching[highest:]:
+        within = writer.within(location, index, len(items))
+        for content in range(6):
+            value = writer.value([*demands.item(index), other], within, Variation(content=content))
+            if not judge.accepts(part, value):
+                items[index] = value
+                break
+        else:
+            raise Unmeetable
+
+
+def _write_item(
+    writer: Generator, parts: list[Subschema], location: Location, variation: Variation, taken: list[object]
+) -> object:
+    """Return an item that is not among `taken`. Raises `Unmeetable`."""
+    for turn in range(12):
+        for other in (
+            Variation(variation.branch, variation.content + len(taken) + turn, variation.extent),
+            Variation(variation.branch + len(taken) + turn, variation.content, variation.extent),
+        ):
+            value = writer.value(parts, location, other)
+            if not any(same(value, earlier) for earlier in taken):
+                return value
+    raise Unmeetable
+
+
+def _add_contained(
+    writer: Generator,
+    demands: Demands,
+    part: Subschema,
+    *,
+    schema: object,
+    items: list[object],
+    most: int,
+    location: Location,
+) -> None:
+    """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
+    judge = writer.judge or Judge()
+    wanted = count(members(schema).get("minContains"))
+    missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)
+    distinct = any(found.get("uniqueItems") is True for found in demands.plain())
+    if missing > ITEMS:
+        raise Unmeetable
+    position = len(items) - 1
+    while missing > 0:
+        index = len(items) if len(items) < most else position
+        if index < 0:
+            raise Unmeetable
+        others = [*items[:index], *items[index + 1 :]]
+        try:
+            value = _write_item(
+                writer,
+                [*demands.item(index, contained=True), part],
+                writer.within(location, index, len(items) + 1),
+                FIRST,
+                others if distinct else [],
+            )
+        except Unmeetable:
+            if index == len(items):
+                most = len(items)
+            else:
+                position -= 1
+            continue
+        if index == len(items):
+            items.append(value)
+        else:
+            items[index] = value
+            position -= 1
+        missing -= 1

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from toolvet.core.json_value import elements, is_array, is_object, members
-from toolvet.core.schema.reference import Scope, Subschema
-from toolvet.core.schema.walk import children, subschemas
+from toolvet.core.schema.document import Scope, Subschema, children, subschemas
 
 # Above this count one validation may take half a second; the validator cannot be interrupted.
 MOST_STEPS = 5_000_000

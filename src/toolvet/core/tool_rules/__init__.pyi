@@ -6,19 +6,15 @@ from toolvet.core.tool_rules.consent import (
     why_not_called as why_not_called,
     writing_parameters as writing_parameters,
 )
-from toolvet.core.tool_rules.destructive import find_deeds as find_deeds
-from toolvet.core.tool_rules.http import (
+from toolvet.core.tool_rules.destructive import find_actions as find_actions
+from toolvet.core.tool_rules.subject import (
     FOREIGN_ORIGIN as FOREIGN_ORIGIN,
     PLACE_OF_PROBES as PLACE_OF_PROBES,
     UNJUDGED as UNJUDGED,
-    HttpExchange as HttpExchange,
-    HttpSeen as HttpSeen,
-    place_in_report as place_in_report,
-    recognise_sdk as recognise_sdk,
-)
-from toolvet.core.tool_rules.subject import (
     AnswerExcerpt as AnswerExcerpt,
     Category as Category,
+    HttpExchange as HttpExchange,
+    HttpSeen as HttpSeen,
     IntendedViolation as IntendedViolation,
     ObservedCall as ObservedCall,
     Outcome as Outcome,
@@ -28,5 +24,7 @@ from toolvet.core.tool_rules.subject import (
     ToolDefinition as ToolDefinition,
     ValidationSeen as ValidationSeen,
     WireAnomaly as WireAnomaly,
+    place_in_report as place_in_report,
+    recognise_sdk as recognise_sdk,
     tool_definition as tool_definition,
 )

@@ -20,7 +20,7 @@ import msgspec
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import word_segments
-from toolvet.core.tool_rules.destructive import find_deeds
+from toolvet.core.tool_rules.destructive import find_actions
 from toolvet.core.tool_rules.subject import ToolDefinition
 
 _HINTS = ("readOnlyHint", "destructiveHint")
@@ -82,10 +82,10 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 
 def _contradictions(tool: ToolDefinition) -> Iterator[str]:
-    """What speaks against `readOnlyHint: true`: a deed that cannot be read-only, or a parameter that has it write."""
-    for deed in find_deeds(tool):
-        if deed.changes:
-            yield deed.reason
+    """What contradicts `readOnlyHint: true`: an action that cannot be read-only, or a parameter that has it write."""
+    for action in find_actions(tool):
+        if action.changes:
+            yield action.reason
     yield from _removals(tool, trusted=True)
     yield from _betrayals(tool, trusted=True)
 
@@ -112,10 +112,10 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         yield from _risks(tool)
     if second in table.turns:
         yield f"its name says '{verb} {second}'"
-    for deed in find_deeds(tool):
+    for action in find_actions(tool):
         # "Execute a SELECT query": the sentence that calls itself a query has said what it does.
-        if deed.force == "strong" or deed.reason.startswith("its name"):
-            yield deed.reason
+        if action.force == "strong" or action.reason.startswith("its name"):
+            yield action.reason
     yield from _removals(tool, trusted=False)
     yield from _betrayals(tool, trusted=False)
     if verb in table.making and not _takes_matter(tool):
@@ -149,10 +149,10 @@ def _is_arithmetic(tool: ToolDefinition, words: Sequence[str]) -> bool:
 
 
 def _risks(tool: ToolDefinition) -> Iterator[str]:
-    """What counts against a tool that has no verb: any deed at all, and parameters that lead out of the call."""
-    for deed in find_deeds(tool):
-        if deed.force != "read":
-            yield deed.reason
+    """What counts against a tool that has no verb: any action at all, and parameters that lead out of the call."""
+    for action in find_actions(tool):
+        if action.force != "read":
+            yield action.reason
     for name, declared in tool.properties.items():
         if _matches(name, _words().parameter.leading_out):
             yield f"its parameter '{name}' leads to a file, a program or a machine"
@@ -302,11 +302,6 @@ class ConsentWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: frozenset[str]
     parameter: ParameterWords
     proof: ConsentProof
-
-
-def consent_words() -> ConsentWords:
-    """Return the words as data, with their proof."""
-    return _words()
 
 
 @cache

@@ -1,12 +1,12 @@
 """Which tools may do harm, judged by their annotations, their name and the beginning of their description.
 
 Nothing here proves that a tool is harmless. It decides what an assessment calls without the user's consent, so a doubt
-counts against calling; but a name that only mentions a deed (`list_orders`, `commit_log`) raises no doubt.
+counts against calling; but a name that only mentions an action (`list_orders`, `commit_log`) raises no doubt.
 
     name         get_or_create_book
     words        get, or, create, book
     verbs        get (it reads), and create (mild: it changes something), which "or" adds
-    deeds        create, "its name says 'create'"
+    actions        create, "its name says 'create'"
     called       no, for that reason; yes, if the annotations say readOnlyHint: true
 """
 
@@ -44,29 +44,16 @@ def why_not_called(tool: ToolDefinition) -> str | None:
         return "its annotations say destructiveHint: true"
     if read_only is False and destructive is not False:
         return "its annotations say readOnlyHint: false, and not destructiveHint: false"
-    deeds = tuple(find_deeds(tool))
-    for deed in deeds:
-        if deed.force == "strong":
-            return deed.reason
-    if read_only is True or (destructive is False and read_only is not False) or _adds_numbers(tool, deeds):
+    actions = tuple(find_actions(tool))
+    for action in actions:
+        if action.force == "strong":
+            return action.reason
+    if read_only is True or (destructive is False and read_only is not False) or _adds_numbers(tool, actions):
         return None
-    return next((deed.reason for deed in deeds), None)
+    return next((action.reason for action in actions), None)
 
 
-def sounds_read_only(tool: ToolDefinition) -> bool:
-    """Whether the tool looks things up (list, search, get, read …), so that its answers can feed other calls."""
-    if why_not_called(tool) is not None:
-        return False
-    verb = next(_find_verbs(word_segments(tool.name)), None)
-    if verb is not None:
-        return verb.word in _load_words().produce
-    words = _read_from_verb(tool.description)
-    return tool.annotations.get("readOnlyHint") is True or (
-        bool(words) and bool(_stems(words[0]) & _load_words().produce)
-    )
-
-
-class Deed(msgspec.Struct, frozen=True):
+class ToolAction(msgspec.Struct, frozen=True):
     """A verb of a tool that changes something: the verb's base form, how strong it is, and a reason that quotes it."""
 
     word: str
@@ -84,15 +71,15 @@ class Deed(msgspec.Struct, frozen=True):
         return self.word in _load_words().destroys
 
 
-def find_deeds(tool: ToolDefinition) -> Iterator[Deed]:
-    """The deeds in the tool's name and then in its description; verbs that only read or compute are left out."""
+def find_actions(tool: ToolDefinition) -> Iterator[ToolAction]:
+    """The actions in the tool's name and then in its description; verbs that only read or compute are left out."""
     begins = _read_from_verb(tool.description)[:1]
     looks = any(stem in _load_words().read or stem == "return" for word in begins for stem in _stems(word))
     for verb in _find_verbs(word_segments(tool.name[:_LONGEST_NAME])):
         # `type` that "returns the type of a value" is a noun.
         noun = looks and verb.force == "mild" and verb.word in _load_words().noun
         if verb.force != "read" and not noun:
-            yield Deed(verb.word, verb.force, f"its name says '{verb.word}'")
+            yield ToolAction(verb.word, verb.force, f"its name says '{verb.word}'")
     yield from _find_in_description(tool.description)
 
 
@@ -119,7 +106,7 @@ def _find_verbs(words: Sequence[str]) -> Iterator[_Verb]:
 
 
 def _is_noun(words: Sequence[str], index: int) -> bool:
-    """Whether a word of a name is a thing and not a deed, as `order` in `order_history`."""
+    """Whether a word of a name is a thing and not an action, as `order` in `order_history`."""
     data, word = _load_words(), words[index]
     if index and words[index - 1] in data.heads:
         return True
@@ -129,14 +116,14 @@ def _is_noun(words: Sequence[str], index: int) -> bool:
     return following in data.tails or (index > 0 and word in data.noun_unless_first)
 
 
-def _find_in_description(description: str) -> Iterator[Deed]:
-    """The deeds in the first sentence of a description."""
+def _find_in_description(description: str) -> Iterator[ToolAction]:
+    """The actions in the first sentence of a description."""
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
     data = _load_words()
     for pattern in data.dangerous:
         match = pattern.search(sentence)
         if match:
-            yield Deed("execute", "strong", f"its description says '{match[0].strip()}'")
+            yield ToolAction("execute", "strong", f"its description says '{match[0].strip()}'")
             return
     if data.harmless.search(sentence):
         return
@@ -153,7 +140,7 @@ def _find_in_description(description: str) -> Iterator[Deed]:
             )
             if force in {"mild", "strong"} and not noun:
                 place = "begins with" if index == 0 else "says"
-                yield Deed(stem, force, f"its description {place} '{word}'")
+                yield ToolAction(stem, force, f"its description {place} '{word}'")
 
 
 def _read_from_verb(sentence: str) -> tuple[str, ...]:
@@ -180,19 +167,18 @@ def _stems(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _adds_numbers(tool: ToolDefinition, deeds: Sequence[Deed]) -> bool:
-    """Whether the only deed is `add` and all parameters are numbers: `add(a, b)` is arithmetic."""
+def _adds_numbers(tool: ToolDefinition, actions: Sequence[ToolAction]) -> bool:
+    """Whether the only action is `add` and all parameters are numbers: `add(a, b)` is arithmetic."""
     schemas = tuple(members(schema) for schema in tool.properties.values())
     kinds = {str(schema.get("type")) for schema in schemas}
     numeric = len(schemas) >= _ADDENDS and kinds <= {"number", "integer"}
-    return numeric and all(deed.word == "add" for deed in deeds)
+    return numeric and all(action.word == "add" for action in actions)
 
 
 class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`destructive.toml` as it is written."""
 
     read: frozenset[str]
-    produce: frozenset[str]
     strong: frozenset[str]
     changes: frozenset[str]
     destroys: frozenset[str]
@@ -214,7 +200,6 @@ class _DestructiveWords(msgspec.Struct, frozen=True):
     """The same, ready for use."""
 
     read: frozenset[str]
-    produce: frozenset[str]
     strong: frozenset[str]
     changes: frozenset[str]
     destroys: frozenset[str]

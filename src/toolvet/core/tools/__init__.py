@@ -3,7 +3,6 @@
 Nothing is imported from a framework: objects are known by their attributes. `shapes.toml` lists the shapes.
 """
 
-from toolvet.core.tools.handle import ToolHandle, ToolView, handle_of
-from toolvet.core.tools.view import input_schema_of, read_tool, tool, view_of
+from toolvet.core.tools.view import ToolHandle, ToolView, handle_of, input_schema_of, read_tool, tool, view_of
 
 __all__ = ["ToolHandle", "ToolView", "handle_of", "input_schema_of", "read_tool", "tool", "view_of"]

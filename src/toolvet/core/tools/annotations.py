@@ -135,7 +135,7 @@ def _schema_of_record(kind: type) -> object:
 
 
 def _schema_of(annotation: object) -> object:
-    """The schema of one annotation. Raises TypeError where nobody can express it."""
+    """The schema of one annotation. Raises TypeError where no schema can express it."""
     adapter = _type_adapter()
     if adapter is not None and not _is_of_msgspec(annotation):
         try:

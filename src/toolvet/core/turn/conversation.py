@@ -8,9 +8,9 @@ import msgspec
 from toolvet.core.checks.answer import AnswerQuality
 from toolvet.core.checks.arguments import ArgumentReport, check_arguments
 from toolvet.core.checks.result import ResultCheck, ResultVerdict
+from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.messages import ToolCall, Turn, turns
-from toolvet.core.schema.document import JsonForm
 from toolvet.core.tools import view_of
 from toolvet.core.turn.check import AnswerCheck, AnswerOptions
 from toolvet.core.turn.grounding.outcome import as_response

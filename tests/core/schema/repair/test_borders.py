@@ -7,10 +7,9 @@ import pytest
 
 from toolvet.core.schema import compiled, recover, repair
 from toolvet.core.schema.repairs.context import RepairContext
-from toolvet.core.schema.repairs.conversion import convert
-from toolvet.core.schema.repairs.misnamed import _likeness
-from toolvet.core.schema.repairs.notation import moments
-from toolvet.core.schema.repairs.variant import variants
+from toolvet.core.schema.repairs.leaf import convert
+from toolvet.core.schema.repairs.members import _likeness
+from toolvet.core.schema.repairs.notation import moments, variants
 
 
 @pytest.mark.parametrize(

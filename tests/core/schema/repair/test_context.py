@@ -6,10 +6,10 @@ import pytest
 from tests.core.schema.repair.whole import SHUT, B, Schema, T, W, obj
 
 from toolvet.core.schema import compiled
-from toolvet.core.schema.place import Demands
-from toolvet.core.schema.reference import Subschema
+from toolvet.core.schema.demands import Demands
+from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.repairs.context import BudgetSpent, RepairContext, View, declares_type, wanted_types
-from toolvet.core.schema.repairs.rounds import find_repair
+from toolvet.core.schema.repairs.search import find_repair
 
 
 def spent(schema: Schema, value: object) -> int:

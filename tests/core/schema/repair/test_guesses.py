@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.core.schema import recover
-from toolvet.core.schema.repairs.conversion import convert
+from toolvet.core.schema.repairs.leaf import convert
 from toolvet.core.schema.repairs.notation import Target, rewrite_moment, rewrite_plainly
 
 Guesses = list[tuple[object, str]]

@@ -6,17 +6,19 @@ from typing import Any
 import pytest
 
 from toolvet.core.schema import compiled, recover, repair
-from toolvet.core.schema.repairs.certainty import _kind_of
-from toolvet.core.schema.repairs.confidence import least
-from toolvet.core.schema.repairs.context import BudgetSpent, RepairContext, View, declares_type, is_known
-from toolvet.core.schema.repairs.conversion import convert
-from toolvet.core.schema.repairs.leaf import match_options
-from toolvet.core.schema.repairs.nearest import distance, nearest, unquoted
-from toolvet.core.schema.repairs.operation import Operation, apply
-from toolvet.core.schema.repairs.sentences import describe_value, name_place
-from toolvet.core.schema.repairs.synonyms import mean_the_same
-from toolvet.core.schema.repairs.variant import variants
-from toolvet.core.schema.repairs.words import meant
+from toolvet.core.schema.repairs.context import (
+    BudgetSpent,
+    Operation,
+    RepairContext,
+    View,
+    apply,
+    declares_type,
+    is_known,
+)
+from toolvet.core.schema.repairs.leaf import convert, match_options
+from toolvet.core.schema.repairs.notation import variants
+from toolvet.core.schema.repairs.search import _kind_of, describe_value, name_place
+from toolvet.core.schema.repairs.words import distance, least, mean_the_same, meant, nearest, unquoted
 
 
 @pytest.mark.parametrize(

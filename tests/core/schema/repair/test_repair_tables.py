@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolvet.core.schema.repairs.nearest import Nearest, nearest
-from toolvet.core.schema.repairs.operation import Operation
+from toolvet.core.schema.repairs.context import Operation
+from toolvet.core.schema.repairs.words import Nearest, nearest
 
 
 @pytest.mark.parametrize(

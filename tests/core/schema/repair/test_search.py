@@ -8,10 +8,9 @@ from toolvet import check_arguments, repair
 from toolvet.core.checks.arguments.issue import _known_place
 from toolvet.core.json_value import pointer
 from toolvet.core.schema import Schema, Violation, compiled
-from toolvet.core.schema.reference import Scope, Subschema
-from toolvet.core.schema.repairs.context import RepairContext, View
+from toolvet.core.schema.document import Scope, Subschema
+from toolvet.core.schema.repairs.context import PathPatch, RepairContext, View
 from toolvet.core.schema.repairs.leaf import leaf_answer
-from toolvet.core.schema.repairs.operation import PathPatch
 
 LEAVES: dict[str, Any] = {
     "type": "object",
@@ -46,7 +45,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         found.append(path)
         return leaf_answer(view, path, violations)
 
-    monkeypatch.setattr("toolvet.core.schema.repairs.rounds.leaf_answer", look)
+    monkeypatch.setattr("toolvet.core.schema.repairs.search.leaf_answer", look)
     return found
 
 

@@ -6,11 +6,9 @@ import pytest
 from tests.core.schema.repair.whole import Schema
 
 from toolvet.core.schema import recover
-from toolvet.core.schema.repairs.confidence import Guess
-from toolvet.core.schema.repairs.conversion import convert
-from toolvet.core.schema.repairs.leaf import match_options
-from toolvet.core.schema.repairs.nearest import distance, nearest
-from toolvet.core.schema.repairs.variant import variants
+from toolvet.core.schema.repairs.leaf import convert, match_options
+from toolvet.core.schema.repairs.notation import variants
+from toolvet.core.schema.repairs.words import Guess, distance, nearest
 
 Guesses = list[tuple[object, str, int]]
 

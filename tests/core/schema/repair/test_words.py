@@ -2,10 +2,18 @@
 
 import pytest
 
-from toolvet.core.schema.repairs.nearest import nearest
 from toolvet.core.schema.repairs.notation import Moment, Notation, moments, notations
-from toolvet.core.schema.repairs.synonyms import Opposites, Synonyms, are_opposite, mean_the_same, synonym_table
-from toolvet.core.schema.repairs.words import Word, meant, rows
+from toolvet.core.schema.repairs.words import (
+    Opposites,
+    Synonyms,
+    Word,
+    are_opposite,
+    mean_the_same,
+    meant,
+    nearest,
+    rows,
+    synonym_table,
+)
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.meaning}-{row.confidence}")

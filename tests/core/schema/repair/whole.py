@@ -4,8 +4,7 @@ from typing import Any
 
 from toolvet.core.schema import compiled
 from toolvet.core.schema.repairs.context import RepairContext
-from toolvet.core.schema.repairs.rounds import find_repair
-from toolvet.core.schema.repairs.sentences import describe
+from toolvet.core.schema.repairs.search import describe, find_repair
 
 Schema = dict[str, Any]
 Whole = tuple[object, str, int, list[str]] | None

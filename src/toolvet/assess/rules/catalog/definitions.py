@@ -12,7 +12,7 @@ from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_
 from toolvet.assess.rules.rule import of_calls, of_server, of_tool
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
-from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition, find_deeds
+from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition, find_actions
 from toolvet.findings import Card, Finding, Severity
 
 TOOL_ILLEGAL = Card(
@@ -212,7 +212,7 @@ def check_annotations_contradict(tool: ToolDefinition) -> Iterator[Finding]:
             evidence=_quote_tool(tool),
         )
         return
-    deeds = [deed for deed in find_deeds(tool) if deed.force == "strong"]
+    deeds = [deed for deed in find_actions(tool) if deed.force == "strong"]
     if read_only is True:
         for deed in [deed for deed in deeds if deed.changes][:1]:
             message = f"The annotations say readOnlyHint: true, and {deed.reason}."
@@ -304,7 +304,7 @@ def check_destructive_unmarked(server: ServerSeen) -> Iterator[Finding]:
     for tool in server.tools:
         if isinstance(tool.annotations.get("destructiveHint"), bool) or tool.annotations.get("readOnlyHint") is True:
             continue
-        reason = next((deed.reason for deed in find_deeds(tool) if deed.destroys and deed.force == "strong"), None)
+        reason = next((deed.reason for deed in find_actions(tool) if deed.destroys and deed.force == "strong"), None)
         if reason is not None and tool.name:
             found.setdefault(tool.name, reason)
     if found:

@@ -77,11 +77,6 @@ def good_share(score: float) -> float:
     return next((band.good for band in reversed(bands) if score >= band.least), bands[0].good)
 
 
-def score_bands() -> tuple[ScoreBand, ...]:
-    """The bands of the score, the lowest first."""
-    return _certainties().score
-
-
 @cache
 def _certainties() -> _AnswerCertainties:
     return read_toml("toolvet.core.checks.answer", "certainty.toml", _AnswerCertainties)

@@ -42,8 +42,15 @@ import msgspec
 from toolvet.core.checks.answer.quality import SignalType
 from toolvet.core.discover.cache import compiled_with_key
 from toolvet.core.matching import Hit, Pattern, PatternSet
-from toolvet.core.matching.pattern import HitScope, LazyPatterns, PlacedBefore
-from toolvet.core.matching.phrase import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
+from toolvet.core.matching.pattern import (
+    LANGUAGES,
+    WORDS_FILE,
+    HitScope,
+    LazyPatterns,
+    Phrase,
+    PhraseFile,
+    PlacedBefore,
+)
 
 if TYPE_CHECKING:
     from toolvet.core.matching.phrasebook import PhraseSource
@@ -54,9 +61,8 @@ _VERSION: Final = "phrases/3"
 _SOURCES: Final = (
     __name__,
     "toolvet.core.checks.answer.quality",
-    "toolvet.core.matching.phrase",
+    "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
 )
 _MILD: Final = 0.14
 

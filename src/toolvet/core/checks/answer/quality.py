@@ -8,7 +8,7 @@ import msgspec
 
 from toolvet.core.causes import Retry, State
 from toolvet.core.checks.answer.certainty import good_share, signal_certainty
-from toolvet.core.schema.document import JsonForm
+from toolvet.core.json_form import JsonForm
 
 
 class SignalType(StrEnum):

@@ -8,11 +8,11 @@ and the call `{"age": "15"}`:
 
     compile     schema → Schema, once for each schema (toolvet.core.schema); it refuses the call
     violations  [type at /age]
-    guide       what the schema demands at each place: /age is "an integer >= 18" (guide.py, facts.py); kept per schema
+    guide       what the schema demands at each place: /age is "an integer >= 18" (guide.py); kept per schema
     issues      one for each violation: its row in wording.toml is "Expected {types}, received {received}"; the
                 placeholders are filled from the guide (placeholders.py): "Expected integer, received string",
-                "Provide an integer >= 18." (issue_collector.py)
-    repair      the nearest valid call that invents nothing: none here, because 15 is below the minimum (correction.py)
+                "Provide an integer >= 18." (issue.py)
+    repair      the nearest valid call that invents nothing: none here, because 15 is below the minimum (markdown.py)
     report      everything above, made when it is first read (report.py), and as Markdown for a model (markdown.py)
 
     >>> schema = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer", "minimum": 18}}}
@@ -29,8 +29,7 @@ from toolvet.core.checks.arguments.check import ArgumentCheck, check_arguments
 from toolvet.core.checks.arguments.guide import PropertyHelp, SchemaHelp
 from toolvet.core.checks.arguments.issue import Issue
 from toolvet.core.checks.arguments.report import META_KEY, ArgumentReport
-from toolvet.core.checks.arguments.wording_reader import read_wording
-from toolvet.core.checks.arguments.wording_table import Wording
+from toolvet.core.checks.arguments.wording import Wording, read_wording
 
 __all__ = [
     "META_KEY",

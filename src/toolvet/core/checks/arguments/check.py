@@ -8,11 +8,11 @@ import msgspec
 import orjson
 
 from toolvet.core.bounds import is_endless
-from toolvet.core.checks.arguments.correction import find_correction, find_correction_of_text, is_hopeless
 from toolvet.core.checks.arguments.guide import guide_of
-from toolvet.core.checks.arguments.issue_collector import collect_issues, syntax_issue
+from toolvet.core.checks.arguments.issue import collect_issues, syntax_issue
+from toolvet.core.checks.arguments.markdown import find_correction, find_correction_of_text, is_hopeless
 from toolvet.core.checks.arguments.report import NO_SCHEMA, ArgumentReport
-from toolvet.core.checks.arguments.wording_table import Wording, worded
+from toolvet.core.checks.arguments.wording import Wording, worded
 from toolvet.core.json_value import is_object
 from toolvet.core.schema import Repair, Schema, Violation, compiled
 from toolvet.core.tools import ToolHandle, input_schema_of, view_of

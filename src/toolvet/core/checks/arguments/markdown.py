@@ -1,14 +1,25 @@
-"""A report as Markdown for a model, in full or within a number of characters."""
+"""A report as Markdown for a model, in full or within a number of characters.
 
-from collections.abc import Iterable, Sequence
+The example of a refusal, with the call's own values wherever they are right.
+
+An example made from the schema alone says `"ticket": 1` beside a call for ticket 12, and a model may copy it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from toolvet.core.checks.arguments.correction import mask_arguments
+import msgspec
+import orjson
+
 from toolvet.core.checks.arguments.guide import Guide
 from toolvet.core.checks.arguments.issue import Issue
-from toolvet.core.checks.arguments.wording_table import as_json, cut, phrase, text as words
-from toolvet.core.json_value import is_array, is_object
-from toolvet.core.schema import Repair
+from toolvet.core.checks.arguments.wording import as_json, cut, holds_secret, phrase, text as words
+from toolvet.core.json_form import JsonForm
+from toolvet.core.json_value import is_array, is_object, members, number, pointer_steps
+from toolvet.core.redact import REDACTED, may_hold_secrets, redact
+from toolvet.core.schema import Repair, Schema, Violation, recover
+from toolvet.core.schema.repairs.search import StepKind, certainty_of, repair_by
+from toolvet.core.schema.repairs.words import Confidence, least
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000
@@ -80,15 +91,15 @@ def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue],
         if len(text) <= limit:
             return text
     for most in (160, 60, 0):
-        lines = [_render_line(number, issue, most) for number, issue in enumerate(issues, 1)]
+        lines = [_render_line(position, issue, most) for position, issue in enumerate(issues, 1)]
         note = words("left_out", limit=limit, parts=", ".join([*omitted, words("part_issues")]))
         text = "\n".join([head, "", *lines, "", note])
         if len(text) <= limit:
             return text
     lines = [head, ""]
-    for number, issue in enumerate(issues, 1):
-        line = f"{number}. **{cut(issue.field, 40)}**: {cut(issue.fix, 60)}"
-        rest = words("more_issues", count=len(issues) - number + 1)
+    for position, issue in enumerate(issues, 1):
+        line = f"{position}. **{cut(issue.field, 40)}**: {cut(issue.fix, 60)}"
+        rest = words("more_issues", count=len(issues) - position + 1)
         if sum(map(len, lines)) + len(lines) + len(line) + len(rest) + 2 > limit:
             lines.append(rest)
             break
@@ -96,19 +107,19 @@ def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue],
     return cut("\n".join(lines), limit)
 
 
-def _render_line(number: int, issue: Issue, most: int) -> str:
+def _render_line(position: int, issue: Issue, most: int) -> str:
     if not most:
-        return f"{number}. **{issue.field}**: {cut(issue.fix, 160)}"
+        return f"{position}. **{issue.field}**: {cut(issue.fix, 160)}"
     guess = f" {words('did_you_mean')}: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
-    return f"{number}. **{issue.field}**: {cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
+    return f"{position}. **{issue.field}**: {cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
 
 
 def _render_issues(issues: Sequence[Issue]) -> str:
     lines = [f"## {words('issues_heading')}"]
     received, expected, fix = words("received"), words("expected"), words("fix")
-    for number, issue in enumerate(issues[:_MOST_ISSUES], 1):
+    for position, issue in enumerate(issues[:_MOST_ISSUES], 1):
         lines.append(
-            f"\n{number}. **{issue.field}**: {issue.problem}\n   - {received}: {issue.received_text}\n"
+            f"\n{position}. **{issue.field}**: {issue.problem}\n   - {received}: {issue.received_text}\n"
             f"   - {expected}: {issue.expected}\n   - {fix}: {issue.fix}"
         )
         if issue.did_you_mean:
@@ -204,3 +215,134 @@ def format_call(value: object) -> str:
     if not is_object(value) or not value:
         return as_json(value)
     return "{\n" + ",\n".join(f"  {as_json(key)}: {as_json(each)}" for key, each in value.items()) + "\n}"
+
+
+_LONGEST: Final = 200
+_DEEPEST: Final = 60
+_BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+
+
+def find_correction(ready: Schema, arguments: object, violations: Sequence[Violation]) -> Repair | None:
+    """The nearest valid call that invents nothing, or None; `violations` are those of the arguments, if known."""
+    return repair_by(ready, arguments, violations)
+
+
+def is_hopeless(violations: Iterable[Violation]) -> bool:
+    """Whether no repair can exist, because a number out of its bounds is never clamped. Saves the search."""
+    for each in violations:  # noqa: SIM110 - a generator would cost three times as much, for each report.
+        if each.keyword in _BOUNDS and number(each.instance) is not None:
+            return True
+    return False
+
+
+def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
+    """The valid call in a text that is not quite JSON, or None."""
+    found = recover(text)
+    if found is None or not found.steps:
+        return None
+    value, steps, confidence = found.value, found.steps, found.confidence
+    certainty = certainty_of({StepKind.READ}, confidence)
+    if not ready.is_valid(value):
+        further = repair_by(ready, value)
+        if further is None:
+            return None
+        value, steps = further.arguments, (*steps, *further.steps)
+        confidence = least((confidence, further.confidence))
+        certainty = min(certainty, further.certainty)
+    patch = ({"op": "replace", "path": "", "value": value},)
+    return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps, certainty=certainty)
+
+
+class ShownRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
+    """A repair as documents show it. Secrets and long texts are masked; then `masked` is true."""
+
+    _sparse = ("masked",)
+
+    arguments: object
+    patch: tuple[Mapping[str, object], ...]
+    confidence: Confidence
+    certainty: float
+    steps: tuple[str, ...]
+    masked: bool = False
+
+
+def shown_repair(found: Repair) -> ShownRepair:
+    """Return the repair without secrets and long texts."""
+    arguments = mask_arguments(found.arguments)
+    return ShownRepair(
+        arguments=arguments,
+        patch=tuple(_mask_operation(operation) for operation in found.patch),
+        confidence=found.confidence,
+        certainty=found.certainty,
+        steps=found.steps,
+        masked=arguments is not found.arguments,
+    )
+
+
+def mask_arguments(arguments: object) -> object:
+    """Arguments without secrets and long texts; the very same object if nothing had to be masked."""
+    try:
+        # Nearly no call holds a secret, and its JSON tells that in a fifth of the time of a walk.
+        safe = not may_hold_secrets(orjson.dumps(arguments).decode())
+    except (TypeError, RecursionError):
+        safe = False
+    return _mask_long(arguments if safe else redact(arguments), 0)
+
+
+def _mask_operation(operation: Mapping[str, object]) -> dict[str, object]:
+    masked = dict(operation)
+    if "value" in masked:
+        secret = holds_secret(pointer_steps(str(masked.get("path", ""))))
+        masked["value"] = REDACTED if secret and masked["value"] is not None else mask_arguments(masked["value"])
+    return masked
+
+
+def _mask_long(value: object, depth: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"[as sent: {len(value)} characters]"
+    if depth > _DEEPEST:
+        return "[as sent]"
+    if is_object(value):
+        members = {name: _mask_long(item, depth + 1) for name, item in value.items()}
+        return members if any(members[name] is not item for name, item in value.items()) else value
+    if is_array(value):
+        items = [_mask_long(item, depth + 1) for item in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    return value
+
+
+# A call with more members than that is no example for anybody.
+_MOST_MEMBERS: Final = 64
+
+
+def with_own_values(
+    example: object, arguments: object, issues: Sequence[Issue], repair: Repair | None, ready: Schema
+) -> object:
+    """Return the example with the values of the call, or of its repair, that are valid; secrets are not taken over.
+
+    Args:
+        example: A valid call, made from the schema.
+        arguments: The arguments as sent.
+        issues: What is wrong with them.
+        repair: The nearest valid call, where there is one: an example must not say something else.
+        ready: The schema.
+
+    Returns:
+        A valid call; the very same `example` where nothing can be taken over.
+    """
+    own = arguments if repair is None else repair.arguments
+    if not is_object(example) or not is_object(own) or not own or len(own) > _MOST_MEMBERS:
+        return example
+    wrong = set[str]() if repair is not None else {step for each in issues for step in pointer_steps(each.pointer)[:1]}
+    # Of the tool's own arguments alone: a member that the schema only lets pass may be one of them under a wrong name.
+    kept = {
+        name: value for name, value in own.items() if name in example and name not in wrong and example[name] != value
+    }
+    if not kept:
+        return example
+    shown = mask_arguments(kept)
+    if shown is not kept:
+        masked = members(shown)
+        kept = {name: value for name, value in kept.items() if masked.get(name) == value}
+    merged = {**example, **kept}
+    return merged if ready.is_valid(merged) else example

@@ -8,8 +8,10 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.checks.arguments.facts import (
+from toolvet.core.checks.arguments.guide import (
     Facts,
+    Guide,
+    KeywordText,
     as_alternatives,
     describe,
     describe_briefly,
@@ -17,8 +19,7 @@ from toolvet.core.checks.arguments.facts import (
     join_names,
     type_of_keyword,
 )
-from toolvet.core.checks.arguments.guide import Guide, KeywordText
-from toolvet.core.checks.arguments.wording_table import (
+from toolvet.core.checks.arguments.wording import (
     KeywordWording,
     as_json,
     count_of,
@@ -28,7 +29,7 @@ from toolvet.core.checks.arguments.wording_table import (
     wording,
 )
 from toolvet.core.json_value import count, elements, is_object, members, names, type_name
-from toolvet.core.schema.place import fixed_items
+from toolvet.core.schema.demands import fixed_items
 
 # The placeholder for a name in a call: texts are kept per schema, and must not contain data of a call. Noncharacters,
 # so that no schema contains it by accident.

@@ -5,16 +5,13 @@ from typing import Final, Literal
 
 import msgspec
 
-from toolvet.core.checks.arguments.correction import ShownRepair, shown_repair
 from toolvet.core.checks.arguments.guide import Guide, SchemaHelp, guide_of
 from toolvet.core.checks.arguments.issue import Issue
-from toolvet.core.checks.arguments.markdown import render_markdown
-from toolvet.core.checks.arguments.own_values import with_own_values
-from toolvet.core.checks.arguments.received import show_name
-from toolvet.core.checks.arguments.wording_table import Wording, text, worded, wording
+from toolvet.core.checks.arguments.markdown import ShownRepair, render_markdown, shown_repair, with_own_values
+from toolvet.core.checks.arguments.wording import Wording, show_name, text, worded, wording
+from toolvet.core.json_form import JsonForm
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import Repair, Schema, Violation
-from toolvet.core.schema.document import JsonForm
 from toolvet.core.schema.weight import MOST_STEPS
 from toolvet.core.tools import view_of
 

@@ -26,7 +26,7 @@ from toolvet.core.discover import data_files
 from toolvet.core.discover.cache import compiled_from
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.matching import Hit, Pattern, PatternSet
-from toolvet.core.matching.phrase import Phrase, PhraseFile
+from toolvet.core.matching.pattern import Phrase, PhraseFile
 
 if TYPE_CHECKING:
     from toolvet.core.matching.phrasebook import PhraseSource
@@ -93,9 +93,8 @@ _PACKAGE = "toolvet.core.checks.result"
 _SOURCES: Final = (
     __name__,
     "toolvet.core.causes.table",
-    "toolvet.core.matching.phrase",
+    "toolvet.core.matching.pattern",
     "toolvet.core.matching.phrasebook",
-    "toolvet.core.matching.plain",
 )
 # For these the place of every hit is needed; for the others only whether they are there.
 _PLACED = (Strength.PATH, Strength.TRACE)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol
 import msgspec
 
 from toolvet.core.causes import ErrorKind, Retry, State
-from toolvet.core.schema.document import JsonForm
+from toolvet.core.json_form import JsonForm
 
 
 class Classification(StrEnum):

@@ -15,7 +15,7 @@ from toolvet.core.envelope.contract.table import META
 from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, VERSION, ContentFidelity, WarningCode
 from toolvet.core.envelope.json_copy import copy_as_json, is_blank
 from toolvet.core.envelope.request import checked_id, current_request_id
-from toolvet.core.schema.document import JsonForm
+from toolvet.core.json_form import JsonForm
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 _SEVERITIES: Final = {code.value: code.severity.value for code in WarningCode}

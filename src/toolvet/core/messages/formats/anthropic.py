@@ -2,8 +2,7 @@
 
 from toolvet.core.messages.call import UNKNOWN
 from toolvet.core.messages.format import MessageFormat, Receiver, ignored
-from toolvet.core.messages.parts import Parts, blocks_of, inner, parts_of, plain, text_in
-from toolvet.core.messages.record import flag
+from toolvet.core.messages.parts import Parts, blocks_of, flag, inner, parts_of, plain, text_in
 
 
 def _call(parts: Parts, to: Receiver) -> bool:

@@ -1,8 +1,7 @@
 """Messages of the Bedrock Converse API (`toolUse`, `toolResult`)."""
 
 from toolvet.core.messages.format import MessageFormat, Receiver, ignored
-from toolvet.core.messages.parts import Parts, blocks_of, inner, text_in
-from toolvet.core.messages.record import flag
+from toolvet.core.messages.parts import Parts, blocks_of, flag, inner, text_in
 
 
 def _call(parts: Parts, to: Receiver) -> bool:

@@ -3,8 +3,7 @@
 from typing import Final
 
 from toolvet.core.messages.format import MessageFormat, Read, Receiver, ignored
-from toolvet.core.messages.parts import Parts, blocks_of, dict_of, inner, plain, text_in
-from toolvet.core.messages.record import flag
+from toolvet.core.messages.parts import Parts, blocks_of, dict_of, flag, inner, plain, text_in
 
 _SPEAKERS: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
 _CLASSES: Final = {"HumanMessage": "user", "AIMessage": "assistant", "SystemMessage": "system", "ToolMessage": "tool"}

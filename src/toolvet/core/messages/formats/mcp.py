@@ -1,8 +1,7 @@
 """Messages of MCP sampling: one block or several, and results as tools return them."""
 
 from toolvet.core.messages.format import MessageFormat, Receiver, ignored
-from toolvet.core.messages.parts import Parts, first_in, inner, plain, text_in
-from toolvet.core.messages.record import flag
+from toolvet.core.messages.parts import Parts, first_in, flag, inner, plain, text_in
 
 
 def _result(parts: Parts, to: Receiver) -> bool:

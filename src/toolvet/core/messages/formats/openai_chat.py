@@ -1,8 +1,7 @@
 """OpenAI chat messages, and what speaks their language: Hugging Face chat, Mistral, Ollama, vLLM."""
 
 from toolvet.core.messages.format import MessageFormat, Receiver, ignored, said
-from toolvet.core.messages.parts import Parts, blocks_of, first_of, inner, text_in
-from toolvet.core.messages.record import call_in
+from toolvet.core.messages.parts import Parts, blocks_of, call_in, first_of, inner, text_in
 
 
 def _completion(parts: Parts, to: Receiver) -> bool:

@@ -1,18 +1,31 @@
 """The context of a repair: the schema, its demands at each place of the value, and a budget."""
 
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import cached_property, lru_cache, partial
+from typing import Literal
 
 import msgspec
 
 from toolvet.core.bounds import is_flat
-from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, same, type_name
-from toolvet.core.schema.compilation import Schema
-from toolvet.core.schema.judge import Judge
-from toolvet.core.schema.place import Demands, Option, Unmeetable
-from toolvet.core.schema.reference import Scope, Subschema
-from toolvet.core.schema.repairs.nearest import bare
+from toolvet.core.json_value import (
+    Path,
+    at,
+    changed,
+    elements,
+    is_array,
+    is_object,
+    members,
+    names,
+    pointer,
+    replaced,
+    same,
+    type_name,
+)
+from toolvet.core.schema.compilation import Judge, Schema
+from toolvet.core.schema.demands import Demands, Option, Unmeetable
+from toolvet.core.schema.document import Scope, Subschema, subschemas
+from toolvet.core.schema.repairs.words import Confidence, bare
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
-from toolvet.core.schema.walk import subschemas
 
 
 class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
@@ -28,7 +41,8 @@ class RepairContext:
     def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
         self.ready = ready
         tools = _tools_of(ready)
-        self.judge, self.scope, self.branches, self.settled = tools.judge, tools.scope, tools.branches, tools.settled
+        self.judge, self.scope = tools.judge, tools.scope
+        self.branches, self.unambiguous = tools.branches, tools.unambiguous
         self.is_plain, self._holders = tools.is_plain, tools.holders
         self.validations = validations
         self.looks = looks
@@ -116,7 +130,7 @@ def _entries(value: object, most: int) -> int:
     return found
 
 
-class RepairPlace:
+class RepairLocation:
     """What the schema demands at one place of a value, each part of it read once.
 
     `demands` with the branch that was meant taken at each choice; `parts` are its schemas with their scopes, `schemas`
@@ -155,15 +169,16 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 class _Tools(msgspec.Struct, frozen=True):
     """What the repairs of one schema have in common.
 
-    `branches` counts its alternatives. `settled` keeps the places where nothing has to be chosen, `holders` the parts
-    that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what another one must be.
+    `branches` counts its alternatives. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
+    parts that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what
+    another one must be.
     """
 
     judge: Judge
     scope: Scope
     branches: int
     is_plain: bool
-    settled: dict[Path, RepairPlace]
+    unambiguous: dict[Path, RepairLocation]
     holders: dict[str, Subschema | None]
 
 
@@ -177,7 +192,7 @@ def _tools_of(ready: Schema) -> _Tools:
         scope=Scope(ready.usable, ready.dialect),
         branches=branches,
         is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
-        settled={},
+        unambiguous={},
         holders={},
     )
 
@@ -212,24 +227,24 @@ class View:
         self.context = context
         self.base = base
         self.value = value
-        self._places: dict[Path, RepairPlace] = {}
+        self._places: dict[Path, RepairLocation] = {}
 
     def at(self, path: Path) -> object:
         """The value at a place."""
         return at(self.value, path)
 
-    def place(self, path: Path) -> RepairPlace:
+    def place(self, path: Path) -> RepairLocation:
         """What is demanded at `path`, with the branch that was meant taken at each choice."""
         found = self._places.get(path)
         if found is None:
             # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.
-            settled = {} if self.base else self.context.settled
-            found = settled.get(path)
+            unambiguous = {} if self.base else self.context.unambiguous
+            found = unambiguous.get(path)
             if found is None:
-                demands, is_settled = self._look_up(path)
-                found = RepairPlace(demands)
-                if is_settled and (not path or path[:-1] in settled) and len(settled) < _MOST_SETTLED:
-                    settled[path] = found
+                demands, is_unambiguous = self._look_up(path)
+                found = RepairLocation(demands)
+                if is_unambiguous and (not path or path[:-1] in unambiguous) and len(unambiguous) < _MOST_UNAMBIGUOUS:
+                    unambiguous[path] = found
             self._places[path] = found
         return found
 
@@ -269,7 +284,7 @@ class View:
                 demands.add(part)
             except (Unmeetable, RecursionError):
                 continue
-        is_settled = not demands.choices
+        is_unambiguous = not demands.choices
         for _ in range(_MOST_CHOICES):
             if not demands.choices:
                 break
@@ -278,7 +293,7 @@ class View:
                 demands.take(option)
             except (Unmeetable, RecursionError):
                 continue
-        return demands, is_settled
+        return demands, is_unambiguous
 
     def _look_up(self, path: Path) -> tuple[Demands, bool]:
         if not path:
@@ -321,7 +336,7 @@ class View:
 
 _MOST_CHOICES = 24
 # Places of one schema whose demands are kept.
-_MOST_SETTLED = 1_000
+_MOST_UNAMBIGUOUS = 1_000
 
 
 def as_parts(demands: Demands) -> list[Subschema]:
@@ -355,3 +370,73 @@ def is_known(demands: Demands) -> tuple[bool, object]:
         if "default" in schema:
             return True, schema["default"]
     return False, None
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """One change at `path`; `origin` is where `move` takes its value from, `old` the value that `replace` overwrites.
+
+    `why` is the reason of an `add` or a `remove` in a few words.
+    """
+
+    op: Literal["add", "remove", "replace", "move"]
+    path: Path
+    origin: Path = ()
+    value: object = None
+    old: object = None
+    why: str = ""
+
+    def as_patch(self) -> Mapping[str, object]:
+        """The operation as RFC 6902 writes it."""
+        if self.op == "move":
+            return {"op": "move", "from": pointer(self.origin), "path": pointer(self.path)}
+        if self.op == "remove":
+            return {"op": "remove", "path": pointer(self.path)}
+        return {"op": self.op, "path": pointer(self.path), "value": self.value}
+
+    def below(self, place: Path) -> "Operation":
+        """The same operation on a larger value, which holds this one at `place`."""
+        return msgspec.structs.replace(self, path=(*place, *self.path), origin=(*place, *self.origin))
+
+
+class PathPatch(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations that answer a violation, in their order, and how sure they are; outside `path` they change nothing.
+
+    Of two patches that are equally sure, the one with the lower `cost` changes less.
+    """
+
+    path: Path
+    operations: tuple[Operation, ...]
+    confidence: Confidence
+    cost: int = 0
+
+
+def apply(value: object, operation: Operation) -> object:
+    """Return a copy of `value` with the operation done; what the operation does not touch is shared."""
+    if operation.op == "replace":
+        return replaced(value, operation.path, operation.value)
+    if operation.op == "remove":
+        return _remove_at(value, operation.path)
+    if operation.op == "add":
+        return _add_at(value, operation.path, operation.value)
+    return _add_at(_remove_at(value, operation.origin), operation.path, at(value, operation.origin))
+
+
+def _remove_at(value: object, path: Path) -> object:
+    return changed(value, path[:-1], partial(_remove_step, step=path[-1])) if path else None
+
+
+def _remove_step(container: object, step: str | int) -> object:
+    if is_array(container):
+        return [item for index, item in enumerate(container) if index != step]
+    return {name: item for name, item in members(container).items() if name != step}
+
+
+def _add_at(value: object, path: Path, other: object) -> object:
+    return changed(value, path[:-1], partial(_add_step, step=path[-1], other=other)) if path else other
+
+
+def _add_step(container: object, step: str | int, other: object) -> object:
+    if isinstance(step, int):
+        items = elements(container)
+        return [*items[:step], other, *items[step:]]
+    return {**members(container), step: other}

@@ -1,18 +1,35 @@
-"""Answers for an object with the wrong members: the same values under the right names and in the right places."""
+"""Answers for an object with the wrong members: the same values under the right names and in the right places.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+`find_misnamed`: the one member that is too much is the one that is missing, under another name.
+
+`{"town": "Paris"}` where `city` is required: nothing else is missing, nothing else is too much, the value is valid for
+`city`, and no optional member has more in common with `town`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
 
 from toolvet.core.json_value import Path, is_object, members, names
 from toolvet.core.redact import word_segments
-from toolvet.core.schema.place import Demands
-from toolvet.core.schema.repairs.confidence import Confidence, least
-from toolvet.core.schema.repairs.context import View, as_parts, declared_names, declares_type
-from toolvet.core.schema.repairs.conversion import convert
-from toolvet.core.schema.repairs.misnamed import find_misnamed
-from toolvet.core.schema.repairs.nearest import bare, nearest
-from toolvet.core.schema.repairs.operation import Operation, PathPatch
-from toolvet.core.schema.repairs.synonyms import are_opposite
-from toolvet.core.schema.repairs.words import meant
+from toolvet.core.schema.demands import Demands
+from toolvet.core.schema.document import Subschema
+from toolvet.core.schema.naming import entries_for, words_of
+from toolvet.core.schema.repairs.context import Operation, PathPatch, View, as_parts, declared_names, declares_type
+from toolvet.core.schema.repairs.leaf import convert
+from toolvet.core.schema.repairs.words import (
+    ONLY_ONE_LEFT,
+    SAME_MEANING,
+    Confidence,
+    are_opposite,
+    bare,
+    least,
+    mean_the_same,
+    meant,
+    nearest,
+)
+from toolvet.core.schema.text import matches
 from toolvet.core.schema.violation import Violation
 
 # The keywords by which an object as a whole is wrong.
@@ -171,17 +188,13 @@ def _nest(mismatch: MemberMismatch) -> PathPatch | None:
             other: wanted[bare(other)] for other in mismatch.unknown if bare(other) in wanted and other not in taken
         }
         # A member that is required elsewhere is not taken away for an optional object.
-        if not fitting or (name not in mismatch.value and not _completes(inner, fitting.values())):
+        if not fitting or (name not in mismatch.value and not set(inner.required()) <= set(fitting.values())):
             continue
         if name not in mismatch.value:
             moves.append(_add((*mismatch.path, name), {}, "to hold what belongs there"))
         moves.extend(_move((*mismatch.path, old), (*mismatch.path, name, new)) for old, new in fitting.items())
         taken.update(fitting)
     return mismatch.answer("high" if len(taken) > 1 else "medium", *moves, cost=len(moves)) if moves else None
-
-
-def _completes(inner: Demands, held: Iterable[str]) -> bool:
-    return set(inner.required()) <= set(held)
 
 
 def _hoist(mismatch: MemberMismatch) -> PathPatch | None:
@@ -373,3 +386,103 @@ _STRATEGIES: tuple[Callable[[MemberMismatch], PathPatch | None], ...] = (
 )
 # Those that can find something where every member has a name that the schema knows.
 _FOR_KNOWN_NAMES = (_hoist, _add_known, _rename_only_one)
+
+
+Accepts = Callable[[list[Subschema], object], bool]
+
+_MOST_MEMBERS: Final = 200
+_LONGEST_NAME: Final = 80
+# Values that are common enough to be valid under any name of their type.
+_PLAIN: Final = (bool, type(None))
+_PROBES: Final[tuple[object, ...]] = ("example", 1, [], {})
+
+
+class Misnamed(msgspec.Struct, frozen=True):
+    """A member that was sent, the member that was meant, and how sure that is."""
+
+    sent: str
+    meant: str
+    confidence: Confidence
+
+
+def find_misnamed(
+    demands: Demands, value: Mapping[str, object], missing: Sequence[str], accepts: Accepts
+) -> Misnamed | None:
+    """Return the member of `value` that is the missing one under another name, or None where that is uncertain.
+
+    Args:
+        demands: what the object has to satisfy.
+        value: the object.
+        missing: the members that it must have and lacks.
+        accepts: whether a value satisfies some parts of the schema.
+    """
+    if len(missing) != 1 or len(value) > _MOST_MEMBERS:
+        return None
+    wanted = missing[0]
+    declared = demands.declared()
+    unknown = [name for name in value if name not in declared and name != wanted]
+    if len(unknown) != 1 or max(len(unknown[0]), len(wanted)) > _LONGEST_NAME:
+        return None
+    sent = unknown[0]
+    item = value[sent]
+    if (
+        are_opposite(sent, wanted)
+        or _is_allowed_on_purpose(demands, sent)
+        or not accepts(demands.member(wanted), item)
+        or not _is_typed(demands.member(wanted), accepts)
+    ):
+        return None
+    rivals = [name for name in declared if name not in value and name != wanted and accepts(demands.member(name), item)]
+    chosen = isinstance(item, str) and not accepts(demands.member(wanted), f"{item}?")
+    confidence = _judge(sent, wanted, rivals, is_plain=isinstance(item, _PLAIN), is_chosen=chosen)
+    return None if confidence is None else Misnamed(sent, wanted, confidence)
+
+
+def _judge(sent: str, wanted: str, rivals: Sequence[str], *, is_plain: bool, is_chosen: bool) -> Confidence | None:
+    """How sure it is that `sent` is `wanted`; `rivals` are optional members that the value would fit as well.
+
+    A value `is_chosen` if it is one of few texts that are valid: then it says itself which member it is for.
+    """
+    likeness = _likeness(sent, wanted)
+    closest = max((_likeness(sent, name) for name in rivals), default=0)
+    if closest > likeness:
+        return None
+    if likeness:
+        return ONLY_ONE_LEFT if closest == likeness else SAME_MEANING
+    if rivals or is_plain or _says_something_else(sent, wanted):
+        return None
+    return SAME_MEANING if is_chosen else ONLY_ONE_LEFT
+
+
+def _likeness(sent: str, name: str) -> int:
+    """How alike two names are: 2 by a word or the spelling, 1 by what they mean, 0 otherwise."""
+    if nearest(sent, [name]) is not None:
+        return 2
+    shared = not set(words_of(sent)).isdisjoint(words_of(name))
+    return (2 if shared else 1) if mean_the_same(sent, name) else 0
+
+
+def _says_something_else(sent: str, wanted: str) -> bool:
+    """Whether the name of a member says what it is, and that is not what is missing."""
+    if meant(sent, "envelope") or meant(sent, "wrapping") or meant(sent, "remark"):
+        return True
+    own, other = words_of(sent), words_of(wanted)
+    if len(own) > 1 and len(other) > 1 and own[-1] == other[-1]:
+        # `user_id` is not `task_id`: both say which one.
+        return True
+    first, second = next(entries_for(sent), None), next(entries_for(wanted), None)
+    return first is not None and second is not None and first is not second
+
+
+def _is_allowed_on_purpose(demands: Demands, name: str) -> bool:
+    """Whether the schema says that there may be members that it does not name."""
+    return any(
+        any(schema.get(keyword, False) is not False for keyword in ("additionalProperties", "unevaluatedProperties"))
+        or any(matches(pattern, name) for pattern in members(schema.get("patternProperties")))
+        for schema in demands.plain()
+    )
+
+
+def _is_typed(parts: list[Subschema], accepts: Accepts) -> bool:
+    """Whether the schema says of which type the member is: one that may be anything proves nothing."""
+    return not all(accepts(parts, probe) for probe in _PROBES)

@@ -21,7 +21,7 @@ from toolvet.core.checks.answer import FailureSignal, PartialCall, SignalType
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import count, elements, is_array, is_object, members, number
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.phrase import Phrase, PhraseFile
+from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
 from toolvet.core.turn.grounding.outcome import CallOutcome, CallStatus, written
 

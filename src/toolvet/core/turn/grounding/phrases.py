@@ -21,7 +21,7 @@ import msgspec
 
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.matching import Hit, Pattern, PatternSet
-from toolvet.core.matching.phrase import Phrase, PhraseFile
+from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import msgspec
 
 from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict
 from toolvet.core.envelope import check_envelope, missing_required_error
+from toolvet.core.json_form import given_type
 from toolvet.core.json_value import elements, members
 from toolvet.core.redact import SecretMask, redact, redact_text
-from toolvet.core.schema import given_type
 from toolvet.core.tools import view_of
 from toolvet.findings import Finding
 from toolvet.server.dashboard.api.bodies import AnswerBody, ArgumentsBody, ResultBody, verdict_of

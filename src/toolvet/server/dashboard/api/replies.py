@@ -7,7 +7,7 @@ from typing import Final
 
 from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict
 from toolvet.core.envelope import EnvelopeVerdict
-from toolvet.core.schema import reply_type
+from toolvet.core.json_form import reply_type
 from toolvet.core.turn import ConversationVerdict
 
 AnswerReply: Final = reply_type(AnswerQuality)

@@ -13,7 +13,7 @@ from toolvet.core.checks.answer.custom import BadOption
 from toolvet.core.checks.answer.phrases import KnownPhrase, SignalPhrase, SignalPhrases, known_phrase
 from toolvet.core.checks.answer.quality import SignalType
 from toolvet.core.discover import data_files
-from toolvet.core.matching.phrase import PhraseFile
+from toolvet.core.matching.pattern import PhraseFile
 from toolvet.core.matching.phrasebook import PhraseSource, read_phrases
 
 

@@ -13,14 +13,7 @@ from toolvet.core.checks.answer import AnswerQuality, FailureSignal, SignalType
 from toolvet.core.checks.result import Classification, ResultVerdict
 from toolvet.core.envelope import check_envelope
 from toolvet.core.envelope.check import EnvelopeVerdict
-from toolvet.core.schema.document import (
-    JsonForm,
-    document_members,
-    document_writer,
-    given_type,
-    json_schema,
-    reply_type,
-)
+from toolvet.core.json_form import JsonForm, document_members, document_writer, given_type, json_schema, reply_type
 from toolvet.findings import Finding
 from toolvet.store.judged import VerdictContext, verdict_record
 from toolvet.store.records import VerdictRecord, encode_document

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from toolvet.core.json_value import elements, is_array, is_object, members, names, same, unique
-from toolvet.core.schema.reference import Scope, Subschema
+from toolvet.core.schema.document import Scope, Subschema
 from toolvet.core.schema.text import matches
 
 TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
