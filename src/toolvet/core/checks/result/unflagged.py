@@ -122,7 +122,7 @@ def _python_object_reports(text: str, known: ResultPhrases, *, runs_programs: bo
 
 
 def _may_have_long_word(text: str) -> bool:
-    """Whether so many characters in a row have no space: the expression starts again at each letter, and takes 30 us."""
+    """Whether many characters in a row have no space: the expression starts again at each letter, which takes 30 us."""
     at = 0
     while at + _LONG_WORD_LENGTH <= len(text):
         space = text.rfind(" ", at, at + _LONG_WORD_LENGTH)
