@@ -20,7 +20,7 @@ from benchmarks.peers import GCG_LIST, GCG_SHORT_LIST, listed, tfidf
 
 from toolvet import AnswerQuality, SignalType, check_answer, check_result
 from toolvet.core.checks.answer.model.classifier import shipped
-from toolvet.core.turn.verdict import verdict
+from toolvet.core.turn.check import verdict
 
 # Their texts are shown by id only: completions under their providers' terms, and a share-alike licence.
 IDS_ONLY = ("xstest", "szeged_wiki")
