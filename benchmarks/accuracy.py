@@ -21,7 +21,7 @@ from benchmarks.tasks import TASKS, Task, source_of, text_of_row
 
 from toolvet import AnswerQuality, check_answer, check_result
 from toolvet.core.checks.answer.model.classifier import shipped
-from toolvet.core.turn.verdict import verdict
+from toolvet.core.turn.check import verdict
 
 # Their texts are shown by id only: completions under their providers' terms, and a share-alike licence.
 IDS_ONLY = ("xstest", "szeged_wiki")

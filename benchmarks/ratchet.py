@@ -24,7 +24,7 @@ from benchmarks.calibration.tables import figures, repair_figures
 from benchmarks.tasks import TASKS, Task
 
 from toolvet import SignalType, check_answer, check_arguments, check_result, valid_example
-from toolvet.core.turn.verdict import verdict
+from toolvet.core.turn.check import verdict
 
 FLOORS: Final = Path(__file__).parent.parent / "accuracy-floors.json"
 ABOUT: Final = "about"  # The one key of the file that is not a task: a sentence for the reader.

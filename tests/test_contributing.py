@@ -26,7 +26,7 @@ from toolvet.core.checks.arguments.wording import wording as keyword_wording
 from toolvet.core.checks.result.shapes import result_shapes
 from toolvet.core.discover import modules
 from toolvet.core.tools.shape import tool_shapes
-from toolvet.core.turn.verdict import wording as answer_wording
+from toolvet.core.turn.check import wording as answer_wording
 from toolvet.server.scores import destination_names
 
 TESTS = Path(__file__).parent

@@ -19,7 +19,7 @@ from toolvet.batch.kernel.texts import Texts
 from toolvet.core.checks.answer import AnswerQuality
 from toolvet.core.checks.answer.phrases import phrases
 from toolvet.core.checks.answer.shape import raw_error_table
-from toolvet.core.turn.verdict import CLEAN
+from toolvet.core.turn.check import CLEAN
 
 CHECK = AnswerCheck()
 KERNEL = AnswersKernel(CHECK)

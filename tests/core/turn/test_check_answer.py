@@ -22,8 +22,8 @@ from toolvet import (
     quality_summary,
     regeneration_advice,
 )
+from toolvet.core.turn.check import CLEAN, checked_threshold, verdict, wording
 from toolvet.core.turn.consistency import add_signals
-from toolvet.core.turn.verdict import CLEAN, checked_threshold, verdict, wording
 
 FINE = "The three largest harbours are Shanghai, Singapore and Ningbo."
 REFUSAL = "I cannot help with that request."

@@ -1,6 +1,7 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
 from toolvet.core.turn.check import (
+    CLEAN as CLEAN,
     AnswerCheck as AnswerCheck,
     AnswerOptions as AnswerOptions,
     BestAnswer as BestAnswer,
@@ -8,6 +9,7 @@ from toolvet.core.turn.check import (
     check_answer as check_answer,
     check_answers as check_answers,
     quality_summary as quality_summary,
+    regeneration_advice as regeneration_advice,
 )
 from toolvet.core.turn.conversation import (
     SHORTEST as SHORTEST,
@@ -27,5 +29,4 @@ from toolvet.core.turn.stream import (
     VettedStream as VettedStream,
     vet_stream as vet_stream,
 )
-from toolvet.core.turn.verdict import CLEAN as CLEAN, regeneration_advice as regeneration_advice
 from toolvet.core.turn.warming import prepare as prepare

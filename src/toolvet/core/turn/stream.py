@@ -16,8 +16,7 @@ from toolvet.core.checks.answer.read import (
     settled_length,
 )
 from toolvet.core.prose import Masks, MaskState
-from toolvet.core.turn.check import AnswerCheck, AnswerOptions, checked_text
-from toolvet.core.turn.verdict import CLEAN
+from toolvet.core.turn.check import CLEAN, AnswerCheck, AnswerOptions, checked_text
 
 # A phrase is no longer than this, and neither is what its sentence says of it: what lies further back is settled.
 _SETTLED = 512
