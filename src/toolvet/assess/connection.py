@@ -39,7 +39,7 @@ _MOST_ASKED: Final = 500  # Calls per assessment: asking doubles the traffic, an
 _MOST_FAILURES: Final = 3
 
 
-class ServerConnection:
+class RenewableConnection:
     """The connection of an assessment to its server. Several calls may run at once; `renew` does not wait for them."""
 
     def __init__(self, target: Target, era: Era | Literal["auto"], timeout: float, max_message_bytes: int) -> None:
@@ -187,7 +187,7 @@ def _anomalies(session: McpSession) -> tuple[WireAnomaly, ...]:
 class ValidationProbe:
     """Asks only a server that announces `toolValidation`, and stops when its validator is silent or fails."""
 
-    def __init__(self, connection: ServerConnection, capabilities: object) -> None:
+    def __init__(self, connection: RenewableConnection, capabilities: object) -> None:
         self._connection = connection
         self._announcement = announcement(capabilities)
         self._misannounced = misannounced(capabilities)

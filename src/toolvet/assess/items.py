@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from toolvet.assess.connection import ServerConnection
+from toolvet.assess.connection import RenewableConnection
 from toolvet.assess.exchange import light
 from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
@@ -94,7 +94,7 @@ class ItemsRun:
 
     def __init__(
         self,
-        connection: ServerConnection,
+        connection: RenewableConnection,
         options: Options,
         capabilities: Mapping[str, object],
         paths: Sequence[str] = (),

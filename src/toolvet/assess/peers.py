@@ -260,7 +260,11 @@ async def _execute(words: Sequence[str], env: dict[str, str], cwd: str | None, l
     except TimeoutError:
         problem = f"it took more than {limits.seconds:g} s"
     finally:
-        _end_group(process)
+        with suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         # A peer that was killed leaves its server behind, which has a session of its own.
         for _ in end_orphans(process.pid):
@@ -276,14 +280,6 @@ async def _read(stream: asyncio.StreamReader | None, kept: bytearray, limit: int
         if len(kept) > limit:
             return False
     return True
-
-
-def _end_group(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def read_output(kind: str, output: bytes) -> PeerOutput:

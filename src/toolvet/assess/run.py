@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from toolvet.assess.connection import ServerConnection, ValidationProbe
+from toolvet.assess.connection import RenewableConnection, ValidationProbe
 from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
@@ -93,7 +93,7 @@ class Run:
     def __init__(self, target: Target, options: Options, watch: Watch) -> None:
         self.target = target
         self.options = options
-        self.connection = ServerConnection(target, options.era, options.timeout, options.max_message_bytes)
+        self.connection = RenewableConnection(target, options.era, options.timeout, options.max_message_bytes)
         self.judge = RunJudge(target)
         self.session: McpSession | None = None
         self.tools: list[ToolRun] = []

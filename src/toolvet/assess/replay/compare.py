@@ -204,7 +204,12 @@ def _changes(old: CallSide, new: CallSide, usual: ResultOutline) -> Iterator[Rep
         comparison: Comparison = "worse" if _RANK[now] > _RANK[before] else "better"
         yield _change("outcome", comparison, before.value, now.value, new.end.words or old.end.words)
     elif _RANK[now]:
-        yield from _changed_error(old, new)
+        # Two errors of one rank: what they say went wrong.
+        was, is_ = old.end, new.end
+        if was.error_kind != is_.error_kind:
+            yield _change("error_kind", "changed", was.error_kind or "", is_.error_kind or "", is_.words)
+        elif was.state != is_.state:
+            yield _change("state", "changed", was.state or "", is_.state or "", is_.words)
     if now is not Ending.SUCCESS or before is not Ending.SUCCESS:
         return
     if new.output_issues and not old.output_issues:
@@ -214,15 +219,6 @@ def _changes(old: CallSide, new: CallSide, usual: ResultOutline) -> Iterator[Rep
     yield from _changed_validity(old, new)
     for words in ResultOutline([new.call.result]).differences(ResultOutline([old.call.result]), usual):
         yield _change("shape", "changed", "", "", words)
-
-
-def _changed_error(old: CallSide, new: CallSide) -> Iterator[ReplayChange]:
-    """Two errors of one rank: what they say went wrong."""
-    before, now = old.end, new.end
-    if before.error_kind != now.error_kind:
-        yield _change("error_kind", "changed", before.error_kind or "", now.error_kind or "", now.words)
-    elif before.state != now.state:
-        yield _change("state", "changed", before.state or "", now.state or "", now.words)
 
 
 def _changed_validity(old: CallSide, new: CallSide) -> Iterator[ReplayChange]:

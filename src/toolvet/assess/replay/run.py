@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from toolvet.assess import Options
-from toolvet.assess.connection import ServerConnection
+from toolvet.assess.connection import RenewableConnection
 from toolvet.assess.exchange import PlannedCall, observe, shorten_payload
 from toolvet.assess.judge import listed_tool
 from toolvet.assess.replay.compare import (
@@ -187,7 +187,7 @@ class _ReplayRun:
         self, target: Target, calls: Sequence[RecordedCall], options: ReplayOptions, watch: ReplayWatch
     ) -> None:
         self.target = target
-        self.connection = ServerConnection(target, options.era, options.timeout, DEFAULT_MESSAGE_BYTES)
+        self.connection = RenewableConnection(target, options.era, options.timeout, DEFAULT_MESSAGE_BYTES)
         self.session: McpSession | None = None
         self.gave_up: str | None = None
         self._recorded = calls

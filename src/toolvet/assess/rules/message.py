@@ -81,7 +81,9 @@ class MessageScore(msgspec.Struct, frozen=True, kw_only=True):
 
 def score_message(text: str, call: ObservedCall) -> MessageScore:
     """How much `text`, the words of the error that answered `call`, helps to correct the call. Pure and total."""
-    if _shows_a_crash(call):
+    verdict = verdict_of(call)
+    # A crash text, or a stack trace in any other.
+    if verdict is not None and (verdict.state == "crash" or any(leak.kind == "stack_trace" for leak in verdict.leaks)):
         return MessageScore(score=0, crash=True)
     text = text[:_LONGEST_MESSAGE]
     fault = fault_of(call)
@@ -138,14 +140,6 @@ def _repeats_a_refusal(call: ObservedCall, valid: Sequence[ObservedCall]) -> boo
     words = mask_values(words_of(call)[:_LONGEST_MESSAGE])
     said = (mask_values(words_of(base)[:_LONGEST_MESSAGE]).strip() for base in bases)
     return any(len(one) >= _SHORTEST_REFUSAL and one in words for one in said)
-
-
-def _shows_a_crash(call: ObservedCall) -> bool:
-    """Whether the answer is a crash text or shows a stack trace."""
-    verdict = verdict_of(call)
-    if verdict is None:
-        return False
-    return verdict.state == "crash" or any(leak.kind == "stack_trace" for leak in verdict.leaks)
 
 
 def _score_parts(text: str, fault: Fault) -> Iterator[MessagePart | None]:
@@ -292,7 +286,7 @@ class _ReceivedSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     misses: tuple[str, ...]
 
 
-class _KeptPatterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _PatternSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns: tuple[str, ...]
     hits: tuple[str, ...]
     misses: tuple[str, ...]
@@ -304,8 +298,8 @@ class MessageSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights: Weights
     field: _FieldSource
     received: _ReceivedSource
-    expected: _KeptPatterns
-    fix: _KeptPatterns
+    expected: _PatternSource
+    fix: _PatternSource
 
 
 class _Patterns(msgspec.Struct, frozen=True):

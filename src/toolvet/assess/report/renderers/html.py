@@ -161,7 +161,11 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     for finding in report.findings:
         for name in finding.concerns:
             counts.setdefault(name, Counter())[finding.severity.value] += 1
-    tools, unshown = _choose_tools(report)
+    shown = worst_first([tool for tool in report.tools if tool.skipped is None], report.findings, _MOST_PANELS)
+    not_called = [tool for tool in report.tools if tool.skipped is not None]
+    kept = {id(tool) for tool in (*shown, *not_called[:_MOST_PANELS])}
+    # With their numbers from 1 among all.
+    tools = [(number, tool) for number, tool in enumerate(report.tools, 1) if id(tool) in kept]
     panels: list[ToolPanel] = []
     room = _MOST_CALLS
     for number, tool in tools:
@@ -196,17 +200,8 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
         filter_keys=filter_keys,
         tool_anchors=tool_anchors,
         call_anchors={call.scenario.id: call.anchor for panel in called for call in panel.calls if call.scenario.id},
-        unshown=unshown,
+        unshown=len(report.tools) - len(tools),
     )
-
-
-def _choose_tools(report: Report) -> tuple[list[tuple[int, Tool]], int]:
-    """The tools that the page shows, with their numbers from 1, and how many more there are."""
-    called = [tool for tool in report.tools if tool.skipped is None]
-    skipped = [tool for tool in report.tools if tool.skipped is not None]
-    kept = {id(tool) for tool in (*worst_first(called, report.findings, _MOST_PANELS), *skipped[:_MOST_PANELS])}
-    shown = [(number, tool) for number, tool in enumerate(report.tools, 1) if id(tool) in kept]
-    return shown, len(report.tools) - len(shown)
 
 
 def _view_call(anchor: str, scenario: Scenario, limit: int) -> CallView:

@@ -53,7 +53,13 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element
     uncounted = {id(tool) for tool in idle[_MOST_IDLE:]}
     suites.extend(_render_tool(report, tool, by_scenario) for tool in report.tools if id(tool) not in uncounted)
     if uncounted:
-        suites.append(_render_uncounted(report, len(uncounted)))
+        # One suite for the tools that were not called and have none of their own: readers choke on ten thousand suites.
+        more = f"{len(uncounted):,} more tools"
+        case = _make_element(
+            "testcase", {"name": more, "classname": _name_class(report.server.name, "not called"), "time": "0"}
+        )
+        _add_child(case, "skipped", "", {"message": f"{more} were not called: see the JSON report"})
+        suites.append(_make_suite(report, f"{report.server.name}: not called", {}, [case]))
     if all_items(report):
         suites.append(_render_items(report, by_scenario))
     return suites
@@ -72,16 +78,13 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
     classname = _name_class(report.server.name, "findings")
     cases = [_render_finding(report, finding, classname, cards) for finding in findings]
     if report.fail_under is not None:
-        cases.append(_render_score(report, report.fail_under, classname))
+        name = f"score of at least {report.fail_under:g}"
+        case = _make_element("testcase", {"name": name, "classname": classname, "time": "0"})
+        shortfall = explain_shortfall(report)
+        if shortfall:
+            _add_child(case, "failure", shortfall, {"message": shortfall, "type": "score"})
+        cases.append(case)
     return _make_suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
-
-
-def _render_score(report: Report, least: float, classname: str) -> ET.Element:
-    case = _make_element("testcase", {"name": f"score of at least {least:g}", "classname": classname, "time": "0"})
-    shortfall = explain_shortfall(report)
-    if shortfall:
-        _add_child(case, "failure", shortfall, {"message": shortfall, "type": "score"})
-    return case
 
 
 def _render_finding(report: Report, finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
@@ -134,14 +137,6 @@ def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding
     return _make_suite(report, f"{report.server.name}: {tool.name}", facts, cases)
 
 
-def _render_uncounted(report: Report, tools: int) -> ET.Element:
-    """A suite for the tools that were not called and have none of their own: readers choke on ten thousand suites."""
-    classname = _name_class(report.server.name, "not called")
-    case = _make_element("testcase", {"name": f"{tools:,} more tools", "classname": classname, "time": "0"})
-    _add_child(case, "skipped", "", {"message": f"{tools:,} more tools were not called: see the JSON report"})
-    return _make_suite(report, f"{report.server.name}: not called", {}, [case])
-
-
 def _render_items(report: Report, findings: Mapping[str, list[Finding]]) -> ET.Element:
     """A suite for all resources, templates and prompts: a case per request, and one for each that was not asked for."""
     classname = _name_class(report.server.name, "resources and prompts")
@@ -181,23 +176,18 @@ def _render_scenario(report: Report, scenario: Scenario, classname: str, finding
         _add_child(case, "skipped", "", {"message": scenario.note or "the run ended before this call"})
     elif not scenario.passed:
         message = scenario.note or (findings[0].message if findings else OUTCOME[scenario.outcome])
-        described = _describe_scenario(scenario, findings)
+        answer = pretty(scenario.result, _PAYLOAD) if scenario.result is not None else "(nothing)"
+        parts = [_describe(finding, None) for finding in findings]
+        parts += [f"arguments:\n{pretty(scenario.arguments, _PAYLOAD)}", f"{OUTCOME[scenario.outcome]}:\n{answer}"]
+        if scenario.reproduce and not findings:
+            parts.append(f"reproduce: {scenario.reproduce}")
+        described = "\n\n".join(parts)
         failing = [finding for finding in findings if fails(report, finding)]
         if failing:
             _add_child(case, "failure", described, {"message": message, "type": failing[0].id})
         else:
             _add_child(case, "system-out", f"not passed: {message}\n{described}")
     return case
-
-
-def _describe_scenario(scenario: Scenario, findings: Sequence[Finding]) -> str:
-    parts = [_describe(finding, None) for finding in findings]
-    parts.append(f"arguments:\n{pretty(scenario.arguments, _PAYLOAD)}")
-    answer = pretty(scenario.result, _PAYLOAD) if scenario.result is not None else "(nothing)"
-    parts.append(f"{OUTCOME[scenario.outcome]}:\n{answer}")
-    if scenario.reproduce and not findings:
-        parts.append(f"reproduce: {scenario.reproduce}")
-    return "\n\n".join(parts)
 
 
 def _make_suite(

@@ -221,12 +221,6 @@ def _fold(summary: str, body: str) -> str:
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>\n"
 
 
-def _fence(text: str, language: str) -> str:
-    """A fence longer than every run of backticks inside it cannot be closed by what it holds."""
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
 def _code(text: str) -> str:
     """A code span, its delimiter longer than every run of backticks inside it."""
     plain = shorten(one_line(text), 300) or " "
@@ -245,7 +239,9 @@ def _block(text: str, language: str) -> str:
     would obey them.
     """
     if not _STEERING.search(text):
-        return _fence(text, language)
+        # A fence longer than every run of backticks inside it cannot be closed by what it holds.
+        fence = "`" * max(3, _longest_run(text) + 1)
+        return f"{fence}{language}\n{text}\n{fence}"
     safe = html.escape(text, quote=False).replace("@", "&#64;")
     return f"<pre>{_LINE_START.sub(lambda found: f'{found[1]}&#{ord(found[2])};', safe)}</pre>"
 
