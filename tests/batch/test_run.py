@@ -21,11 +21,11 @@ from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 from toolvet import check_answer
 from toolvet.batch import location, run as running
 from toolvet.batch.chunk import ReadPlace
+from toolvet.batch.engines import Pool
 from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.job import Job
 from toolvet.batch.judging import ChunkJudge
 from toolvet.batch.plan import make_plan
-from toolvet.batch.pool import Pool
 from toolvet.batch.reading import lines, parquet
 from toolvet.errors import UsageError
 
@@ -232,7 +232,7 @@ def test_a_process_that_dies_loses_only_the_row_that_kills_it(
     deadly = tmp_path / "sitecustomize.py"
     deadly.write_text(
         "import os, sys\n"
-        "if 'toolvet.batch.worker' in sys.orig_argv:\n"
+        "if 'toolvet.batch.process' in sys.orig_argv:\n"
         "    from toolvet import AnswerCheck\n"
         "    real = AnswerCheck.__call__\n"
         "    def call(self, text, **more):\n"
@@ -253,7 +253,7 @@ def test_who_ends_a_run_starts_nothing_again(tmp_path: Path, monkeypatch: pytest
     # The first process judges for ever; one that is started in its place judges at once.
     (tmp_path / "sitecustomize.py").write_text(
         "import os, pathlib, sys, time\n"
-        "if 'toolvet.batch.worker' in sys.orig_argv:\n"
+        "if 'toolvet.batch.process' in sys.orig_argv:\n"
         "    from toolvet.batch import judging\n"
         f"    seen = pathlib.Path({str(tmp_path)!r}, 'started')\n"
         "    def call(self, chunk, most=None):\n"

@@ -28,7 +28,7 @@ from toolvet.assess.report.batch.page import render_batch_page
 from toolvet.assess.report.batch.published import BATCH_FILE, COMPARISON_FILE, batch_schema, comparison_schema
 from toolvet.assess.report.batch.terminal import print_batch, print_comparison
 from toolvet.assess.report.renderers.json import encode_document
-from toolvet.batch.summary.options import SummaryOptions
+from toolvet.batch.summary.describe import SummaryOptions
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\x00\"'><img src=x onerror=1> [red]" + "A" * 100_000
 SNAPSHOTS = Path(__file__).parent / "batch_snapshots"

@@ -15,9 +15,8 @@ from tests.batch.conftest import GOOD, REFUSAL
 
 from toolvet.batch.engines import open_engine
 from toolvet.batch.executors.executor import EngineFigures
-from toolvet.batch.input_rows import InputRows
 from toolvet.batch.job import Job
-from toolvet.batch.run import BatchOutcome, run_batch
+from toolvet.batch.run import BatchOutcome, InputRows, run_batch
 
 IS_REQUIRED = os.environ.get("TOOLVET_CLUSTER") == "required"
 """Whether a test of an engine that is not installed fails, and does not skip."""
@@ -73,7 +72,7 @@ def install_hook(folder: Path) -> str:
     """Put the hook into a folder, and return the PYTHONPATH with which processes have it."""
     shutil.copy(Path(__file__).parent / "hook.py", folder / "toolvet_test_hook.py")
     (folder / "sitecustomize.py").write_text(
-        "import sys\nif 'toolvet.batch.worker' in sys.orig_argv:\n    import toolvet_test_hook\n", encoding="utf-8"
+        "import sys\nif 'toolvet.batch.process' in sys.orig_argv:\n    import toolvet_test_hook\n", encoding="utf-8"
     )
     return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 

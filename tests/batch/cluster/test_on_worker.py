@@ -13,9 +13,8 @@ import pytest
 from tests.batch.cluster.conftest import texts, write_parquet
 from tests.batch.conftest import Judge
 
-from toolvet.batch.cluster import engine as engines, on_worker
-from toolvet.batch.cluster.identity import batch_identity
-from toolvet.batch.cluster.messages import Reply, WorkRequest
+from toolvet.batch import cluster
+from toolvet.batch.cluster import Reply, WorkRequest, batch_identity
 from toolvet.batch.engines import open_engine
 from toolvet.batch.executors.executor import EngineFigures, task
 from toolvet.batch.job import Job
@@ -35,14 +34,14 @@ class InThisProcess:
         del figures
         for request in requests:
             self.requests.append(msgspec.msgpack.decode(request, type=WorkRequest))
-            yield self._answered(len(self.requests) - 1, on_worker.answer(self._changed(request)))
+            yield self._answered(len(self.requests) - 1, cluster.answer(self._changed(request)))
 
     def close(self) -> None:
         pass
 
 
 def run(executor: InThisProcess, source: Path, output: Path, **options: Any) -> EngineFigures:
-    made = engines.ClusterEngine(executor)
+    made = cluster.ClusterEngine(executor)
     try:
         run_batch(Job(kind="answers"), str(source), str(output), engine=made, **options)
         return made.figures
@@ -73,7 +72,7 @@ def test_a_worker_without_toolvet_says_so() -> None:
     # -I: neither the project's folder nor PYTHONPATH; and no .pth that leads to it.
     places = [str(Path(cloudpickle.__file__).parent.parent)]
     command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path += {places!r}\n{code}"]
-    done = subprocess.run(command, input=cloudpickle.dumps(task(engines.WORKER)), capture_output=True, check=False)
+    done = subprocess.run(command, input=cloudpickle.dumps(task(cluster.WORKER)), capture_output=True, check=False)
     assert done.stdout.startswith(b"!"), done.stderr
     assert b"No module named 'toolvet'" in done.stdout
 
@@ -169,7 +168,7 @@ def test_an_engine_that_is_not_installed_says_how_to(
 
 
 def test_a_reply_names_its_worker(tmp_path: Path) -> None:
-    reply = msgspec.msgpack.decode(on_worker.answer(msgspec.msgpack.encode(WorkRequest("other", b""))), type=Reply)
+    reply = msgspec.msgpack.decode(cluster.answer(msgspec.msgpack.encode(WorkRequest("other", b""))), type=Reply)
     assert socket.gethostname() in reply.worker
     assert reply.problem is not None
     assert not list(tmp_path.iterdir())

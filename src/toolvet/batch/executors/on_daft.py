@@ -7,9 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from typing import Any, Final, cast
 
-from toolvet.batch.executors.address import knock
-from toolvet.batch.executors.cores import cores
-from toolvet.batch.executors.executor import EngineFigures, task
+from toolvet.batch.executors.executor import EngineFigures, cores, knock, task
 from toolvet.errors import UnreachableError, UsageError
 
 _TRIES: Final = 3

@@ -10,9 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final, cast
 
-from toolvet.batch.executors.address import CONNECT_SECONDS, knock
-from toolvet.batch.executors.cores import cores
-from toolvet.batch.executors.executor import EngineFigures, task
+from toolvet.batch.executors.executor import CONNECT_SECONDS, EngineFigures, cores, knock, task
 from toolvet.errors import UnreachableError, UsageError
 
 _WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is none.
