@@ -8,7 +8,7 @@ import pytest
 
 from toolvet import check_answer, check_result
 from toolvet.server.scores import Sending, destination, send_scores
-from toolvet.server.scores.score import Score, score_of
+from toolvet.server.scores.platform import Score, score_of
 from toolvet.store import Store, VerdictFilter
 
 AT = 1_795_357_000.0

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from toolvet.server.access.gate import Gate
+from toolvet.server.access.gate import Gate, Throttle
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People, new_token, person_at_this_machine, token_hash
 from toolvet.server.access.session import Sessions
-from toolvet.server.access.throttle import Throttle
 from toolvet.server.dashboard.app import make_app
 from toolvet.server.dashboard.server import make_server, open_socket
 from toolvet.server.settings import PersonSettings

@@ -16,9 +16,8 @@ from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
 from toolvet.server.dashboard.app import make_app
-from toolvet.server.dashboard.assets import assets
 from toolvet.server.dashboard.pages import turns
-from toolvet.server.dashboard.rendering import pages
+from toolvet.server.dashboard.rendering import assets, pages
 from toolvet.server.dashboard.view.paths import conversation_path, server_path, tool_path, turn_path
 from toolvet.server.site import Site
 from toolvet.store import Store, VerdictFilter, finding

@@ -32,8 +32,7 @@ from toolvet.store.records import VerdictRecord
 
 pytest.importorskip("numpy", reason='needs NumPy: pip install "toolvet[learn]"')
 
-from toolvet.server.review.learning.card import render_card
-from toolvet.server.review.learning.model import LearnedModel, learn_model
+from toolvet.server.review.learning.model import LearnedModel, learn_model, render_card
 
 THINGS = (
     "the invoice", "your order", "this parcel", "the train", "my notes", "the garden plan", "a recipe", "the contract",

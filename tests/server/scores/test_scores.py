@@ -10,7 +10,7 @@ from tests.agents.integrations.scoring import AT, fill
 
 from toolvet.errors import StoreError, UnreachableError, UsageError
 from toolvet.server.scores import Sending, send_scores, sending
-from toolvet.server.scores.score import Score
+from toolvet.server.scores.platform import Score
 from toolvet.store import Store, VerdictFilter, VerdictRecord, score_sends
 from toolvet.store.retention import Retention
 

@@ -11,7 +11,7 @@ from tests.receiver import Arrived, Receiver, Reply, receiving
 
 from toolvet import check_answer
 from toolvet.errors import AuthenticationError, UnreachableError, UsageError
-from toolvet.server.scores.score import trace_id_of
+from toolvet.server.scores.platform import trace_id_of
 from toolvet.store import Store, VerdictRecord
 from toolvet.version import __version__
 

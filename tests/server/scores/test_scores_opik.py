@@ -12,7 +12,7 @@ from tests.receiver import Arrived, Receiver, Reply, receiving
 
 from toolvet import check_answer
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.score import is_uuid7
+from toolvet.server.scores.platform import is_uuid7
 from toolvet.store import Store, VerdictFilter
 from toolvet.version import __version__
 

@@ -1,4 +1,4 @@
-"""Which requests get in at all: by the host that they name, and by the page that sent them.
+"""Which requests get in at all, by the host that they name and by the page that sent them; and the record of refusals.
 
 A page in a browser can send requests to any address that the browser reaches, loopback included; with DNS rebinding it
 can even read the answers. Such requests are known by their `Host` and `Origin` (Fetch standard, "Origin header";
@@ -7,17 +7,20 @@ port of this machine is foreign, too.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolvet.core.envelope import forbidden_error, not_found_error
+from toolvet.errors import StoreError
 from toolvet.proxy.http import host_of, is_loopback
-from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.gate import Throttle, address_of
 from toolvet.server.failures import ApiError, failure
 from toolvet.server.site import Site
 
@@ -121,3 +124,35 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_AT_ONCE: Final = 50
+_A_SECOND: Final = 0.1
+
+
+class RefusalQuota:
+    """Says which refusals are written into the audit log: fifty at once for each action, then one in ten seconds."""
+
+    def __init__(self) -> None:
+        self._throttle = Throttle(_A_SECOND, _AT_ONCE)
+        self._left_out: dict[str, int] = {}
+
+    def admit(self, action: str) -> int | None:
+        """Return how many were left out since the last one; None where this one is left out, too."""
+        if self._throttle.wait(action):
+            self._left_out[action] = self._left_out.get(action, 0) + 1
+            return None
+        return self._left_out.pop(action, 0)
+
+
+async def note_refusal(
+    site: Site, request: HTTPConnection, why: str, *, who: str = "", action: str = "refused"
+) -> None:
+    """Write down what was refused. It is refused as well where the store cannot be reached."""
+    left_out = site.kept(RefusalQuota).admit(action)
+    if left_out is None:
+        return
+    more = f" ({left_out:,} more before it)" if left_out else ""
+    target = f"{request.scope.get('method', '')} {request.scope['path'][:200]}: {why}{more}"
+    with suppress(StoreError):
+        await run_in_threadpool(site.note, who, action, target, address=address_of(request))

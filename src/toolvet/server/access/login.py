@@ -15,9 +15,9 @@ from starlette.routing import Route
 
 from toolvet.core.envelope import unavailable_error
 from toolvet.errors import StoreError
-from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.gate import FORM_FIELD, Gate, address_of
-from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.guard import note_refusal
+from toolvet.server.access.session import CALLBACK, FLOW_SECONDS
 from toolvet.server.failures import ApiError, refusal
 from toolvet.server.site import Site
 

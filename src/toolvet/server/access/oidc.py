@@ -26,9 +26,9 @@ from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailab
 from toolvet.core.json_value import elements
 from toolvet.errors import UsageError
 from toolvet.proxy.http import is_loopback
-from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
+from toolvet.server.access.session import CALLBACK, FLOW_SECONDS
 from toolvet.server.failures import ApiError
 from toolvet.server.settings import OidcSettings
 

@@ -100,3 +100,7 @@ def _encode(raw: bytes) -> str:
 
 def _decode(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+CALLBACK: Final = "/login/oidc/callback"
+FLOW_SECONDS: Final = 600

@@ -26,10 +26,9 @@ from toolvet.server.access.guard import BrowserGuard
 from toolvet.server.dashboard.api.endpoint import Endpoint
 from toolvet.server.dashboard.api.openapi import document
 from toolvet.server.dashboard.api.routing import routes
-from toolvet.server.dashboard.assets import serve_asset
 from toolvet.server.dashboard.failure_pages import FailurePages
 from toolvet.server.dashboard.live import LiveUpdates
-from toolvet.server.dashboard.rendering import failure_pages, page_routes, pages
+from toolvet.server.dashboard.rendering import failure_pages, page_routes, pages, serve_asset
 from toolvet.server.failures import ApiError, json_response, refusal
 from toolvet.server.site import Site
 from toolvet.store import Store

@@ -1,9 +1,15 @@
-"""Pages → routes: looks up who visits, fills the template, and answers in HTML."""
+"""Pages → routes: looks up who visits, fills the template, and answers in HTML; and the files that pages load.
 
+Each file has a name with its content's hash, so that browsers keep it.
+"""
+
+import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template
@@ -12,15 +18,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from toolvet.core.discover import data_files, modules
+from toolvet.core.discover import data_file, data_files, files_of, modules
 from toolvet.core.envelope import forbidden_error, validation_error
 from toolvet.core.visible import visible
 from toolvet.errors import StoreError
 from toolvet.server.access.gate import FORM_FIELD, FORM_HEADER, Gate, Sender, address_of
+from toolvet.server.access.guard import note_refusal
 from toolvet.server.access.login import LoginPages, read_form
-from toolvet.server.access.refusals import note_refusal
 from toolvet.server.dashboard.api.routing import allowed
-from toolvet.server.dashboard.assets import asset_path
 from toolvet.server.dashboard.failure_pages import FailurePages
 from toolvet.server.dashboard.page import Page, Visit
 from toolvet.server.dashboard.view.formats import FILTERS
@@ -145,3 +150,49 @@ async def _post(page: Page, request: Request, visit: Visit, gate: Gate, caller: 
     _check_texts(form)
     sent = replace(visit, form={name: value for name, value in form.items() if name != FORM_FIELD})
     return RedirectResponse(await run_in_threadpool(page.post, sent), 303)
+
+
+_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_HASH: Final = 10
+
+
+class Asset(NamedTuple):
+    """One file: its bytes, its media type, and the path under which pages load it."""
+
+    content: bytes
+    media_type: str
+    path: str
+
+
+@cache
+def assets() -> Mapping[str, Asset]:
+    """Return the files by their names, such as `site.css` or `vendor/uPlot.min.css`."""
+    found = {name: content for kind in _TYPES for name, content in files_of("toolvet.server.dashboard.static", kind)}
+    # The colours and the first rules are those of the reports.
+    found["base.css"] = data_file("toolvet.assess.report.page", "base.css")
+    return {name: _asset(name, content) for name, content in found.items()}
+
+
+def _asset(name: str, content: bytes) -> Asset:
+    digest = hashlib.sha256(content).hexdigest()[:_HASH]
+    return Asset(content, _TYPES[PurePosixPath(name).suffix], f"/static/{digest}/{name}")
+
+
+def asset_path(name: str) -> str:
+    """Return the path under which pages load a file. Raises KeyError for a file that does not exist."""
+    return assets()[name].path
+
+
+async def serve_asset(request: Request) -> Response:
+    """Answer a request for a file; one of another version is not there."""
+    name = request.path_params["name"]
+    known = assets().get(name)
+    if known is None or known.path != request.url.path:
+        return Response(status_code=404)
+    return Response(
+        known.content, media_type=known.media_type, headers={"cache-control": "public, max-age=31536000, immutable"}
+    )

@@ -9,8 +9,7 @@ from typing import Final
 import msgspec
 
 from toolvet.errors import StoreError, UsageError
-from toolvet.server.scores.platform import Destination, ScoreSender
-from toolvet.server.scores.score import Score, score_of
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, score_of
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 from toolvet.store.filters import EVERYTHING
 from toolvet.store.score_sends import claim, count_unsent, mark_sent, read_beginnings, read_unsent, release

@@ -20,7 +20,7 @@ from toolvet.core.envelope import (
 )
 from toolvet.errors import StoreError
 from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
-from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.guard import note_refusal
 from toolvet.server.access.role import Person, Role
 from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
 from toolvet.server.failures import ApiError, failure, json_response, refusal

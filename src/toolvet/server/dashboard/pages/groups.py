@@ -5,11 +5,9 @@ from collections.abc import Mapping
 
 from toolvet.core.envelope import not_found_error
 from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.charts import read_charts
-from toolvet.server.dashboard.view.groups import SORTS, sort_groups
+from toolvet.server.dashboard.view.figures import SORTS, read_charts, read_split, sort_groups, tiles
 from toolvet.server.dashboard.view.paths import read_segment
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.server.dashboard.view.tiles import read_split, tiles
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
 from toolvet.store.browsing import read_assessment_heads

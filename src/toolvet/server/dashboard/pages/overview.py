@@ -4,10 +4,8 @@ import time
 from collections.abc import Mapping
 
 from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.charts import read_charts
-from toolvet.server.dashboard.view.groups import slowest, worst
+from toolvet.server.dashboard.view.figures import read_charts, read_split, slowest, tiles, worst
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.server.dashboard.view.tiles import read_split, tiles
 from toolvet.store.browsing import read_assessment_heads, read_progress
 
 _MOST_TOOLS = 6

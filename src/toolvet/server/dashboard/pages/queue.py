@@ -13,7 +13,7 @@ from toolvet.core.visible import one_line, shorten
 from toolvet.errors import UsageError
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.texts import PayloadPart, result_parts
+from toolvet.server.dashboard.view.entries import PayloadPart, result_parts
 from toolvet.server.failures import ApiError
 from toolvet.server.review import mark_evidence, measure_agreement, review_signals, vocabulary
 from toolvet.server.reviewing import hand_in, verdict_words

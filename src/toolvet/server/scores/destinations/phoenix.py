@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import Destination, ScoreSender, sdk_module, shown_url
-from toolvet.server.scores.score import Score, trace_id_of
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, sdk_module, shown_url, trace_id_of
 
 _TITLE: Final = "Phoenix"
 _TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "tool_call.function.name")

@@ -1,6 +1,6 @@
-"""`Chart`: sums over time as the numbers of a chart, with the period before beside them, and as a table.
+"""Figures of a page: `Chart` (sums over time), `Tile` (one figure and that of the period before), and sorted groups.
 
-The browser draws it (static/charts.js); without scripts the table is there.
+The browser draws a chart (static/charts.js) with the period before beside it; without scripts its table is there.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,10 +10,12 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from markupsafe import Markup
 
-from toolvet.server.dashboard.view.formats import number, percent, score, seconds, when
+from toolvet.core.envelope import validation_error
+from toolvet.server.dashboard.view.formats import number, percent, points, score, seconds, when
 from toolvet.server.dashboard.view.period import Period
+from toolvet.server.failures import ApiError
 from toolvet.store import Store
-from toolvet.store.overview import TrendPoint, VerdictFigures, add_figures
+from toolvet.store.overview import GroupFigures, TrendPoint, VerdictFigures, add_figures
 
 Unit: TypeAlias = Literal["count", "share", "score", "seconds"]
 _Figure: TypeAlias = Callable[[VerdictFigures], float | None]
@@ -174,3 +176,142 @@ def _read(
 
 def _by_begin(points: Iterable[TrendPoint]) -> Mapping[float, VerdictFigures]:
     return {point.at: point.figures for point in points}
+
+
+# Smaller changes are shown as none.
+_LEAST: Final = 0.005
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One figure of a period.
+
+    Attributes:
+        label: What it is.
+        value: The figure as a reader sees it.
+        before: That of the period before; None where there was nothing.
+        change: How much larger it is than before, in words; empty without a change.
+        mood: `good` or `poor` where the change is, else empty.
+        note: What it is counted over.
+    """
+
+    label: str
+    value: str
+    before: str | None = None
+    change: str = ""
+    mood: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PeriodFigures:
+    """The figures of a period: of calls (all that is no answer) and of answers."""
+
+    calls: VerdictFigures
+    answers: VerdictFigures
+
+
+def read_split(store: Store, period: Period, server: str | None = None, tool: str | None = None) -> PeriodFigures:
+    """Return the figures of a period, of a server or tool or of all."""
+    kinds = {group.kind: group.figures for group in store.groups(("kind",), period.figures(server=server, tool=tool))}
+    answers = kinds.pop("answer", VerdictFigures())
+    return PeriodFigures(add_figures(kinds.values()), answers)
+
+
+def tiles(now: PeriodFigures, before: PeriodFigures, *, has_answers: bool = True) -> Sequence[Tile]:
+    """Return the tiles of a page."""
+    calls, answers = now.calls, now.answers
+    was, were = before.calls, before.answers
+    found = [
+        _tile("Calls", number, calls.verdicts, was.verdicts or None, note=f"{number(calls.failed)} failed"),
+        _tile("Failure rate", percent, _rate(calls), _rate(was), bad=1),
+        _tile(
+            "Slow calls (p95)",
+            seconds,
+            calls.percentile(0.95),
+            was.percentile(0.95),
+            bad=1,
+            note="95 of 100 took less" if calls.duration_count else "",
+        ),
+    ]
+    if has_answers:
+        found += [
+            _tile(
+                "Answers",
+                number,
+                answers.verdicts,
+                were.verdicts or None,
+                note=f"{number(answers.escalated)} for a person",
+            ),
+            _tile("Escalation rate", percent, _escalation(answers), _escalation(were), bad=1),
+            _tile("Average score", score, answers.average_score, were.average_score, bad=-1),
+        ]
+    return found
+
+
+def _rate(figures: VerdictFigures) -> float | None:
+    return figures.failure_rate if figures.verdicts else None
+
+
+def _escalation(figures: VerdictFigures) -> float | None:
+    return figures.escalation_rate if figures.verdicts else None
+
+
+def _tile(
+    label: str,
+    shown: Callable[[float | None], str],
+    value: float | None,
+    before: float | None,
+    *,
+    bad: int = 0,
+    note: str = "",
+) -> Tile:
+    """Return a tile; `bad` is 1 where more is worse, -1 where less is, 0 where neither is."""
+    if before is None or value is None:
+        return Tile(label, shown(value), note=note)
+    difference = value - before
+    if abs(difference) <= _LEAST * max(abs(before), abs(value)):
+        return Tile(label, shown(value), shown(before), "as before", note=note)
+    mood = "" if not bad else "poor" if difference * bad > 0 else "good"
+    sign = "+" if difference > 0 else "\u2212"
+    size = (points if shown is percent else shown)(abs(difference))
+    return Tile(label, shown(value), shown(before), f"{sign}{size}", mood, note)
+
+
+_SLOW: Final = 0.95
+
+
+def worst(groups: Iterable[GroupFigures]) -> Sequence[GroupFigures]:
+    """Return the groups with failures, those with the most failed calls for each call first."""
+    found = [group for group in groups if group.figures.failed]
+    return sorted(
+        found, key=lambda group: (-group.figures.failure_rate, -group.figures.failed, group.server, group.tool)
+    )
+
+
+def slowest(groups: Iterable[GroupFigures]) -> Sequence[GroupFigures]:
+    """Return the groups whose durations are known, the slowest first."""
+    found = [group for group in groups if group.figures.duration_count]
+    return sorted(found, key=lambda group: (-(group.figures.percentile(_SLOW) or 0), group.server, group.tool))
+
+
+def _worst_score(group: GroupFigures) -> float:
+    known = group.figures.average_score
+    return 2.0 if known is None else known
+
+
+SORTS: Final[Mapping[str, Callable[[GroupFigures], float]]] = {
+    "calls": lambda group: -group.figures.verdicts,
+    "failed": lambda group: -group.figures.failed,
+    "failure_rate": lambda group: -group.figures.failure_rate,
+    "slow": lambda group: -(group.figures.percentile(_SLOW) or 0),
+    "score": _worst_score,
+}
+"""How lists of tools and servers can be sorted, by the word in the URL."""
+
+
+def sort_groups(groups: Iterable[GroupFigures], word: str) -> Sequence[GroupFigures]:
+    """Return the groups sorted. Raises ApiError with 422 for a word that does not exist."""
+    if word not in SORTS:
+        raise ApiError(422, validation_error(f"sort must be one of {', '.join(SORTS)}", field="sort"))
+    return sorted(groups, key=lambda group: (SORTS[word](group), group.server, group.tool))
