@@ -15,11 +15,11 @@ from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.app import make_app
 from toolvet.server.dashboard.pages import turns
 from toolvet.server.dashboard.rendering import assets, pages
 from toolvet.server.dashboard.view.paths import conversation_path, server_path, tool_path, turn_path
-from toolvet.server.site import Site
 from toolvet.store import Store, VerdictFilter, finding
 
 LISTS: Final = (
@@ -49,7 +49,7 @@ MOST_ASSETS: Final = 150 * 1024
 def client(store: Store) -> TestClient:
     """A visitor at this machine."""
     gate = Gate(People(local=Person("ada", Role.ADMIN)), Sessions())
-    return TestClient(make_app(Site(store), gate), base_url="http://127.0.0.1:8741")
+    return TestClient(make_app(ServerContext(store), gate), base_url="http://127.0.0.1:8741")
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from toolvet.core.envelope import forbidden_error, not_found_error
 from toolvet.errors import StoreError
 from toolvet.proxy.http import host_of, is_loopback
 from toolvet.server.access.gate import Throttle, address_of
+from toolvet.server.context import ServerContext
 from toolvet.server.failures import ApiError, failure
-from toolvet.server.site import Site
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -48,7 +48,7 @@ class BrowserGuard:
 
     Args:
         app: The application behind it.
-        site: Where refusals are written down.
+        server: Where refusals are written down.
         host: The address that the server listens on.
         hosts: Further names that it is reached by.
         refuse: Makes the answer to a request with these headers that is refused.
@@ -57,13 +57,13 @@ class BrowserGuard:
     def __init__(
         self,
         app: ASGIApp,
-        site: Site,
+        server: ServerContext,
         host: str,
         hosts: Iterable[str] = (),
         refuse: Callable[[Headers, ApiError], Response] | None = None,
     ) -> None:
         self._app = app
-        self._site = site
+        self._server = server
         self._refuse = refuse or _refuse
         self._is_loopback = is_loopback(host)
         self._hosts = frozenset({host.lower(), *(name.lower() for name in hosts)})
@@ -84,7 +84,7 @@ class BrowserGuard:
         headers = Headers(scope=scope)
         why = self.denies(headers)
         if why is not None:
-            await note_refusal(self._site, HTTPConnection(scope), why)
+            await note_refusal(self._server, HTTPConnection(scope), why)
             await self._refuse(headers, ApiError(403, forbidden_error(why)))(scope, receive, send_guarded)
         elif "\x00" in scope["path"]:
             # No path has one, and no database takes it.
@@ -146,13 +146,13 @@ class RefusalQuota:
 
 
 async def note_refusal(
-    site: Site, request: HTTPConnection, why: str, *, who: str = "", action: str = "refused"
+    server: ServerContext, request: HTTPConnection, why: str, *, who: str = "", action: str = "refused"
 ) -> None:
     """Write down what was refused. It is refused as well where the store cannot be reached."""
-    left_out = site.kept(RefusalQuota).admit(action)
+    left_out = server.kept(RefusalQuota).admit(action)
     if left_out is None:
         return
     more = f" ({left_out:,} more before it)" if left_out else ""
     target = f"{request.scope.get('method', '')} {request.scope['path'][:200]}: {why}{more}"
     with suppress(StoreError):
-        await run_in_threadpool(site.note, who, action, target, address=address_of(request))
+        await run_in_threadpool(server.note, who, action, target, address=address_of(request))

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from toolvet.core.envelope import unavailable_error
 from toolvet.errors import StoreError
 from toolvet.server.access.role import Role
-from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.failures import ApiError, failure
 
 _TITLES: Final[Mapping[int, str]] = {
@@ -70,27 +70,27 @@ class FailurePages:
             return failure(error.status, error.envelope, error.headers)
         return HTMLResponse(self._refused.render(words=error.envelope.error), error.status)
 
-    def outage(self, error: StoreError, visit: Visit, csrf: str, *, is_sent: bool) -> Response:
+    def outage(self, error: StoreError, context: RequestContext, csrf: str, *, is_sent: bool) -> Response:
         """Return the page for a store that cannot be read. `is_sent` says that a form was on its way."""
         # The reason may name files and hosts: it is for the log, and for admins.
         sys.stderr.write(f"toolvet: {error}\n")
         known = ApiError(503, unavailable_error("The store cannot be reached."), _RETRY)
-        return self.show(known, visit, csrf, outage=outage_of(error), is_sent=is_sent)
+        return self.show(known, context, csrf, outage=outage_of(error), is_sent=is_sent)
 
     def show(
         self,
         error: ApiError,
-        visit: Visit | None = None,
+        context: RequestContext | None = None,
         csrf: str = "",
         *,
         outage: StoreOutage | None = None,
         is_sent: bool = False,
     ) -> Response:
-        """Return the page for a failure, for this visit."""
+        """Return the page for a failure, for this context."""
         words = self._page.render(
             error=error,
             title=_TITLES.get(error.status, "This did not work"),
-            visit=visit,
+            context=context,
             page=None,
             menu=self.menu,
             csrf=csrf,
@@ -98,7 +98,7 @@ class FailurePages:
             seen="",
             outage=outage,
             is_sent=is_sent,
-            sees_reason=visit is not None and visit.person.may(Role.ADMIN),
+            sees_reason=context is not None and context.person.may(Role.ADMIN),
         )
         return HTMLResponse(words, error.status, headers=error.headers)
 

@@ -1,7 +1,7 @@
 """One request of a product → the JSON of its answer: what its table says is there is judged, and its form filled in.
 
-`GuardrailJudge` judges for all products, by the functions and policies of `toolvet hook`. It refuses nothing on a doubt:
-an undeclared tool, a result that says itself that it failed, a claim that the calls do not contradict.
+`GuardrailJudge` judges for all products, by the functions and policies of `toolvet hook`. It does not refuse on a
+doubt: an undeclared tool, a result that says itself that it failed, a claim that the calls do not contradict.
 `hook_reply` answers a coding agent's http hook. No transcript is read there. What was called is known from the events
 themselves; the tools of servers from what was declared, and for admins also from the lists that `toolvet hook` keeps on
 this machine.

@@ -42,6 +42,7 @@ def serve(flags: ServeFlags) -> int:
             Throttle,
             person_at_this_machine,
         )
+        from toolvet.server.context import ServerContext  # noqa: PLC0415
         from toolvet.server.dashboard import (  # noqa: PLC0415
             AlertWatch,
             bounded_end,
@@ -49,7 +50,6 @@ def serve(flags: ServeFlags) -> int:
             open_socket,
             run_app,
         )
-        from toolvet.server.site import Site  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(_MISSING) from error
     people = People(settings.people, token=flags.token)
@@ -77,7 +77,7 @@ def serve(flags: ServeFlags) -> int:
     )
     kept = known[StoreSettings]
     store = Store(flags.store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
-    site = Site(store, alerts=settings.alerts, review=known[ReviewSettings], settings=known)
+    site = ServerContext(store, alerts=settings.alerts, review=known[ReviewSettings], settings=known)
     with bounded_end(site.ending):
         try:
             store.open()

@@ -6,7 +6,7 @@ from typing import Final
 
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.core.json_value import elements, members
-from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.failures import ApiError
 from toolvet.store import AssessmentRecord
 from toolvet.store.browsing import read_assessment, read_assessment_heads
@@ -124,9 +124,9 @@ def _rank(severity: str) -> int:
 _MOST = 200
 
 
-def _fill_list(visit: Visit) -> Mapping[str, object]:
-    server = visit.query.get("server") or None
-    with visit.site.store.reading() as connection:
+def _fill_list(context: RequestContext) -> Mapping[str, object]:
+    server = context.query.get("server") or None
+    with context.server.store.reading() as connection:
         found = read_assessment_heads(connection, server, _MOST)
     previous: dict[str, str] = {}
     latest: dict[str, str] = {}
@@ -138,8 +138,8 @@ def _fill_list(visit: Visit) -> Mapping[str, object]:
     return {"assessments": found, "server": server, "previous": previous}
 
 
-def _fill_one(visit: Visit) -> Mapping[str, object]:
-    record = _read(visit, visit.path["id"])
+def _fill_one(context: RequestContext) -> Mapping[str, object]:
+    record = _read(context, context.path["id"])
     # A report that was imported may lack any of them.
     tools = [
         {name: members(tool).get(name) or "" for name in ("name", "status", "skipped")}
@@ -148,18 +148,18 @@ def _fill_one(visit: Visit) -> Mapping[str, object]:
     return {"record": record, "findings": report_findings(record), "tools": tools}
 
 
-def _fill_compare(visit: Visit) -> Mapping[str, object]:
-    with visit.site.store.reading() as connection:
+def _fill_compare(context: RequestContext) -> Mapping[str, object]:
+    with context.server.store.reading() as connection:
         choices = read_assessment_heads(connection, None, _MOST)
-    ids = [visit.query.get(name, "") for name in ("a", "b")]
+    ids = [context.query.get(name, "") for name in ("a", "b")]
     if not all(ids):
         return {"choices": choices, "a": None, "b": None, "comparison": None}
-    a, b = (_read(visit, id_, name) for id_, name in zip(ids, ("a", "b"), strict=True))
+    a, b = (_read(context, id_, name) for id_, name in zip(ids, ("a", "b"), strict=True))
     return {"choices": choices, "a": a, "b": b, "comparison": compare_assessments(a, b)}
 
 
-def _read(visit: Visit, id_: str, field: str | None = None) -> AssessmentRecord:
-    with visit.site.store.reading() as connection:
+def _read(context: RequestContext, id_: str, field: str | None = None) -> AssessmentRecord:
+    with context.server.store.reading() as connection:
         record = read_assessment(connection, id_)
     if record is None and field is not None:
         raise ApiError(422, validation_error(f"{field}: there is no assessment with this id", field=field))

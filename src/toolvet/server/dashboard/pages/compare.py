@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from toolvet.core.envelope import validation_error
-from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.period import read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
@@ -192,23 +192,23 @@ _MOST_ANSWERS: Final = 10_000
 _BY: Final = ("variant", "model")
 
 
-def _fill(visit: Visit) -> Mapping[str, object]:
-    by = visit.query.get("by") or "variant"
+def _fill(context: RequestContext) -> Mapping[str, object]:
+    by = context.query.get("by") or "variant"
     if by not in _BY:
         raise ApiError(422, validation_error(f"by must be one of {', '.join(_BY)}", field="by"))
-    period = read_period(visit.query, time.time(), "30d")
-    groups = visit.site.store.groups((by,), FigureFilter(kind="answer"))  # type: ignore[arg-type] # one of _BY
+    period = read_period(context.query, time.time(), "30d")
+    groups = context.server.store.groups((by,), FigureFilter(kind="answer"))  # type: ignore[arg-type] # one of _BY
     choices = sorted({getattr(group, by) for group in groups} - {""})
-    a, b = (visit.query.get(name) or None for name in ("a", "b"))
+    a, b = (context.query.get(name) or None for name in ("a", "b"))
     comparison = None
     if a is not None and b is not None:
-        sides = [_cases(visit, {by: name, "since": period.since, "until": period.until}) for name in (a, b)]
+        sides = [_cases(context, {by: name, "since": period.since, "until": period.until}) for name in (a, b)]
         comparison = compare_answers(*sides)
     return {"by": by, "period": period, "choices": choices, "a": a, "b": b, "comparison": comparison}
 
 
-def _cases(visit: Visit, members: Mapping[str, Any]) -> Sequence[AnswerCase]:
-    found = visit.site.store.page(VerdictFilter(kind="answer", **members), limit=_MOST_ANSWERS).verdicts
+def _cases(context: RequestContext, members: Mapping[str, Any]) -> Sequence[AnswerCase]:
+    found = context.server.store.page(VerdictFilter(kind="answer", **members), limit=_MOST_ANSWERS).verdicts
     return [
         AnswerCase(
             id=verdict.id,

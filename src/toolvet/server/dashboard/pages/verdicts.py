@@ -9,7 +9,7 @@ import msgspec
 
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.errors import UsageError
-from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.entries import shown_entry
 from toolvet.server.dashboard.view.paths import queried, turn_path
 from toolvet.server.dashboard.view.period import Period, read_period
@@ -90,22 +90,22 @@ _MOST_PAGE: Final = 1_000
 _SHORTEST_TRACE: Final = 6
 
 
-def _fill_list(visit: Visit) -> Mapping[str, object]:
-    chosen = read_chosen(visit.query, time.time())
-    return {**_listed(visit, chosen, "/verdicts"), "words": None, "turn": None}
+def _fill_list(context: RequestContext) -> Mapping[str, object]:
+    chosen = read_chosen(context.query, time.time())
+    return {**_listed(context, chosen, "/verdicts"), "words": None, "turn": None}
 
 
-def _fill_search(visit: Visit) -> Mapping[str, object]:
-    chosen = read_chosen(visit.query, time.time())
+def _fill_search(context: RequestContext) -> Mapping[str, object]:
+    chosen = read_chosen(context.query, time.time())
     words = chosen.query.get("q", "")
     if not words:
-        return {**_listed(visit, chosen, "/search"), "words": "", "turn": None}
-    return {**_listed(visit, chosen, "/search"), "words": words, "turn": _turn_of(visit.site.store, words)}
+        return {**_listed(context, chosen, "/search"), "words": "", "turn": None}
+    return {**_listed(context, chosen, "/search"), "words": words, "turn": _turn_of(context.server.store, words)}
 
 
-def _listed(visit: Visit, chosen: ChosenFilter, path: str) -> Mapping[str, object]:
-    store = visit.site.store
-    part, newer, older, further = _page_of(visit, store, chosen, path)
+def _listed(context: RequestContext, chosen: ChosenFilter, path: str) -> Mapping[str, object]:
+    store = context.server.store
+    part, newer, older, further = _page_of(context, store, chosen, path)
     groups = store.groups(("server", "tool", "model", "variant"), FigureFilter())
     return {
         "chosen": chosen,
@@ -148,19 +148,19 @@ _OUTCOMES: Final = (
 
 
 def _page_of(
-    visit: Visit, store: Store, chosen: ChosenFilter, path: str
+    context: RequestContext, store: Store, chosen: ChosenFilter, path: str
 ) -> tuple[VerdictPage, str | None, str | None, str | None]:
     """Return the page that the URL asks for, and the links to those before and after it, and to look further."""
     wanted, query = chosen.wanted, chosen.query
     if chosen.order in ("lowest_score", "slowest"):
-        page = _number(visit, "page", 1, _MOST_PAGE)
+        page = _number(context, "page", 1, _MOST_PAGE)
         part = store.page(wanted, limit=_PER_PAGE, order=chosen.order, offset=(page - 1) * _PER_PAGE)
         newer = queried(path, query, page=page - 1 if page > 2 else None) if page > 1 else None
         return part, newer, queried(path, query, page=page + 1) if part.has_more and page < _MOST_PAGE else None, None
     is_newest = chosen.order == "newest"
     # In the order of the list, `after` leads back to what is before this page, and `before` on.
     back, on = ("after", "before") if is_newest else ("before", "after")
-    came_back, came_on = _number(visit, back, 0), _number(visit, on, 0)
+    came_back, came_on = _number(context, back, 0), _number(context, on, 0)
     if came_back:
         turned: VerdictOrder = "oldest" if is_newest else "newest"
         part = store.page(wanted, limit=_PER_PAGE, order=turned, **_cursor(turned, came_back))
@@ -182,8 +182,8 @@ def _cursor(order: VerdictOrder, place: int) -> dict[str, int]:
     return {"before" if order == "newest" else "after": place} if place else {}
 
 
-def _number(visit: Visit, name: str, usual: int, most: int = 2**62) -> int:
-    given = visit.query.get(name, "")
+def _number(context: RequestContext, name: str, usual: int, most: int = 2**62) -> int:
+    given = context.query.get(name, "")
     if not given:
         return usual
     if not (given.isascii() and given.isdigit() and len(given) < 20 and 0 < int(given) <= most):
@@ -201,10 +201,10 @@ def _turn_of(store: Store, words: str) -> str | None:
         return None
 
 
-def _fill_one(visit: Visit) -> Mapping[str, object]:
-    record = visit.site.store.verdict(visit.path["id"])
+def _fill_one(context: RequestContext) -> Mapping[str, object]:
+    record = context.server.store.verdict(context.path["id"])
     if record is None:
-        raise ApiError(404, not_found_error("verdict", visit.path["id"]))
+        raise ApiError(404, not_found_error("verdict", context.path["id"]))
     return {"entries": [shown_entry(record)], "record": record}
 
 

@@ -19,7 +19,7 @@ K = TypeVar("K")
 
 
 @dataclass(frozen=True)
-class Site:
+class ServerContext:
     """What endpoints and pages work with.
 
     Attributes:
