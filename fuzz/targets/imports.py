@@ -19,6 +19,7 @@ from toolvet.server.failures import json_response
 from toolvet.server.review import mark_evidence, review_signals
 from toolvet.store.browsing import read_assessment
 from toolvet.store.database import memory_engine
+from toolvet.store.export import read_file
 from toolvet.store.inserting import insert_records
 from toolvet.store.reading import read_events, read_verdict
 from toolvet.store.records import (
@@ -30,7 +31,6 @@ from toolvet.store.records import (
     encode_document,
     encode_lines,
 )
-from toolvet.store.transfer import read_file
 
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108 - memory.
 _ENGINE = memory_engine()

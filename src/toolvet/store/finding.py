@@ -22,10 +22,9 @@ from sqlalchemy import (
     select,
 )
 
-from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.leads import Candidates, Lead, PlaceSpan, WordsLead, leads_of
 from toolvet.store.reading import VerdictOrder, conditions, read_places
-from toolvet.store.records import VerdictRecord
+from toolvet.store.records import EVERYTHING, VerdictFilter, VerdictRecord
 from toolvet.store.search import words_of
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
 from toolvet.store.tables.rollups import ROLLUPS, WIDTHS

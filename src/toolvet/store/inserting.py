@@ -3,6 +3,7 @@
 A record whose id the database has is left out, so that the same lines can come twice.
 """
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -10,12 +11,12 @@ from types import ModuleType
 from typing import Final, TypeAlias, TypeVar, cast
 
 import msgspec
-from sqlalchemy import Connection, Table, func, select, text
+from sqlalchemy import Connection, Table, delete, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from toolvet.store import binding, copying
-from toolvet.store.item_records import ItemRecord
-from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
+from toolvet.store.records import AssessmentRecord, EventRecord, ItemRecord, StoreRecord, VerdictRecord, clean_text
+from toolvet.store.tables.audit import AUDIT
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
 from toolvet.store.tables.rollups import (
     DURATION_BOUNDS,
@@ -82,7 +83,7 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
 
 def _insert_items(connection: Connection, items: Sequence[ItemRecord]) -> int:
     # Only imports have them: what writes verdicts all day needs none of this.
-    from toolvet.store.item_transfer import insert_item_records  # noqa: PLC0415
+    from toolvet.store.export import insert_item_records  # noqa: PLC0415
 
     return insert_item_records(connection, items)
 
@@ -270,3 +271,21 @@ def _upsert(
         if name not in keys
     )
     ways.upsert_sums(connection, table, ordered, names=names, keys=keys, changes=changes)
+
+
+MOST_ENTRIES: Final = 100_000
+# The oldest go a thousand at a time: counting them for every row would cost more than the row.
+_SLACK: Final = 1_000
+_LONGEST: Final = 500
+
+
+def insert_entry(
+    connection: Connection, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+) -> None:
+    """Add an entry in the transaction of the deed: there is neither without the other."""
+    texts = {"who": who, "action": action, "target": target, "address": address}
+    row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
+    added = AUDIT.insert().returning(AUDIT.c.seq)
+    seq = connection.execute(added, {"at": time.time() if at is None else at, **row}).scalar_one()
+    if seq % _SLACK == 0:
+        connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import msgspec
 from sqlalchemy import Column, ColumnElement, Connection, literal_column, select, true
 
-from toolvet.store.filters import VerdictFilter
+from toolvet.store.records import VerdictFilter
 from toolvet.store.search import (
     HAS_WORDS,
     SearchedWords,

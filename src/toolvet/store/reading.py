@@ -7,9 +7,16 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, select
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.padding import padded
-from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord, clean_text
+from toolvet.store.records import (
+    EVERYTHING,
+    AssessmentRecord,
+    EventRecord,
+    SignalRecord,
+    VerdictFilter,
+    VerdictRecord,
+    clean_text,
+)
 from toolvet.store.search import words_condition
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 

@@ -10,12 +10,12 @@ that a power failure loses none either.
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from toolvet.store.file_lock import try_lock
 from toolvet.store.records import new_id
 
 _SUFFIX: Final = ".jsonl"
@@ -212,3 +212,25 @@ def _is_at(path: Path, fd: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(fd))
     except OSError:
         return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def try_lock(fd: int) -> bool:
+        """Lock the file, for as long as it is open. Returns False where another process holds the lock."""
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def try_lock(fd: int) -> bool:
+        """Lock the file, for as long as it is open. Returns False where another process holds the lock."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -18,18 +18,19 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 from toolvet.errors import StoreError, UsageError
 from toolvet.store.address import StoreAddress
-from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.mover import SpoolMover, brief
 from toolvet.store.private_file import make_private
 from toolvet.store.records import (
+    EVERYTHING,
     AssessmentRecord,
     EventRecord,
+    RecordedTurn,
     StoreRecord,
+    VerdictFilter,
     VerdictRecord,
     encode_lines,
 )
 from toolvet.store.spool import Spool
-from toolvet.store.turns import RecordedTurn
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -359,14 +360,14 @@ class Store:
 
         Without a filter, lines of JSON hold events and assessments as well.
         """
-        from toolvet.store.transfer import read_everything, write_file  # noqa: PLC0415 - as above
+        from toolvet.store.export import read_everything, write_file  # noqa: PLC0415 - as above
 
         with self.reading() as connection:
             yield from write_file(Path(path), read_everything(connection, wanted))
 
     def take_in(self, path: "str | os.PathLike[str]") -> Iterator[int]:
         """Add the records of a file that `export` wrote, and yield their number on the way; known ids are left out."""
-        from toolvet.store.transfer import read_file  # noqa: PLC0415 - as above
+        from toolvet.store.export import read_file  # noqa: PLC0415 - as above
 
         count = 0
         for records in read_file(Path(path)):
@@ -391,7 +392,7 @@ class Store:
 
         pruned = prune(self._open_engine(), parse_retention(*self._kept))
         if pruned.verdicts or pruned.events or pruned.assessments:
-            from toolvet.store.audit_entries import insert_entry  # noqa: PLC0415 - as above
+            from toolvet.store.inserting import insert_entry  # noqa: PLC0415 - as above
 
             gone = f"{pruned.verdicts} verdicts, {pruned.events} events, {pruned.assessments} assessments"
             with self.connect() as connection:

@@ -55,11 +55,6 @@ class LiveUpdates:
         self._is_lost = False
         self._seen: StoreProgress | None = None
 
-    @property
-    def listeners(self) -> int:
-        """How many pages listen."""
-        return len(self._listeners)
-
     def end(self) -> None:
         """End all streams, so that the server can stop. Call it from the server's own thread."""
         self._is_ending = True

@@ -11,7 +11,7 @@ import msgspec
 from toolvet.errors import StoreError, UsageError
 from toolvet.server.scores.platform import Destination, Score, ScoreSender, score_of
 from toolvet.store import Store, VerdictFilter, VerdictRecord
-from toolvet.store.filters import EVERYTHING
+from toolvet.store.records import EVERYTHING
 from toolvet.store.score_sends import claim, count_unsent, mark_sent, read_beginnings, read_unsent, release
 
 _BATCH: Final = 200

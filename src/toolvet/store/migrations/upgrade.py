@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from toolvet.store.inserting import insert_records
-from toolvet.store.legacy import event_of_row, verdict_of_answer, verdict_of_call
+from toolvet.store.lines import event_of_row, verdict_of_answer, verdict_of_call
 from toolvet.store.records import StoreRecord
 from toolvet.store.revision import mark_revision
 
