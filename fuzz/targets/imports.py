@@ -36,7 +36,7 @@ _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir(
 _ENGINE = memory_engine()
 # Without pyarrow no table is read.
 HAS_TABLES = find_spec("pyarrow") is not None
-# What the mover of the spool takes for a refusal of the database.
+# What the database writer takes for a refusal of the database.
 REFUSALS = (DataError, IntegrityError, StatementError, OverflowError)
 MOMENTS = (1_795_000_000.0, 0, -5.5, 5, 1e18, 1e306, -1e308, 10**30, True, None, "yesterday", 2**63)
 KINDS = ("call", "arguments", "result", "envelope", "answer", "own", "", None, 5)
@@ -181,7 +181,7 @@ def _inserted(records: Sequence[StoreRecord]) -> None:
                     holds(assessment is not None, "what was inserted is not found")
                     json_response(show_assessment(assessment, with_report=True))  # type: ignore[arg-type]
         except REFUSALS as error:
-            # The mover of the spool puts such a record aside, and tries any other again for ever.
+            # The database writer puts such a record aside, and tries any other again for ever.
             is_final = getattr(error, "orig", None) is None or isinstance(error, DataError | IntegrityError)
             holds(is_final, "a record holds up those behind it")
         finally:

@@ -15,7 +15,7 @@ from toolvet.server.dashboard.view.period import read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
 from toolvet.store.database import memory_engine
-from toolvet.store.finding import find_page
+from toolvet.store.verdict_page import find_page
 
 NOW = 1_795_000_000.0
 NAMES = ("kind", "server", "tool", "order", "failed", "escalated", "min_score", "max_score", "q", "period", "signal")

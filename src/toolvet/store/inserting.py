@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Connection, Table, delete, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
-from toolvet.store import binding, copying
+from toolvet.store import postgresql_bulk, sqlite_bulk
 from toolvet.store.records import AssessmentRecord, EventRecord, ItemRecord, StoreRecord, VerdictRecord, clean_text
 from toolvet.store.tables.audit import AUDIT
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
@@ -94,28 +94,28 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
     ids = list(by_id)
     if not ids:
         return []
-    for known in _ways(connection).known_ids(connection, table, ids):
+    for known in _bulk(connection).known_ids(connection, table, ids):
         del by_id[known]
     return list(by_id.values())
 
 
-def _ways(connection: Connection) -> ModuleType:
+def _bulk(connection: Connection) -> ModuleType:
     """Return the module that knows how this database takes many rows at once."""
-    return copying if connection.dialect.name == "postgresql" else binding
+    return postgresql_bulk if connection.dialect.name == "postgresql" else sqlite_bulk
 
 
 def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
     first = _reserve(connection, len(verdicts))
     rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, first, strict=True)]
-    ways = _ways(connection)
-    ways.insert_rows(connection, VERDICTS, _VERDICT_COLUMNS, rows)
+    bulk = _bulk(connection)
+    bulk.insert_rows(connection, VERDICTS, _VERDICT_COLUMNS, rows)
     signals = [
         (seq, clean_text(signal.type), clean_text(signal.level), signal.certainty)
         for verdict, seq in zip(verdicts, first, strict=True)
         for signal in verdict.signals
     ]
     if signals:
-        ways.insert_rows(connection, SIGNALS, _SIGNAL_COLUMNS, signals)
+        bulk.insert_rows(connection, SIGNALS, _SIGNAL_COLUMNS, signals)
     if connection.dialect.name == "sqlite":
         words = [
             {"seq": seq, "tool": _clean(verdict.tool), "reason": _clean(verdict.reason), "text": _clean(verdict.text)}
@@ -261,16 +261,16 @@ def _upsert(
 ) -> None:
     # In one order everywhere, so that two writers never wait for each other's rows.
     ordered = sorted(rows, key=lambda row: tuple(map(str, row[: len(keys)])))
-    ways = _ways(connection)
+    bulk = _bulk(connection)
     # What is there already is added to, but of the longest durations the longer one stays.
     changes = ", ".join(
-        f"{name} = {ways.GREATEST}({table.name}.{name}, excluded.{name})"
+        f"{name} = {bulk.GREATEST}({table.name}.{name}, excluded.{name})"
         if name == "duration_max"
         else f"{name} = {table.name}.{name} + excluded.{name}"
         for name in names
         if name not in keys
     )
-    ways.upsert_sums(connection, table, ordered, names=names, keys=keys, changes=changes)
+    bulk.upsert_sums(connection, table, ordered, names=names, keys=keys, changes=changes)
 
 
 MOST_ENTRIES: Final = 100_000

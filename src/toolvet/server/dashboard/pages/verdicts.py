@@ -15,10 +15,10 @@ from toolvet.server.dashboard.view.paths import queried, turn_path
 from toolvet.server.dashboard.view.period import Period, read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import Store, VerdictFilter
-from toolvet.store.finding import VerdictPage
 from toolvet.store.overview import FigureFilter
 from toolvet.store.reading import VerdictOrder
 from toolvet.store.records import VerdictKind
+from toolvet.store.verdict_page import VerdictPage
 
 KINDS: Final[Sequence[str]] = get_args(VerdictKind)
 ORDERS: Final[Sequence[str]] = get_args(VerdictOrder)

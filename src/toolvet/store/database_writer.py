@@ -1,4 +1,4 @@
-"""Moves what is in the spool into the database, in a thread of its own.
+"""`DatabaseWriter`: writes what is in the spool into the database, in a thread of its own.
 
     segment → lines → records → one transaction → the segment's place moves on → an empty segment is deleted
 

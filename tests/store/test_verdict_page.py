@@ -9,9 +9,8 @@ import msgspec
 import pytest
 from sqlalchemy import Engine, event, text
 
-from toolvet.store import Store, VerdictFilter, finding, leads
+from toolvet.store import Store, VerdictFilter, verdict_page
 from toolvet.store.database import open_engine
-from toolvet.store.finding import VerdictPage, find_page
 from toolvet.store.inserting import insert_records
 from toolvet.store.reading import VerdictOrder
 from toolvet.store.records import SignalRecord, VerdictRecord
@@ -19,6 +18,7 @@ from toolvet.store.search import SearchedWords, places_in_blocks
 from toolvet.store.tables import blocks
 from toolvet.store.tables.blocks import BLOCK
 from toolvet.store.tables.verdicts import VERDICTS
+from toolvet.store.verdict_page import VerdictPage, find_page
 
 DAY = 86_400
 COUNT = 400
@@ -27,10 +27,10 @@ COUNT = 400
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that a small store exceeds."""
-    monkeypatch.setattr(finding, "PROBED", 20)
-    monkeypatch.setattr(finding, "_STEPS", (10, 15))
-    monkeypatch.setattr(finding, "_CHUNK", 7)
-    monkeypatch.setattr(leads, "_ENOUGH", 5)
+    monkeypatch.setattr(verdict_page, "PROBED", 20)
+    monkeypatch.setattr(verdict_page, "_STEPS", (10, 15))
+    monkeypatch.setattr(verdict_page, "_CHUNK", 7)
+    monkeypatch.setattr(verdict_page, "_ENOUGH", 5)
 
 
 def verdict(number: int) -> VerdictRecord:
@@ -176,16 +176,16 @@ def test_every_statement_of_a_page_goes_by_an_index_or_a_limit(filled: Store, or
 
 
 def test_a_page_reads_no_more_rows_than_its_bounds(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "PROBED", 20)
-    monkeypatch.setattr(finding, "_STEPS", (10, 15))
+    monkeypatch.setattr(verdict_page, "PROBED", 20)
+    monkeypatch.setattr(verdict_page, "_STEPS", (10, 15))
     read: list[int] = []
-    among = finding._among
+    among = verdict_page._among
 
     def counted(connection: Any, places: Sequence[int]) -> Any:
         read.append(len(places))
         return among(connection, places)
 
-    monkeypatch.setattr(finding, "_among", counted)
+    monkeypatch.setattr(verdict_page, "_among", counted)
     for wanted in FILTERS:
         for order in get_args(VerdictOrder):
             read.clear()
@@ -209,7 +209,7 @@ def test_the_index_of_words_is_asked_for_blocks(url: str, monkeypatch: pytest.Mo
             )
             moved = VERDICTS.update().where(VERDICTS.c.seq > 200).values(seq=VERDICTS.c.seq + 300 * BLOCK)
             connection.execute(moved)
-        monkeypatch.setattr(leads, "_ENOUGH", 5)
+        monkeypatch.setattr(verdict_page, "_ENOUGH", 5)
         asked: list[range | None] = []
         search = places_in_blocks
 
@@ -217,7 +217,7 @@ def test_the_index_of_words_is_asked_for_blocks(url: str, monkeypatch: pytest.Mo
             asked.append(those)
             return search(connection, words, those, most)
 
-        monkeypatch.setattr(leads, "places_in_blocks", noting)
+        monkeypatch.setattr(verdict_page, "places_in_blocks", noting)
         common = store.page(VerdictFilter(text="word0"), limit=5)
         assert (len(common.verdicts), common.is_whole, asked) == (5, False, [range(300, 301)])
         asked.clear()

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from toolvet.store.database import memory_engine, writing
-from toolvet.store.mover import SpoolMover
+from toolvet.store.database_writer import DatabaseWriter
 from toolvet.store.records import VerdictRecord, encode_lines, new_id
 from toolvet.store.spool import Spool
 from toolvet.store.tables.verdicts import VERDICTS
@@ -24,7 +24,7 @@ def counted() -> Iterator[None]:
 
 
 def nothing() -> None:
-    """What the mover does after it moved everything."""
+    """What the database writer does after it moved everything."""
 
 
 def spool_of(folder: Path, calls: int) -> tuple[Spool, int]:
@@ -42,11 +42,11 @@ def spool_of(folder: Path, calls: int) -> tuple[Spool, int]:
 def test_a_long_spool_is_moved_in_pieces(tmp_path: Path) -> None:
     engine = memory_engine()
     # Statements are made with the first record.
-    SpoolMover(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, nothing).move_now()
+    DatabaseWriter(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, nothing).move_now()
     spool, size = spool_of(tmp_path, CALLS)
     assert size > 1_200_000
     tracemalloc.start()
-    SpoolMover(spool, lambda: engine, print, nothing).move_now()
+    DatabaseWriter(spool, lambda: engine, print, nothing).move_now()
     kept, peak = tracemalloc.get_traced_memory()
     # Of the lines, split lines, records and rows of a piece of 384 KiB; the rows of SQLite are not counted.
     assert peak < 3 << 20
@@ -57,16 +57,16 @@ def test_a_long_spool_is_moved_in_pieces(tmp_path: Path) -> None:
 
 def test_what_the_database_did_not_take_stays_on_the_disk_only(tmp_path: Path) -> None:
     engine = memory_engine()
-    SpoolMover(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, nothing).move_now()
+    DatabaseWriter(spool_of(tmp_path / "first", 1)[0], lambda: engine, print, nothing).move_now()
     with writing(engine) as connection:
         VERDICTS.drop(connection)
     spool, size = spool_of(tmp_path, CALLS)
     told: list[str] = []
-    mover = SpoolMover(spool, lambda: engine, told.append, nothing)
+    writer = DatabaseWriter(spool, lambda: engine, told.append, nothing)
     tracemalloc.start()
-    mover.try_now()
+    writer.try_now()
     kept, _ = tracemalloc.get_traced_memory()
     assert "no such table" in told[0]
-    assert str(mover.problem) == told[0]
+    assert str(writer.problem) == told[0]
     assert spool.waiting == size
     assert kept < 1 << 18

@@ -2,16 +2,19 @@
 
     filter → the index that leads to the fewest candidates → the rest of the filter, checked on some thousands of them
 
-What was left out is part of the answer.
+An index condition is the part of a filter that one index answers, so that a page looks at few verdicts of millions.
+The answer says what was left out.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Column,
     ColumnElement,
     Connection,
     Select,
@@ -20,12 +23,20 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
+    true,
 )
 
-from toolvet.store.leads import Candidates, Lead, PlaceSpan, WordsLead, leads_of
 from toolvet.store.reading import VerdictOrder, conditions, read_places
 from toolvet.store.records import EVERYTHING, VerdictFilter, VerdictRecord
-from toolvet.store.search import words_of
+from toolvet.store.search import (
+    HAS_WORDS,
+    SearchedWords,
+    block_of,
+    is_indexed,
+    places_in_blocks,
+    places_of_words,
+    words_of,
+)
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
 from toolvet.store.tables.rollups import ROLLUPS, WIDTHS
 from toolvet.store.tables.verdicts import SIGNALS, VERDICTS
@@ -75,16 +86,16 @@ def find_page(
     span = _span_of(connection, wanted)
     if span is None:
         return VerdictPage(verdicts=[], count=0)
-    walking: tuple[Lead, Candidates] | None = None
-    for lead in leads_of(wanted):
-        probed, probe = _probe(connection, lead, span)
+    walking: tuple[IndexCondition, Candidates] | None = None
+    for condition in index_conditions(wanted):
+        probed, probe = _probe(connection, condition, span)
         if probe.reached is None:
             matching = list(_matching(connection, probe.places, _without(wanted, probed)))
             return _part_of_all(connection, matching, asked)
-        if walking is None and probed.walks:
+        if walking is None and probed.can_continue:
             walking = probed, probe
     if walking is None:
-        raise AssertionError("the last lead walks")
+        raise AssertionError("the last condition can continue")
     newest = list(_matching(connection, walking[1].places, _without(wanted, walking[0])))
     if order in ("lowest_score", "slowest"):
         return _part_of_worst(connection, wanted, newest, asked)
@@ -101,22 +112,61 @@ class _AskedPart(NamedTuple):
     offset: int
 
 
+class Candidates(msgspec.Struct, frozen=True):
+    """Places in the order of their span. All up to `reached` are there; None: all of the span."""
+
+    places: Sequence[int]
+    reached: int | None = None
+
+
+class PlaceSpan(msgspec.Struct, frozen=True):
+    """The places between `low` and `high`, both excluded, from the newest down or from the oldest up."""
+
+    low: int
+    high: int
+    newest: bool = True
+
+    def beyond(self, place: int) -> "PlaceSpan":
+        """Return what is left after this place."""
+        if self.newest:
+            return PlaceSpan(self.low, min(place, self.high))
+        return PlaceSpan(max(place, self.low), self.high, newest=False)
+
+
+class IndexCondition(Protocol):
+    """What finds candidates."""
+
+    @property
+    def covers(self) -> frozenset[str]:
+        """The members of the filter that hold for all of its candidates."""
+        ...
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether it can go on after its first candidates."""
+        ...
+
+    def read(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
+        """Return the first candidates of a span, at most so many."""
+        ...
+
+
 class _PlaceWalk(NamedTuple):
     """A way through verdicts that are too many to be looked at whole, what it began with, and what is to be checked."""
 
-    lead: Lead
+    condition: IndexCondition
     probe: Candidates
     rest: VerdictFilter
     span: PlaceSpan
 
 
-def _probe(connection: Connection, lead: Lead, span: PlaceSpan) -> tuple[Lead, Candidates]:
-    """Return the first candidates of a lead, and what they are of: where no verdict has a word, it may begin one."""
-    probe = lead.read(connection, span, PROBED + 1)
-    if isinstance(lead, WordsLead) and not probe.places and probe.reached is None:
-        beginning = lead.with_beginning()
+def _probe(connection: Connection, condition: IndexCondition, span: PlaceSpan) -> tuple[IndexCondition, Candidates]:
+    """Return the first candidates of a condition, and what they are of: where no verdict has a word, it may begin one."""
+    probe = condition.read(connection, span, PROBED + 1)
+    if isinstance(condition, WordsCondition) and not probe.places and probe.reached is None:
+        beginning = condition.with_beginning()
         return beginning, beginning.read(connection, span, PROBED + 1)
-    return lead, probe
+    return condition, probe
 
 
 def _part_of_many(connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _AskedPart) -> VerdictPage:
@@ -134,7 +184,7 @@ def _part_of_many(connection: Connection, walk: _PlaceWalk, newest: Sequence[int
     for step in steps:
         if is_over or len(found) >= most:
             break
-        candidates = walk.lead.read(connection, span, max(step, most))
+        candidates = walk.condition.read(connection, span, max(step, most))
         found += _matching(connection, candidates.places, walk.rest, most - len(found))
         is_over = candidates.reached is None
         span = span if candidates.reached is None else span.beyond(candidates.reached)
@@ -265,8 +315,8 @@ def _among(connection: Connection, places: Sequence[int]) -> ColumnElement[bool]
     return VERDICTS.c.seq.in_(select(given.c.value))
 
 
-def _without(wanted: VerdictFilter, lead: Lead) -> VerdictFilter:
-    return msgspec.structs.replace(wanted, **dict.fromkeys(lead.settles))
+def _without(wanted: VerdictFilter, condition: IndexCondition) -> VerdictFilter:
+    return msgspec.structs.replace(wanted, **dict.fromkeys(condition.covers))
 
 
 def _records(connection: Connection, places: Sequence[int]) -> Sequence[VerdictRecord]:
@@ -307,3 +357,141 @@ def _times_of(connection: Connection, wanted: VerdictFilter) -> tuple[float | No
             since = max(since or 0.0, float(first))
             until = float(last) + day if until is None else min(until, float(last) + day)
     return since, until
+
+
+# The blocks that are searched for words one after the other on PostgreSQL; after these all that are left.
+_BLOCKS: Final = (1, 8, None)
+# All words with a beginning are read each time, so less often.
+_BLOCKS_OF_BEGINNINGS: Final = (8, None)
+# With so many found, the rest is not searched.
+_ENOUGH: Final = 1_000
+# As it stands in the index of low scores.
+_ONE: Final[ColumnElement[int]] = literal_column("1")
+
+
+@dataclass(frozen=True)
+class ColumnCondition:
+    """A condition with an index; one that cannot continue finds all of its candidates, or is of no use."""
+
+    covers: frozenset[str]
+    condition: ColumnElement[bool]
+    place: Column[Any] = VERDICTS.c.seq
+    sorted_by: Column[Any] | None = None
+    can_continue: bool = True
+
+    def read(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
+        """Return the first candidates of a span, at most so many."""
+        query = select(self.place).where(self.condition).limit(most)
+        if self.can_continue:
+            order = self.place.desc() if span.newest else self.place.asc()
+            query = query.where(self.place > span.low, self.place < span.high).order_by(order)
+        elif self.sorted_by is not None:
+            query = query.order_by(self.sorted_by)
+        read = [int(place) for place in connection.execute(query).scalars()]
+        # A verdict may have two signals of one type.
+        places = list(dict.fromkeys(read))
+        if not self.can_continue:
+            places = sorted((each for each in places if span.low < each < span.high), reverse=span.newest)
+        return Candidates(places, None if len(read) < most else read[-1])
+
+
+@dataclass(frozen=True)
+class WordsCondition:
+    """Words that the index of words knows."""
+
+    words: SearchedWords
+    covers: frozenset[str] = frozenset({"text"})
+    can_continue: bool = True
+
+    def with_beginning(self) -> "WordsCondition":
+        """Return the same with the last word as the beginning of one."""
+        return WordsCondition(SearchedWords(self.words.words, has_beginning=True))
+
+    def read(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
+        """Return the first candidates of a span, at most so many."""
+        if connection.dialect.name == "postgresql":
+            return self._in_blocks(connection, span, most)
+        places = places_of_words(connection, self.words, span.low, span.high, most, newest=span.newest)
+        return Candidates(places, None if len(places) < most else places[-1])
+
+    def _in_blocks(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
+        """Search the first blocks, then more, then all: an index without an order is asked for what it can bear."""
+        found: list[int] = []
+        rest = span
+        for count in _BLOCKS_OF_BEGINNINGS if self.words.has_beginning else _BLOCKS:
+            blocks = None if count is None else _first_blocks(rest, count)
+            places = places_in_blocks(connection, self.words, blocks, max(most, BLOCK))
+            if places is None:
+                return Candidates(found, rest.high if span.newest else rest.low)
+            found += sorted((each for each in places if rest.low < each < rest.high), reverse=span.newest)
+            if blocks is None:
+                break
+            rest = rest.beyond(blocks.start * BLOCK if span.newest else blocks.stop * BLOCK - 1)
+            if rest.high - rest.low <= 1:
+                break
+            if len(found) >= (1 if self.words.has_beginning else min(most, _ENOUGH)):
+                return Candidates(found, rest.high if span.newest else rest.low)
+        return Candidates(found)
+
+
+def _first_blocks(span: PlaceSpan, count: int) -> range:
+    """Return the blocks that the first places of a span are in."""
+    if span.newest:
+        last = block_of(span.high - 1)
+        return range(max(block_of(span.low + 1), last - count + 1), last + 1)
+    first = block_of(span.low + 1)
+    return range(first, min(block_of(span.high - 1) + 1, first + count))
+
+
+def index_conditions(wanted: VerdictFilter) -> Sequence[IndexCondition]:
+    """Return the leads of a filter, those that probably find least first; the last one finds all verdicts."""
+    if wanted.text is not None and (words := words_of(wanted.text)):
+        # Only beside each other: nothing else knows words, except by reading the texts.
+        return (
+            [WordsCondition(SearchedWords(words))] if is_indexed(words) else [ColumnCondition(frozenset(), HAS_WORDS)]
+        )
+    return [*_column_conditions(wanted), ColumnCondition(frozenset(), true())]
+
+
+def _column_conditions(wanted: VerdictFilter) -> Iterator[IndexCondition]:
+    columns = VERDICTS.c
+    for name in ("trace", "conversation"):
+        if getattr(wanted, name) is not None:
+            yield _equal_to(wanted, name, can_continue=False)
+    of_tool = (columns.server == wanted.server) & (columns.tool == wanted.tool)
+    has_tool = wanted.server is not None and wanted.tool is not None
+    if wanted.failed and has_tool:
+        yield ColumnCondition(frozenset({"failed", "server", "tool"}), columns.failed.is_(True) & of_tool)
+    if wanted.signal is not None:
+        yield ColumnCondition(frozenset({"signal"}), SIGNALS.c.type == wanted.signal, SIGNALS.c.verdict)
+    if wanted.state is not None:
+        yield _equal_to(wanted, "state")
+    if wanted.blocked:
+        yield ColumnCondition(frozenset({"blocked"}), columns.blocked.is_not(None))
+    if wanted.variant is not None:
+        yield _equal_to(wanted, "variant")
+    if wanted.escalated:
+        yield ColumnCondition(frozenset({"escalated"}), columns.escalate.is_(True))
+    if wanted.max_score is not None and wanted.max_score < 1:
+        # `< 1` is what the index is for.
+        low = (columns.score <= wanted.max_score) & (columns.score < _ONE)
+        yield ColumnCondition(frozenset({"max_score"}), low, sorted_by=columns.score, can_continue=False)
+    if wanted.failed:
+        yield ColumnCondition(frozenset({"failed"}), columns.failed.is_(True))
+    if has_tool:
+        yield ColumnCondition(frozenset({"server", "tool"}), of_tool)
+    if wanted.model is not None:
+        yield _equal_to(wanted, "model")
+    if wanted.since is not None or wanted.until is not None:
+        since = columns.at >= wanted.since if wanted.since is not None else true()
+        until = columns.at < wanted.until if wanted.until is not None else true()
+        yield ColumnCondition(frozenset({"since", "until"}), since & until, sorted_by=columns.at, can_continue=False)
+    if wanted.server is not None and not has_tool:
+        yield ColumnCondition(frozenset({"server"}), columns.server == wanted.server, can_continue=False)
+    for name in ("outcome", "kind"):
+        if getattr(wanted, name) is not None:
+            yield _equal_to(wanted, name)
+
+
+def _equal_to(wanted: VerdictFilter, name: str, *, can_continue: bool = True) -> ColumnCondition:
+    return ColumnCondition(frozenset({name}), VERDICTS.c[name] == getattr(wanted, name), can_continue=can_continue)
