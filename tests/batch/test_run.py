@@ -173,9 +173,9 @@ def test_a_killed_run_leaves_no_output_and_the_next_one_ends_the_same(tmp_path: 
     words = ["batch", "answers", str(source), str(tmp_path / "out.jsonl"), "--jobs", "1", "--quiet"]
     # A part for each chunk, so that there is something to go on from.
     code = (
-        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; "
+        "from toolvet.batch import output; from toolvet.batch.reading import lines; "
         "from toolvet.__main__ import main;"
-        f"manifest._PART_BYTES = 1; lines.CHUNK_BYTES = 50_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
+        f"output._PART_BYTES = 1; lines.CHUNK_BYTES = 50_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     folder = tmp_path / ".out.jsonl.toolvet-batch"
