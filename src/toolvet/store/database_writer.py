@@ -35,7 +35,7 @@ _LARGE_PIECE: Final = 1 << 20
 _MOST_HELD_SECONDS: Final = 5.0
 
 
-class SpoolMover:
+class DatabaseWriter:
     """The thread, which begins with the first `wake`.
 
     `open_engine` is called in the thread, and again after it failed. `complain` gets a sentence for each new wording
