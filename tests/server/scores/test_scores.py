@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.integrations.scoring import AT, fill
+from tests.server.scores.scoring import AT, fill
 
 from toolvet.errors import StoreError, UnreachableError, UsageError
 from toolvet.server.scores import Sending, send_scores, sending
