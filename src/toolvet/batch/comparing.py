@@ -206,7 +206,10 @@ class Changes:
             size = np.abs(change[own])
             least = np.partition(size, -_EXAMPLES)[-_EXAMPLES] if len(own) > _EXAMPLES else -1.0
             kept = self.examples.setdefault(key, [])
-            kept += [self._example(old, new, row, float(abs(change[row]))) for row in _candidates(own, size, least)]
+            kept += [
+                self._example(old, new, row, float(abs(change[row])))
+                for row in ([*own[size > least].tolist(), *own[size == least][:_EXAMPLES].tolist()])
+            ]
             kept.sort(key=lambda each: each[0])
             del kept[_EXAMPLES:]
 
@@ -260,10 +263,6 @@ _EXAMPLES: Final = 5
 _NAMED: Final = 10
 _BARS: Final = 20
 _TINY: Final = 1e-9
-
-
-def _candidates(own: Numbers, size: Numbers, least: float) -> list[int]:
-    return [*own[size > least].tolist(), *own[size == least][:_EXAMPLES].tolist()]
 
 
 def _side(table: Any, codes: Numbers, both: Numbers, count: int) -> _Side:

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -145,16 +145,12 @@ def _write(path: Path, content: Sequence[bytes]) -> None:
     try:
         with new.open("wb") as file:
             file.writelines(content)
-            _sync(file)
+            file.flush()
+            os.fsync(file.fileno())
         new.replace(path)
     except OSError:
         new.unlink(missing_ok=True)
         raise
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 parquet = load("pyarrow.parquet")

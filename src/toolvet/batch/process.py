@@ -60,7 +60,12 @@ class JudgeProcess:
         if process is not None:
             process.kill()
             process.wait()
-            _close(process)
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    try:
+                        stream.close()
+                    except OSError:
+                        continue
 
     def _ask(self, chunk: Chunk) -> Judged | str | None:
         """What the process says of a chunk; None where it died."""
@@ -97,15 +102,6 @@ def checked(found: Judged | str) -> Judged:
     if isinstance(found, str):
         raise UsageError(found)
     return found
-
-
-def _close(process: subprocess.Popen[bytes]) -> None:
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except OSError:
-                continue
 
 
 def halves(chunk: Chunk) -> tuple[Chunk, Chunk]:

@@ -93,7 +93,7 @@ def run_batch(
     """
     files = input_files(locate(source)) if source != "-" else [locate("-")]
     run = _BatchRun(job, limit, engine or LocalEngine(jobs), restart=restart, progress=progress)
-    if not _is_folder(output):
+    if not (output.endswith("/") or ("://" not in output and Path(output).is_dir())):
         return run.to_file(files, locate(output), form)
     root = locate(source).path.rstrip("/")
     total = BatchOutcome(Tally())
@@ -104,10 +104,6 @@ def run_batch(
         total.tally.add(found.tally)
         total = BatchOutcome(total.tally, [*total.grown, *found.grown], total.resumed or found.resumed)
     return total
-
-
-def _is_folder(output: str) -> bool:
-    return output.endswith("/") or ("://" not in output and Path(output).is_dir())
 
 
 def _renamed(name: str, form: str) -> str:

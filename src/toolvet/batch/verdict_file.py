@@ -171,7 +171,10 @@ def _array(values: list[object], kind: ArrowType) -> Array:
     """A column of its type. Cells of CSV are texts: numbers, or JSON."""
     if pa.types.is_string(kind):
         # An empty cell of CSV is null.
-        texts = [each if isinstance(each, str) else None if each is None else _as_text(each) for each in values]
+        texts = [
+            each if isinstance(each, str) else None if each is None else (orjson.dumps(each, default=str).decode())
+            for each in values
+        ]
         return pa.array([each or None for each in texts], kind)
     read = [_read(each) if isinstance(each, str) else each for each in values]
     if pa.types.is_floating(kind):
@@ -184,7 +187,3 @@ def _read(cell: str) -> object:
         return None
     value: object = orjson.loads(cell)
     return value
-
-
-def _as_text(value: object) -> str:
-    return orjson.dumps(value, default=str).decode()

@@ -72,13 +72,10 @@ class DatabaseWriter:
         if not self._wake.is_set():
             self._wake.set()
         if self._thread is None:
-            self._start()
-
-    def _start(self) -> None:
-        with self._changed:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="toolvet-store", daemon=True)
-                self._thread.start()
+            with self._changed:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="toolvet-store", daemon=True)
+                    self._thread.start()
 
     def flush(self, timeout: float) -> bool:
         """Wait until the database has what was appended so far. Returns False after `timeout` seconds."""

@@ -132,25 +132,21 @@ def _record(row: Mapping[str, Any]) -> StoreRecord:
     # Exports of earlier releases have no such column.
     other = row.get("record")
     if other is None:
-        return _verdict(row)
+        signals = tuple(SignalRecord(**signal) for signal in row.get("signals") or ())
+        fields = {name: row[name] for name in _COLUMNS}
+        if not isinstance(fields["id"], str) or not isinstance(fields["at"], float):
+            raise TypeError("a row without id or time")
+        detail: object = msgspec.json.decode(str(row["detail"]))
+        written = VerdictRecord(**fields, signals=signals, document=encode_document(detail))
+        # What the spool would lose on its way into the database is no verdict.
+        kept = next(decode_lines(encode_lines([written])), None)
+        if not isinstance(kept, VerdictRecord):
+            raise TypeError(f"the row {written.id} is no verdict")
+        return kept
     record = next(decode_lines(str(other).encode()), None)
     if record is None:
         raise TypeError("a row whose record is none")
     return record
-
-
-def _verdict(row: Mapping[str, Any]) -> VerdictRecord:
-    signals = tuple(SignalRecord(**signal) for signal in row.get("signals") or ())
-    fields = {name: row[name] for name in _COLUMNS}
-    if not isinstance(fields["id"], str) or not isinstance(fields["at"], float):
-        raise TypeError("a row without id or time")
-    detail: object = msgspec.json.decode(str(row["detail"]))
-    written = VerdictRecord(**fields, signals=signals, document=encode_document(detail))
-    # What the spool would lose on its way into the database is no verdict.
-    kept = next(decode_lines(encode_lines([written])), None)
-    if not isinstance(kept, VerdictRecord):
-        raise TypeError(f"the row {written.id} is no verdict")
-    return kept
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -212,7 +212,18 @@ def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) ->
         row = sums.get(key)
         if row is None:
             row = sums[key] = [0.0] * (len(SUMS) + 1)
-        _add(row, verdict)
+        row[0] += 1
+        row[1] += verdict.failed
+        row[2] += verdict.escalate
+        row[3] += verdict.blocked is not None
+        if verdict.score is not None:
+            row[4] += verdict.score
+            row[5] += 1
+        if verdict.duration is not None:
+            row[6] += verdict.duration
+            row[7] += 1
+            row[8 + bisect_left(DURATION_BOUNDS, verdict.duration)] += 1
+            row[-1] = max(row[-1], verdict.duration)
         for type_ in {clean_text(signal.type) for signal in verdict.signals}:
             signals[*key, type_] = signals.get((*key, type_), 0) + 1
     # A minute lies in one hour, and an hour in one day.
@@ -239,21 +250,6 @@ def _widened(sums: dict[_Key, _S], add: Callable[[_S, _S], _S]) -> Iterator[tupl
 
 def _add_row(row: list[float], other: list[float]) -> list[float]:
     return [*map(float.__add__, row[:-1], other[:-1]), max(row[-1], other[-1])]
-
-
-def _add(row: list[float], verdict: VerdictRecord) -> None:
-    row[0] += 1
-    row[1] += verdict.failed
-    row[2] += verdict.escalate
-    row[3] += verdict.blocked is not None
-    if verdict.score is not None:
-        row[4] += verdict.score
-        row[5] += 1
-    if verdict.duration is not None:
-        row[6] += verdict.duration
-        row[7] += 1
-        row[8 + bisect_left(DURATION_BOUNDS, verdict.duration)] += 1
-        row[-1] = max(row[-1], verdict.duration)
 
 
 def _upsert(

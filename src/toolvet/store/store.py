@@ -85,7 +85,9 @@ class Store:
     ) -> None:
         self.address = StoreAddress.read(url)
         self._complain = complain if complain is not None else _to_stderr
-        if missing == "refuse" and not _exists(self.address):
+        if missing == "refuse" and not (
+            self.address.path is None or self.address.path.exists() or self.address.spool.is_dir()
+        ):
             raise UsageError(f"{self.address.shown}: there is no such store; say where it is with --store")
         self._sync = sync
         self._spool = Spool(self.address.spool, sync=sync)
@@ -480,10 +482,6 @@ class Store:
             for records in read_line_records(self.address.path or Path()):
                 insert_records(connection, records)
         return engine
-
-
-def _exists(address: StoreAddress) -> bool:
-    return address.path is None or address.path.exists() or address.spool.is_dir()
 
 
 def _to_stderr(words: str) -> None:

@@ -161,7 +161,7 @@ class _PlaceWalk(NamedTuple):
 
 
 def _probe(connection: Connection, condition: IndexCondition, span: PlaceSpan) -> tuple[IndexCondition, Candidates]:
-    """Return the first candidates of a condition, and what they are of: where no verdict has a word, it may begin one."""
+    """Return the first candidates, and the condition they are of: a word that no verdict has may begin one."""
     probe = condition.read(connection, span, PROBED + 1)
     if isinstance(condition, WordsCondition) and not probe.places and probe.reached is None:
         beginning = condition.with_beginning()

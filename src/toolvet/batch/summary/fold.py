@@ -9,7 +9,7 @@ from toolvet.assess.report import RowExample, RowProblem
 from toolvet.batch.arrow import Array, RecordBatch, compute, pa
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.plan import FILE, ID, ROW
-from toolvet.batch.summary.columns import LAYOUTS, FoundMarks, NumberColumn, SummaryLayout, marks_of
+from toolvet.batch.summary.columns import LAYOUTS, FoundMarks, SummaryLayout, marks_of
 from toolvet.batch.summary.tallies import (
     NO_DAY,
     LabelTally,
@@ -71,7 +71,9 @@ class BatchSummary:
         self.time = time
         self.label = label
         self.rows = self.problems = self.flagged = self.without_time = 0
-        self.numbers: dict[str, ShareTally | SizeTally] = {each.name: _tally(each) for each in self.layout.numbers}
+        self.numbers: dict[str, ShareTally | SizeTally] = {
+            each.name: (ShareTally() if each.scale == "share" else SizeTally()) for each in self.layout.numbers
+        }
         self.words = {name: WordTally() for name in self.layout.words}
         self.marked_rows: dict[str, int] = {}
         self.marks: dict[str, int] = {}
@@ -223,10 +225,6 @@ def verdict_words(layout: SummaryLayout, verdicts: Array) -> Array:
     else:
         words = verdicts.cast(pa.string())
     return compute.fill_null(words, NOT_JUDGED)
-
-
-def _tally(column: NumberColumn) -> ShareTally | SizeTally:
-    return ShareTally() if column.scale == "share" else SizeTally()
 
 
 def _column(batch: RecordBatch, name: str, default: Any) -> list[Any]:

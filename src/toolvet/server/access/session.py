@@ -86,7 +86,7 @@ class Sessions:
         if not hmac.compare_digest(self._sign(purpose, body).encode(), signature.encode("utf-8", "replace")):
             return None
         try:
-            return msgspec.json.decode(_decode(body), type=kind)
+            return msgspec.json.decode(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), type=kind)
         except (ValueError, msgspec.DecodeError):
             return None
 
@@ -96,10 +96,6 @@ class Sessions:
 
 def _encode(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-
-def _decode(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 CALLBACK: Final = "/login/oidc/callback"

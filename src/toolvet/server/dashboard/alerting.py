@@ -189,7 +189,13 @@ class AlertWatch:
             state = next_state(rule, before, value, now)
             write_state(connection, state)
         if state.firing != before.firing:
-            self._tell(rule, state, now)
+            words = alert_text(rule, state)
+            self._say(f"{'alert' if state.firing else 'alert ended'}: {words}")
+            kind = "alert" if state.firing else "alert_ended"
+            event = EventRecord(
+                id=new_id(now), at=now, kind=kind, message=words, server=rule.server or "", tool=rule.tool
+            )
+            self._store.add_records([event])
         return state, sums.verdicts
 
     def _deliver_due(self, rule: AlertRule, state: AlertState, verdicts: int, now: float) -> AlertState:
@@ -210,13 +216,6 @@ class AlertWatch:
             self._tries.pop(rule.name, None)
             self._complained.discard(f"{rule.name} given up")
         return state
-
-    def _tell(self, rule: AlertRule, state: AlertState, now: float) -> None:
-        words = alert_text(rule, state)
-        self._say(f"{'alert' if state.firing else 'alert ended'}: {words}")
-        kind = "alert" if state.firing else "alert_ended"
-        event = EventRecord(id=new_id(now), at=now, kind=kind, message=words, server=rule.server or "", tool=rule.tool)
-        self._store.add_records([event])
 
     def _send(self, rule: AlertRule, state: AlertState, verdicts: int) -> AlertState:
         webhook = self._webhooks[rule.name]

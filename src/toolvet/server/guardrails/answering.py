@@ -42,7 +42,7 @@ from toolvet.server.guardrails.dialect import (
     guardrail_dialect,
     moments_by_path,
 )
-from toolvet.server.guardrails.memory import GuardrailMemory, KeptConversation, Key, by_name
+from toolvet.server.guardrails.memory import GuardrailMemory, KeptConversation, by_name
 
 if TYPE_CHECKING:
     from toolvet.core.turn import AnswerOptions
@@ -177,7 +177,13 @@ class _Reading:
         judge: GuardrailJudge,
     ) -> None:
         self._moment, self._given, self._memory, self._judge = moment, given, memory, judge
-        self._key = self._conversation(asked)
+        where = self._moment.conversation
+        found = (
+            asked.headers.get(where.removeprefix(_HEADER))
+            if where.startswith(_HEADER)
+            else found_at(self._given, where)
+        )
+        self._key = (f"{asked.product}:{asked.who}", found) if isinstance(found, str) and found else None
         self._kept = memory.kept(self._key) if self._key is not None else KeptConversation()
 
     def verdict(self) -> tuple[str, dict[str, object]]:
@@ -190,15 +196,6 @@ class _Reading:
         if refused is not None:
             return "refuse", {"$text": refused}
         return self._failed_rows() or self._failed_result() or ("pass", {})
-
-    def _conversation(self, asked: GuardrailQuestion) -> Key | None:
-        where = self._moment.conversation
-        found = (
-            asked.headers.get(where.removeprefix(_HEADER))
-            if where.startswith(_HEADER)
-            else found_at(self._given, where)
-        )
-        return (f"{asked.product}:{asked.who}", found) if isinstance(found, str) and found else None
 
     def _bad_call(self) -> str | None:
         calls = [found for path in self._moment.calls for found in _listed(found_at(self._given, path))]

@@ -36,11 +36,6 @@ def upgrade(connection: Connection, revision: str, until: str = "head") -> None:
     with EnvironmentContext(config, scripts, fn=steps) as environment:
         environment.configure(connection=connection)
         environment.run_migrations()
-    _take_over(connection)
-
-
-def _take_over(connection: Connection) -> None:
-    """Copy the rows of the old tables, and drop these."""
     names = set(inspect(connection).get_table_names())
     for table, read in _OLD.items():
         if table in names:

@@ -114,11 +114,14 @@ def _statuses(record: AssessmentRecord) -> Mapping[str, str]:
 
 
 def _sorted(findings: Iterable[ShownReportFinding]) -> Sequence[ShownReportFinding]:
-    return sorted(findings, key=lambda each: (_rank(each.severity), each.id, each.tools))
-
-
-def _rank(severity: str) -> int:
-    return _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
+    return sorted(
+        findings,
+        key=lambda each: (
+            (_SEVERITIES.index(each.severity) if each.severity in _SEVERITIES else len(_SEVERITIES)),
+            each.id,
+            each.tools,
+        ),
+    )
 
 
 _MOST = 200

@@ -193,7 +193,12 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
     if not record.failed and not said:
         return ()
     # The keywords of the schema stand beside the arguments.
-    known = [signal for signal in record.signals if signal.type not in _keywords(record)]
+    known = [
+        signal
+        for signal in record.signals
+        if signal.type
+        not in (frozenset(str(members(issue).get("keyword")) for issue in elements(record.detail.get("issues"))))
+    ]
     main = known[0] if known else None
     if main is None and not record.failed:
         return ()
@@ -207,10 +212,6 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
             lines=[("", each) for each in said],
         )
     ]
-
-
-def _keywords(record: VerdictRecord) -> frozenset[str]:
-    return frozenset(str(members(issue).get("keyword")) for issue in elements(record.detail.get("issues")))
 
 
 def _call(call: Mapping[str, object]) -> ShownCall:

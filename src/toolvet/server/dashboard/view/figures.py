@@ -82,7 +82,9 @@ class Chart:
 
 def read_charts(store: Store, period: Period, server: str | None = None, tool: str | None = None) -> tuple[Chart, ...]:
     """Return the charts of a period: calls, failures, answers, durations."""
-    stretches = _stretches(period)
+    first = period.since // period.step * period.step
+    count = int(-(-(period.until - first) // period.step))
+    stretches = tuple(first + place * period.step for place in range(count))
     shift = period.until - period.since
     now = _read(store, period, server, tool)
     before = _read(store, period.before, server, tool)
@@ -150,12 +152,6 @@ def _score(figures: VerdictFigures) -> float | None:
 
 def _slow(figures: VerdictFigures) -> float | None:
     return figures.percentile(0.95)
-
-
-def _stretches(period: Period) -> tuple[float, ...]:
-    first = period.since // period.step * period.step
-    count = int(-(-(period.until - first) // period.step))
-    return tuple(first + place * period.step for place in range(count))
 
 
 def _read(

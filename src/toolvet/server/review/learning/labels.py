@@ -154,14 +154,10 @@ def split_held_back(rows: Sequence[LabelledVerdict]) -> tuple[list[LabelledVerdi
     """
     seen: dict[str, LabelledVerdict] = {}
     for row in rows:
-        seen.setdefault(_plain(row.text), row)
+        seen.setdefault(" ".join(unicodedata.normalize("NFKC", row.text).casefold().split()), row)
     learned: list[LabelledVerdict] = []
     held: list[LabelledVerdict] = []
     for text, row in seen.items():
         digest = hashlib.sha256((row.group or text).encode("utf-8", "replace")).digest()
         (held if digest[0] % _ONE_OF == 0 else learned).append(row)
     return learned, held
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
