@@ -347,7 +347,9 @@ class RowParts:
             if len(self._writers) == 1:
                 self._writers[0].write_batch(batch)
                 return
-            hashes = np.fromiter(map(_hash, batch.column("id").to_pylist()), np.int64, batch.num_rows)
+            hashes = np.fromiter(
+                (zlib.crc32(id_.encode()) for id_ in batch.column("id").to_pylist()), np.int64, batch.num_rows
+            )
             part = hashes % len(self._writers)
             order = np.argsort(part, kind="stable")
             ends = np.cumsum(np.bincount(part, minlength=len(self._writers)))
@@ -366,10 +368,6 @@ class RowParts:
             with pa.ipc.open_stream(str(path)) as reader:
                 yield reader.read_all().combine_chunks()
             path.unlink()
-
-
-def _hash(text: str) -> int:
-    return zlib.crc32(text.encode())
 
 
 UNJUDGED: Final = 0

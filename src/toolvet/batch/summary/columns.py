@@ -169,11 +169,6 @@ def marks_of(kind: str, batch: RecordBatch) -> FoundMarks:
     return _MARKS[kind](batch)
 
 
-def _answers(batch: RecordBatch) -> FoundMarks:
-    rows, signals = _listed(batch, "signals")
-    return _signals(rows, signals)
-
-
 def _conversations(batch: RecordBatch) -> FoundMarks:
     rows, answers = _listed(batch, "answers")
     inner = _member(answers, "signals")
@@ -224,13 +219,12 @@ def _envelopes(batch: RecordBatch) -> FoundMarks:
     return FoundMarks(rows, _names(found, "id"), _texts(found, "evidence"), _texts(found, "message"), weights)
 
 
-_MARKS: Final[Mapping[str, Callable[[RecordBatch], FoundMarks]]] = {
-    "answers": _answers,
-    "results": _results,
-    "arguments": _arguments,
-    "envelopes": _envelopes,
-    "conversations": _conversations,
-}
+def _listed(batch: RecordBatch, name: str) -> tuple[Numbers, Array]:
+    """The entries of a column of lists, and the row of each."""
+    if name not in batch.schema.names or pa.types.is_null(batch.schema.field(name).type):
+        return np.zeros(0, np.int64), pa.array([], pa.struct([]))
+    column = batch.column(name)
+    return _parents(column), column.flatten()
 
 
 def _signals(rows: Numbers, signals: Array) -> FoundMarks:
@@ -243,17 +237,18 @@ def _signals(rows: Numbers, signals: Array) -> FoundMarks:
     )
 
 
+_MARKS: Final[Mapping[str, Callable[[RecordBatch], FoundMarks]]] = {
+    "answers": lambda batch: _signals(*_listed(batch, "signals")),
+    "results": _results,
+    "arguments": _arguments,
+    "envelopes": _envelopes,
+    "conversations": _conversations,
+}
+
+
 def _nothing() -> FoundMarks:
     none = pa.array([], pa.string())
     return FoundMarks(np.zeros(0, np.int64), none, none, none, np.zeros(0))
-
-
-def _listed(batch: RecordBatch, name: str) -> tuple[Numbers, Array]:
-    """The entries of a column of lists, and the row of each."""
-    if name not in batch.schema.names or pa.types.is_null(batch.schema.field(name).type):
-        return np.zeros(0, np.int64), pa.array([], pa.struct([]))
-    column = batch.column(name)
-    return _parents(column), column.flatten()
 
 
 def _parents(column: Array) -> Numbers:

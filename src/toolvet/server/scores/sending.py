@@ -62,7 +62,8 @@ def send_scores(
         while True:
             # Before the reading: what another process sent since then is not read.
             renew()
-            records = _batch(store, place, wanted, after)
+            with store.reading() as connection:
+                records = read_unsent(connection, place, wanted, after=after, limit=_BATCH)
             if not records:
                 break
             after = records[-1].seq
@@ -98,11 +99,6 @@ def _claimed(store: Store, place: str, *, only_look: bool) -> Generator[Callable
         if not only_look:
             with store.connect() as connection:
                 release(connection, place, owner)
-
-
-def _batch(store: Store, place: str, wanted: VerdictFilter, after: int) -> list[VerdictRecord]:
-    with store.reading() as connection:
-        return read_unsent(connection, place, wanted, after=after, limit=_BATCH)
 
 
 def _scores(store: Store, records: Sequence[VerdictRecord]) -> list[Score]:

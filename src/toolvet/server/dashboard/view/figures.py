@@ -109,49 +109,37 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
             f"Calls per {period.stretch}",
             "count",
             calls,
-            ("calls", "--info", _count),
-            ("failed", "--poor", _failed),
+            ("calls", "--info", lambda figures: figures.verdicts),
+            ("failed", "--poor", lambda figures: figures.failed),
         ),
-        chart("failures", "Failure rate", "share", calls, ("failure rate", "--poor", _failure_rate)),
-        chart("durations", "Duration of calls (95th percentile)", "seconds", calls, ("p95", "--fair", _slow)),
+        chart("failures", "Failure rate", "share", calls, ("failure rate", "--poor", _rate)),
+        chart(
+            "durations",
+            "Duration of calls (95th percentile)",
+            "seconds",
+            calls,
+            ("p95", "--fair", lambda figures: figures.percentile(0.95)),
+        ),
         chart(
             "escalations",
             "Escalation rate of answers",
             "share",
             answers,
-            ("escalation rate", "--fair", _escalation_rate),
+            ("escalation rate", "--fair", _escalation),
         ),
-        chart("scores", "Average score of answers", "score", answers, ("average score", "--good", _score)),
+        chart(
+            "scores",
+            "Average score of answers",
+            "score",
+            answers,
+            ("average score", "--good", lambda figures: figures.average_score),
+        ),
     )
     return tuple(each for each in charts if each.id in _ALWAYS or not each.is_empty)
 
 
 _NONE: Final = VerdictFigures()
 _ALWAYS: Final = ("calls", "failures")
-
-
-def _count(figures: VerdictFigures) -> float:
-    return figures.verdicts
-
-
-def _failed(figures: VerdictFigures) -> float:
-    return figures.failed
-
-
-def _failure_rate(figures: VerdictFigures) -> float | None:
-    return figures.failure_rate if figures.verdicts else None
-
-
-def _escalation_rate(figures: VerdictFigures) -> float | None:
-    return figures.escalation_rate if figures.verdicts else None
-
-
-def _score(figures: VerdictFigures) -> float | None:
-    return figures.average_score
-
-
-def _slow(figures: VerdictFigures) -> float | None:
-    return figures.percentile(0.95)
 
 
 def _read(

@@ -92,7 +92,9 @@ def read_period(query: Mapping[str, str], now: float, usual: str = _USUAL) -> Pe
             raise ApiError(422, validation_error("since must be before until", field="since"))
         if until - since > _LONGEST:
             raise ApiError(422, validation_error("since must be at most a hundred years before until", field="since"))
-        return Period(since, until, _step(until - since))
+        length = until - since
+    step = next((step for step in _STRETCHES if length / step <= _MOST_STRETCHES), 7 * _DAY)
+    return Period(since, until, step)
     key = query.get("period") or usual
     if key not in _CHOICES:
         raise ApiError(422, validation_error(f"period must be one of {', '.join(_CHOICES)}", field="period"))
@@ -117,10 +119,6 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
         message = f"{name} must be a date (2026-11-22), a time (2026-11-22T18:00) or seconds since 1970"
         raise ApiError(422, validation_error(message, field=name))
     return at
-
-
-def _step(length: float) -> int:
-    return next((step for step in _STRETCHES if length / step <= _MOST_STRETCHES), 7 * _DAY)
 
 
 def _shown(at: float) -> str:
