@@ -93,8 +93,8 @@ def read_period(query: Mapping[str, str], now: float, usual: str = _USUAL) -> Pe
         if until - since > _LONGEST:
             raise ApiError(422, validation_error("since must be at most a hundred years before until", field="since"))
         length = until - since
-    step = next((step for step in _STRETCHES if length / step <= _MOST_STRETCHES), 7 * _DAY)
-    return Period(since, until, step)
+        step = next((step for step in _STRETCHES if length / step <= _MOST_STRETCHES), 7 * _DAY)
+        return Period(since, until, step)
     key = query.get("period") or usual
     if key not in _CHOICES:
         raise ApiError(422, validation_error(f"period must be one of {', '.join(_CHOICES)}", field="period"))
