@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, IntegrityError, StatementError
 from toolvet import UsageError
 from toolvet.errors import StoreError
 from toolvet.server.dashboard.api.stored import show_assessment, show_event, show_verdict
-from toolvet.server.dashboard.view.entries import shown_entry
+from toolvet.server.dashboard.view.entries import entry_view
 from toolvet.server.failures import json_response
 from toolvet.server.review import mark_evidence, review_signals
 from toolvet.store.browsing import read_assessment
@@ -191,7 +191,7 @@ def _inserted(records: Sequence[StoreRecord]) -> None:
 def _shown(verdict: VerdictRecord) -> None:
     try:
         json_response(show_verdict(verdict))
-        shown_entry(verdict)
+        entry_view(verdict)
         signals = review_signals(verdict)
         text = verdict.text or ""
         holds("".join(part.text for part in mark_evidence(text, signals)) == text, "marking changes the text")

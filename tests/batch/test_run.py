@@ -20,7 +20,7 @@ from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 
 from toolvet import check_answer
 from toolvet.batch import location, run as running
-from toolvet.batch.chunk import ReadPlace
+from toolvet.batch.chunk import ReadPosition
 from toolvet.batch.engines import Pool
 from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.job import Job
@@ -269,7 +269,7 @@ def test_who_ends_a_run_starts_nothing_again(tmp_path: Path, monkeypatch: pytest
     reader = lines.LinesReader(location.locate(str(source)), 0)
     plan = make_plan(Job(kind="answers"), reader, ["in.jsonl"], "jsonl", source="in.jsonl")
     pool = Pool(plan, 1, EngineFigures())
-    found = threading.Thread(target=lambda: list(pool.judged(reader.chunks((), ReadPlace()))), daemon=True)
+    found = threading.Thread(target=lambda: list(pool.judged(reader.chunks((), ReadPosition()))), daemon=True)
     found.start()
     while not (tmp_path / "started").exists():
         time.sleep(0.01)
@@ -282,9 +282,11 @@ def test_a_chunk_is_some_megabytes_however_large_the_rows_are(tmp_path: Path) ->
     texts = [GOOD, "x" * 3_000_000, "y" * 9_000_000, GOOD]
     pq.write_table(pa.table({"text": texts * 2}), tmp_path / "big.parquet")
     reader = parquet.ParquetReader(location.locate(str(tmp_path / "big.parquet")), 0)
-    sizes = [(chunk.rows, len(chunk.body)) for chunk in reader.chunks(("text",), ReadPlace())]
+    sizes = [(chunk.rows, len(chunk.body)) for chunk in reader.chunks(("text",), ReadPosition())]
     assert sum(rows for rows, _ in sizes) == 8
     assert max(size for _, size in sizes) < 9_100_000
     write_lines(tmp_path / "big.jsonl", [{"text": text} for text in texts * 2])
     line_reader = lines.LinesReader(location.locate(str(tmp_path / "big.jsonl")), 0)
-    assert max(len(chunk.body) for chunk in line_reader.chunks((), ReadPlace())) < 9_000_000 + 2 * parquet.CHUNK_BYTES
+    assert (
+        max(len(chunk.body) for chunk in line_reader.chunks((), ReadPosition())) < 9_000_000 + 2 * parquet.CHUNK_BYTES
+    )

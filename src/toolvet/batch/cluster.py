@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.arrow import pa
-from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
+from toolvet.batch.chunk import Chunk, FileRange, ReadPosition
 from toolvet.batch.engine import ChunkJudges, Verdicts, Work
 from toolvet.batch.executors.executor import EngineFigures, Executor
 from toolvet.batch.judging import Judged
@@ -37,8 +37,8 @@ _MOST_FAILED: Final = 8  # In a row: then it is not the rows.
 class JudgedChunk(msgspec.Struct, frozen=True):
     """The output of one chunk, and from where to where it goes."""
 
-    start: ReadPlace
-    after: ReadPlace
+    start: ReadPosition
+    after: ReadPosition
     judged: list[Judged]
 
 
@@ -89,14 +89,14 @@ class _ClusterJudges:
 
     def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
         """As of `ChunkJudges`."""
-        covered: ReadPlace | None = None
+        covered: ReadPosition | None = None
         self._replies = self._executor.carried(self._requests(work), self._figures)
         for found in self._replies:
             asked, request = self._asked.popleft()
             reply = self._reply(found, request)
             self._figures.retries += reply.retries
             for piece in reply.pieces:
-                # Rows behind a damaged page are in the stretch that has the page, and in those behind it.
+                # Rows behind a damaged page are in the range that has the page, and in those behind it.
                 if covered is None or piece.after > covered:
                     yield Verdicts(asked if isinstance(asked, Chunk) else piece.start, piece.after, piece.judged)
                     covered = piece.after
@@ -108,8 +108,8 @@ class _ClusterJudges:
     def _requests(self, work: Iterator[Work]) -> Iterator[bytes]:
         for each in work:
             name = self._files[each.file] if self._files else None
-            chunk, stretch = (each, None) if isinstance(each, Chunk) else (None, each)
-            request = msgspec.msgpack.encode(WorkRequest(batch_identity(), self._plan, chunk, stretch, name))
+            chunk, file_range = (each, None) if isinstance(each, Chunk) else (None, each)
+            request = msgspec.msgpack.encode(WorkRequest(batch_identity(), self._plan, chunk, file_range, name))
             self._asked.append((each, request))
             yield request
 
@@ -137,7 +137,7 @@ _IDLE_SECONDS: Final = 60.0
 
 
 class WorkRequest(msgspec.Struct, frozen=True):
-    """Rows to judge by a plan: a chunk, or a stretch of a file that the worker reads.
+    """Rows to judge by a plan: a chunk, or a range of a file that the worker reads.
 
     `identity` is of the process that asks; a worker that has another one does not judge. `name` is the file's name for
     the output, where that has one.
@@ -146,7 +146,7 @@ class WorkRequest(msgspec.Struct, frozen=True):
     identity: str
     plan: bytes
     chunk: Chunk | None = None
-    stretch: Stretch | None = None
+    file_range: FileRange | None = None
     name: str | None = None
 
 
@@ -179,32 +179,32 @@ def _pieces(asked: WorkRequest, process: JudgeProcess) -> Iterator[JudgedChunk]:
     if asked.chunk is not None:
         chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
         yield JudgedChunk(chunk.after, chunk.after, process.judge(chunk))
-    if asked.stretch is not None:
+    if asked.file_range is not None:
         plan = msgspec.msgpack.decode(asked.plan, type=Plan)
-        for place, chunk in _read(asked.stretch, plan):
+        for place, chunk in _read(asked.file_range, plan):
             yield JudgedChunk(place, chunk.after, process.judge(msgspec.structs.replace(chunk, name=asked.name)))
 
 
-def _read(stretch: Stretch, plan: Plan) -> Iterator[tuple[ReadPlace, Chunk]]:
-    """The chunks whose first row is in a stretch, each with its place."""
+def _read(file_range: FileRange, plan: Plan) -> Iterator[tuple[ReadPosition, Chunk]]:
+    """The chunks whose first row is in a range, each with its place."""
     try:
-        reader = open_reader(locate(stretch.location), stretch.file, stretch.size)
+        reader = open_reader(locate(file_range.location), file_range.file, file_range.size)
     except UsageError as error:
         raise UsageError(
             f"{error}: a worker reads the input itself, so it must be on a file system that every worker sees under the"
             " same path, or be a URL such as s3://"
         ) from error
-    place = stretch.start
-    for chunk in reader.chunks(plan.wanted, stretch.start):
-        if stretch.end is not None and chunk.row - 1 >= stretch.end:
+    place = file_range.start
+    for chunk in reader.chunks(plan.wanted, file_range.start):
+        if file_range.end is not None and chunk.row - 1 >= file_range.end:
             return
-        if stretch.end is None or chunk.row >= stretch.start.row:
+        if file_range.end is None or chunk.row >= file_range.start.row:
             yield place, chunk
         place = chunk.after
 
 
 class _Processes:
-    """The judging processes of a worker that nobody uses just now, by their plans."""
+    """The judging processes of a worker that are idle, by their plans."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -261,7 +261,7 @@ _processes: Final = _Processes()
 
 
 def close_processes() -> None:
-    """End the judging processes of this worker that nobody uses."""
+    """End the idle judging processes of this worker."""
     _processes.close()
 
 

@@ -153,7 +153,7 @@ class Changes:
         self.old_double += int(old_count[old_count > 1].sum())
         self.new_double += int(new_count[new_count > 1].sum())
         self._name(self.double_ids, ids, (old_count > 1) | (new_count > 1))
-        # What is there twice on one side is told as such, and not as missing on the other.
+        # What is there twice on one side is reported as such, and not as missing on the other.
         self.only_old += int(((old_count == 1) & (new_count == 0)).sum())
         self.only_new += int(((new_count == 1) & (old_count == 0)).sum())
         self._name(self.missing_ids, ids, (old_count == 1) & (new_count == 0))
@@ -300,7 +300,7 @@ _MOST_PARTS: Final = 256
 
 
 def part_count(rows: int | None) -> int:
-    """Return how many parts are good for so many rows; None for a number that nobody knows."""
+    """Return how many parts are good for so many rows; None for an unknown number."""
     return _MOST_PARTS // 4 if rows is None else max(1, min(_MOST_PARTS, rows // ROWS_OF_A_PART))
 
 

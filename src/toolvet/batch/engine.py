@@ -1,7 +1,7 @@
 """`BatchEngine`: where the rows of a run are judged. Output, manifest and limits are the run's, whatever the engine.
 
-A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a stretch of a file that is read where it
-is judged (`Stretch`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers cut
+A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a range of a file that is read where it
+is judged (`FileRange`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers cut
 it, so that the output has the same bytes from every engine. It holds only so much work at a time, tries again what a
 process or a worker that died did not finish, and is closed to give up what it has begun.
 """
@@ -11,12 +11,12 @@ from typing import Protocol
 
 import msgspec
 
-from toolvet.batch.chunk import Chunk, ReadPlace, Stretch
+from toolvet.batch.chunk import Chunk, FileRange, ReadPosition
 from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.judging import Judged
 from toolvet.batch.plan import Plan
 
-Work = Chunk | Stretch
+Work = Chunk | FileRange
 
 
 class Verdicts(msgspec.Struct, frozen=True):
@@ -25,8 +25,8 @@ class Verdicts(msgspec.Struct, frozen=True):
     `chunk` is the chunk itself, or, where another process read it, the place to read it at again.
     """
 
-    chunk: Chunk | ReadPlace
-    after: ReadPlace
+    chunk: Chunk | ReadPosition
+    after: ReadPosition
     judged: list[Judged]
 
 
@@ -49,7 +49,7 @@ class BatchEngine(Protocol):
 
     @property
     def reads(self) -> bool:
-        """Whether it takes stretches, which are read where they are judged; else only chunks."""
+        """Whether it takes ranges, which are read where they are judged; else only chunks."""
         ...
 
     def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:

@@ -41,7 +41,7 @@ _MOST_BYTES: Final = 16 * 2**20  # Of chunks that are read and not judged yet.
 
 
 class LocalEngine:
-    """Judges in so many processes; in this one, where the input is not worth a second."""
+    """Judges in several processes; in this one, where the input is not worth a second."""
 
     reads = False
 
@@ -80,7 +80,7 @@ class InProcess:
 
 
 class Pool:
-    """Judges in so many processes."""
+    """Judges in several processes."""
 
     def __init__(self, plan: Plan, processes: int, figures: EngineFigures) -> None:
         self._plan = msgspec.msgpack.encode(plan)
@@ -108,7 +108,7 @@ class Pool:
             yield Verdicts(done, done.after, future.result())
 
     def close(self) -> None:
-        """End the processes. Those that still judge are killed: nobody wants their answers."""
+        """End the processes. Those that still judge are killed: their answers are not needed."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._is_closed = True
         for process in list(self._processes):

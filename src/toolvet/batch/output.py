@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, load, pa
-from toolvet.batch.chunk import ReadPlace
+from toolvet.batch.chunk import ReadPosition
 from toolvet.batch.judging import Tally, heading
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import decoded
@@ -43,7 +43,7 @@ class Manifest(msgspec.Struct):
     sizes: list[int | None]
     version: int = _VERSION
     parts: list[int] = []
-    after: ReadPlace = ReadPlace()
+    after: ReadPosition = ReadPosition()
     tally: Tally = msgspec.field(default_factory=Tally)
     done: bool = False
 
@@ -70,7 +70,7 @@ class Parts:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._write_manifest()
 
-    def add(self, bodies: Sequence[bytes], tally: Tally, after: ReadPlace) -> None:
+    def add(self, bodies: Sequence[bytes], tally: Tally, after: ReadPosition) -> None:
         """Add the output of a chunk, behind which reading goes on `after`."""
         self._bodies += bodies
         self._size += sum(map(len, bodies))

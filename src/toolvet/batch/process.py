@@ -1,4 +1,4 @@
-"""`JudgeProcess`: one process that judges chunks, started anew when it dies; the row that kills it gets a problem."""
+"""`JudgeProcess`: one process that judges chunks, started again when it dies; the row that kills it gets a problem."""
 
 import os
 import signal
@@ -47,9 +47,9 @@ class JudgeProcess:
         return [checked(last)]
 
     def kill(self) -> None:
-        """End the process at once, for good; whoever waits for its answer gets none."""
+        """End the process at once, for good; a thread that waits for its answer gets none."""
         with self._starting:
-            # Whose process dies starts another one, and judges its chunk anew.
+            # Whose process dies starts another one, and judges its chunk again.
             self._is_ended = True
             if self._process is not None:
                 self._process.kill()
@@ -92,7 +92,7 @@ class JudgeProcess:
             command = [sys.executable, "-P", "-m", "toolvet.batch.process"]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own
             self._process = process
-        with suppress(OSError):  # It died: whoever asks it something notices.
+        with suppress(OSError):  # It died: the next request to it fails.
             write_frame(cast("BinaryIO", process.stdin), self._plan)
         return process
 

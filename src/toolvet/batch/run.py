@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.arrow import pa
-from toolvet.batch.chunk import Chunk, ReadPlace, RowReader, Stretch
+from toolvet.batch.chunk import Chunk, FileRange, ReadPosition, RowReader
 from toolvet.batch.engine import BatchEngine, ChunkJudges, Verdicts, Work
 from toolvet.batch.engines import LocalEngine
 from toolvet.batch.job import Job
@@ -81,7 +81,7 @@ def run_batch(
         limit: Judge at most so many rows.
         jobs: How many processes judge. None: as many as there are cores, one for a small input.
         form: The format of the output, where its name does not say it: "parquet", "jsonl" or "csv".
-        restart: Whether to begin anew where an earlier run was stopped.
+        restart: Whether to begin again where an earlier run was stopped.
         progress: Called now and then with what was done, and the share of the input (0 to 1) where that is known.
         engine: Where rows are judged; the caller closes it. None: on this machine, with so many `jobs`.
 
@@ -117,7 +117,7 @@ class InputRows:
     """The rows of all files from a place on. `first` reads the first file, `sizes` say up to where lines are read."""
 
     def __init__(
-        self, plan: Plan, files: Sequence[Location], first: RowReader, start: ReadPlace, sizes: Sequence[int | None]
+        self, plan: Plan, files: Sequence[Location], first: RowReader, start: ReadPosition, sizes: Sequence[int | None]
     ) -> None:
         self._plan = plan
         self._files = files
@@ -127,15 +127,15 @@ class InputRows:
         self._lines: list[tuple[str, LinesReader]] = []
         self._lengths: dict[int, int] = {}
 
-    def work(self, *, stretches: bool) -> Iterator[Work]:
+    def work(self, *, ranges: bool) -> Iterator[Work]:
         """Yield the work of each file. A later file that cannot be opened is a chunk that is lost.
 
-        With `stretches`, of Parquet, and of small files among several, only the places are yielded; rows of other files
+        With `ranges`, of Parquet, and of small files among several, only the places are yielded; rows of other files
         are read here.
         """
         for number in range(self._start.file, len(self._files)):
-            start = self._start if number == self._start.file else ReadPlace(number)
-            after = ReadPlace(number + 1)
+            start = self._start if number == self._start.file else ReadPosition(number)
+            after = ReadPosition(number + 1)
             try:
                 reader = self._reader(number)
                 self._check_columns(reader, number)
@@ -147,15 +147,15 @@ class InputRows:
             if isinstance(reader, LinesReader):
                 self._lines.append((self._files[number].given, reader))
             self._lengths[number] = _length(reader)
-            yield from (self._stretches(reader, number, start) if stretches else None) or reader.chunks(
+            yield from (self._ranges(reader, number, start) if ranges else None) or reader.chunks(
                 self._plan.wanted, start
             )
 
-    def chunk_at(self, place: ReadPlace) -> Chunk:
+    def chunk_at(self, place: ReadPosition) -> Chunk:
         """Return the chunk that begins at a place, read again."""
         return next(iter(self._reader(place.file).chunks(self._plan.wanted, place)))
 
-    def share(self, after: ReadPlace) -> float | None:
+    def share(self, after: ReadPosition) -> float | None:
         """How much of the input lies before a place, 0 to 1; None where that is not known."""
         length = self._lengths.get(after.file, 0)
         if after.file < len(self._files) and after.at and not length:
@@ -166,7 +166,7 @@ class InputRows:
         """The files that became longer since they were opened, and by how many bytes."""
         return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
 
-    def _stretches(self, reader: RowReader, number: int, start: ReadPlace) -> Iterator[Work] | None:
+    def _ranges(self, reader: RowReader, number: int, start: ReadPosition) -> Iterator[Work] | None:
         """The places of a file's rows; None where they have to be read here."""
         file = self._files[number]
         if file.is_stdio:
@@ -174,12 +174,12 @@ class InputRows:
         place = os.path.abspath(file.path) if file.is_local else file.given  # noqa: PTH100 - a path of the file system
         if isinstance(reader, ParquetReader):
             return (
-                Stretch(number, place, ReadPlace(number, first, first + 1), end)
-                for first, end in reader.stretches(self._plan.wanted, start.at)
+                FileRange(number, place, ReadPosition(number, first, first + 1), end)
+                for first, end in reader.ranges(self._plan.wanted, start.at)
             )
         if len(self._files) == 1 or file.info().size > _WHOLE_FILE:
             return None
-        return iter([Stretch(number, place, start, None, self._size_of(number))])
+        return iter([FileRange(number, place, start, None, self._size_of(number))])
 
     def _check_columns(self, reader: RowReader, number: int) -> None:
         missing = [name for name in self._plan.wanted if name not in reader.names]
@@ -231,7 +231,7 @@ class _BatchRun:
     def _to_stdout(self, plan: Plan, files: Sequence[Location], first: RowReader) -> BatchOutcome:
         if plan.form == "parquet":
             raise UsageError("Parquet cannot be written to stdout; give a file")
-        rows = InputRows(plan, files, first, ReadPlace(), [None] * len(files))
+        rows = InputRows(plan, files, first, ReadPosition(), [None] * len(files))
         tally = Tally()
         out = sys.stdout.buffer
         out.write(heading(plan.output(), plan.form))
@@ -279,7 +279,7 @@ class _BatchRun:
 
     def _limited(self, plan: Plan, judges: ChunkJudges, rows: InputRows, tally: Tally) -> Iterator[Verdicts]:
         """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
-        for found in judges.judged(rows.work(stretches=self._engine.reads)):
+        for found in judges.judged(rows.work(ranges=self._engine.reads)):
             left = None if self._limit is None else self._limit - tally.rows
             if left is not None and left <= sum(each.tally.rows for each in found.judged):
                 chunk = found.chunk if isinstance(found.chunk, Chunk) else rows.chunk_at(found.chunk)

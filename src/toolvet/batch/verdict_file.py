@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, load, pa
-from toolvet.batch.chunk import READ_PROBLEM, ReadPlace, RowReader
+from toolvet.batch.chunk import READ_PROBLEM, ReadPosition, RowReader
 from toolvet.batch.location import Location
 from toolvet.batch.plan import FILE, ID, LENGTH, ROW
 from toolvet.batch.reading.lines import LinesReader
@@ -46,7 +46,7 @@ class VerdictFile:
 
     @property
     def rows(self) -> int | None:
-        """How many rows it has, where that can be told without reading it."""
+        """How many rows it has, where that is known without reading it."""
         return None if self._reader is not None else int(self._parquet.metadata.num_rows)
 
     def require(self, names: Mapping[str, str], *, is_read: bool = False) -> None:
@@ -94,7 +94,7 @@ class VerdictFile:
 
     def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
         """The rows as records, in parts, with the number of the first of each."""
-        for chunk in reader.chunks(self.names, ReadPlace()):
+        for chunk in reader.chunks(self.names, ReadPosition()):
             if chunk.form == "lost":
                 raise UsageError(f"{self.given}: row {chunk.row}: {chunk.problem}")
             if chunk.form == "arrow":

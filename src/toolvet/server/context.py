@@ -25,7 +25,7 @@ class ServerContext:
     Attributes:
         store: Where everything is kept. Its methods wait for a disk or a database: call them in a thread.
         most_body: How many bytes a body may have.
-        ending: Set when the server is told to end. A stream of events looks at it, and ends too.
+        ending: Set when the server should end. A stream of events looks at it, and ends too.
         review: What fills the review queue.
         alerts: The rules of alerts.
         settings: How calls, results and answers are judged for other products; None: by the defaults.
@@ -49,5 +49,5 @@ class ServerContext:
         return cast("K", self._kept.get(kind) or self._kept.setdefault(kind, kind()))
 
     def note(self, who: str, action: str, target: str = "", *, address: str = "") -> None:
-        """Write down who did what, as `write_entry` does: call it before the deed, which a StoreError prevents."""
+        """Write down who did what, as `write_entry` does: call it before the action, which a StoreError prevents."""
         write_entry(self.store, who, action, target, address=address)

@@ -1,6 +1,6 @@
 """Who did what in a store, and when: logins, refusals, labels, imports, exports, deletions. Rows are never changed.
 
-The oldest are deleted where there are more than a hundred thousand, so that nobody can fill the disk with them.
+The oldest are deleted where there are more than a hundred thousand, so that they cannot fill the disk.
 """
 
 import msgspec

@@ -29,7 +29,7 @@ _BATCH: Final = 1000
 # So many bytes of lines are decoded at once, about 500 calls: a record takes several times its line until it is
 # inserted, and what a thread once took of memory it mostly keeps.
 _PIECE: Final = 384 << 10
-# In PostgreSQL nobody waits for a transaction, and each costs a write of the disk and an update of the sums.
+# In PostgreSQL no reader waits for a transaction, and each costs a write of the disk and an update of the sums.
 _LARGE_BATCH: Final = 5000
 _LARGE_PIECE: Final = 1 << 20
 _MOST_HELD_SECONDS: Final = 5.0

@@ -29,7 +29,7 @@ from toolvet.store.tables.rollups import (
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 PLACES_LOCK: Final = 0x746F6F6C766574
-"""The advisory lock of PostgreSQL that writers share while they have places which nobody else sees yet."""
+"""The advisory lock of PostgreSQL that writers share while they have places which no other connection sees yet."""
 
 _Row: TypeAlias = dict[str, object]
 _S = TypeVar("_S")
@@ -278,7 +278,7 @@ _LONGEST: Final = 500
 def insert_entry(
     connection: Connection, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
 ) -> None:
-    """Add an entry in the transaction of the deed: there is neither without the other."""
+    """Add an entry in the transaction of the action: there is neither without the other."""
     texts = {"who": who, "action": action, "target": target, "address": address}
     row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
     added = AUDIT.insert().returning(AUDIT.c.seq)

@@ -58,7 +58,7 @@ class ReviewQueue:
 
     Args:
         store: The store, which stays open as long as the queue is used.
-        choose: Says of a verdict whether people should see it; None: only what `add` is told.
+        choose: Says of a verdict whether people should see it; None: only those given to `add`.
         kinds: The kinds of verdicts that `choose` wants to be asked about; None: all.
         lease_seconds: How long a reviewer has an item before it is free for others.
         clock: Seconds since the epoch.
@@ -122,7 +122,7 @@ class ReviewQueue:
         return added
 
     def _fill_soon(self) -> None:
-        """Look at the verdicts that came since. Where they are many, a thread does, so that nobody waits for them."""
+        """Look at the verdicts that came since. Where they are many, a thread does, so that no reviewer waits for them."""
         if self._choose is None or self._filling.locked():
             return
         with self.store.reading() as connection:
@@ -194,7 +194,7 @@ class ReviewQueue:
     def next(self, reviewer: str) -> QueueItem | None:
         """Lease the item that this reviewer should look at now, None where there is none.
 
-        Who has a lease gets the same item again. Nobody gets what others have, or what they labelled or skipped.
+        Who has a lease gets the same item again. A reviewer never gets what others have, or what they labelled or skipped.
         """
         self._fill_soon()
         item = self._lease_next(reviewer)
@@ -370,7 +370,7 @@ class ReviewQueue:
     def _transact(self, work: Callable[[Connection], _T]) -> _T:
         """Run the work in a transaction that writes; again, where another writer was in its way."""
         deadline = time.monotonic() + _PATIENCE
-        # SQLite gives the next turn to whoever happens to ask, and among twenty threads one may never be it.
+        # SQLite gives the next turn to any thread that asks, and among twenty threads one may never be it.
         is_turn = self.store.address.kind == "sqlite" and self._turn.acquire(timeout=_PATIENCE)
         try:
             return self._try(work, deadline)

@@ -76,7 +76,7 @@ class VerdictRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     @property
     def detail(self) -> Mapping[str, object]:
-        """The rest of the verdict: members that have no field of their own. Decoded anew each time."""
+        """The rest of the verdict: members that have no field of their own. Decoded each time."""
         return decode_document(self.document)
 
 
@@ -112,7 +112,7 @@ class AssessmentRecord(
 
     @property
     def detail(self) -> Mapping[str, object]:
-        """The report. Decoded anew each time."""
+        """The report. Decoded each time."""
         return decode_document(self.document)
 
 

@@ -2,7 +2,7 @@
 
     calls.db.spool/
         0193f2…-4711.jsonl     a segment: lines of JSON, appended by one process, which holds its lock
-        0193f1…-4002.jsonl     nobody holds its lock: the process was killed, and the next one adopts it
+        0193f1…-4002.jsonl     no process holds its lock: the process was killed, and the next one adopts it
 
 A line is in the kernel's hands as soon as `append` returns, so `kill -9` loses none. With `sync` it is on the disk, so
 that a power failure loses none either.

@@ -386,7 +386,7 @@ class Store:
             return prune(self._open_engine(), retention, progress=progress)
 
     def _tidy(self) -> None:
-        """Delete once an hour what this store was told not to keep."""
+        """Delete once an hour what this store should not keep."""
         if self._kept == (None, None) or (self._tidied and time.monotonic() < self._tidied + _TIDY_SECONDS):
             return
         self._tidied = time.monotonic()

@@ -82,7 +82,7 @@ def find_page(
     """
     if wanted.text is not None and not words_of(wanted.text):
         wanted = msgspec.structs.replace(wanted, text=None)
-    asked = _AskedPart(limit, order, after, before, offset)
+    asked = _RequestedPart(limit, order, after, before, offset)
     span = _span_of(connection, wanted)
     if span is None:
         return VerdictPage(verdicts=[], count=0)
@@ -102,7 +102,7 @@ def find_page(
     return _part_of_many(connection, _PlaceWalk(*walking, _without(wanted, walking[0]), span), newest, asked)
 
 
-class _AskedPart(NamedTuple):
+class _RequestedPart(NamedTuple):
     """Which part of the verdicts was asked for."""
 
     limit: int
@@ -169,7 +169,9 @@ def _probe(connection: Connection, condition: IndexCondition, span: PlaceSpan) -
     return condition, probe
 
 
-def _part_of_many(connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _AskedPart) -> VerdictPage:
+def _part_of_many(
+    connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _RequestedPart
+) -> VerdictPage:
     """Return the part that was asked for, or what is found of it within the steps; `newest` are those of the probe."""
     most = asked.limit + 1
     if asked.order == "newest" and asked.before is None and asked.after is None and walk.probe.reached is not None:
@@ -199,7 +201,7 @@ def _part_of_many(connection: Connection, walk: _PlaceWalk, newest: Sequence[int
     )
 
 
-def _part_of_all(connection: Connection, matching: Sequence[int], asked: _AskedPart) -> VerdictPage:
+def _part_of_all(connection: Connection, matching: Sequence[int], asked: _RequestedPart) -> VerdictPage:
     """Return the part of all places of a filter that was asked for."""
     if asked.order in ("newest", "oldest"):
         after, before = asked.after, asked.before
@@ -214,7 +216,7 @@ def _part_of_all(connection: Connection, matching: Sequence[int], asked: _AskedP
 
 
 def _part_of_worst(
-    connection: Connection, wanted: VerdictFilter, newest: Sequence[int], asked: _AskedPart
+    connection: Connection, wanted: VerdictFilter, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
     """Return the worst of a filter with many verdicts: of all that are bad, and of the newest that are not."""
     bad: list[int] = []

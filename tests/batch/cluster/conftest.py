@@ -1,4 +1,4 @@
-"""Inputs of many stretches, and runs on an engine whose workers can be killed at a known moment."""
+"""Inputs of many ranges, and runs on an engine whose workers can be killed at a known moment."""
 
 import json
 import os
@@ -62,10 +62,10 @@ def rows_of_kind(kind: str, rows: int = 120) -> pa.Table:
 
 
 @pytest.fixture
-def many_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each row group is a stretch of its own."""
-    monkeypatch.setattr("toolvet.batch.reading.parquet.STRETCH_BYTES", 1)
-    monkeypatch.setattr("toolvet.batch.reading.parquet._MOST_STRETCHES", 1)
+def many_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row group is a range of its own."""
+    monkeypatch.setattr("toolvet.batch.reading.parquet.RANGE_BYTES", 1)
+    monkeypatch.setattr("toolvet.batch.reading.parquet._MOST_RANGES", 1)
 
 
 def install_hook(folder: Path) -> str:

@@ -285,7 +285,7 @@ def test_what_reviewers_say_becomes_labels() -> None:
     assert doubted is not None
     assert (doubted.there, doubted.not_there, doubted.found, doubted.bad) == (frozenset(), frozenset(), (), True)
     split = reviewed(refusal, ReviewLabel(value="right"), ReviewLabel(value="wrong"))
-    assert (split.bad, split.is_told) == (None, False)
+    assert (split.bad, split.is_rated) == (None, False)
     assert reviewed(refusal, ReviewLabel(value="unsure")).bad is None
     assert labelled_verdict(VerdictRecord(id="1", at=1.0, kind="result"), [ReviewLabel(value="right")]) is None
     (figures,) = type_precisions([confirmed, denied])

@@ -38,7 +38,7 @@ def task(module: str) -> Callable[[bytes], bytes]:
     """Return the function that a worker runs on a request: `answer` of the module.
 
     It is made in here so that it is sent as code and not by its name: a scheduler, or a worker, without toolvet can
-    then say so, and does not fail where nobody sees why.
+    then say so, and does not fail without a visible reason.
     """
 
     def judge(request: bytes) -> bytes:
@@ -59,7 +59,7 @@ CONNECT_SECONDS: Final = 15.0
 
 
 def knock(address: str, what: str, example: str) -> None:
-    """Raise UnreachableError where nobody listens at `address`, and UsageError where it is none."""
+    """Raise UnreachableError where nothing listens at `address`, and UsageError where it is not an address."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port

@@ -17,7 +17,7 @@ _WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is no
 _POLL_SECONDS: Final = 5.0
 _TRIES: Final = 3
 _AHEAD: Final = 3  # Requests that wait for each thread of a worker.
-_MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for stretches are small.
+_MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for ranges are small.
 
 
 class DaskExecutor:
@@ -171,7 +171,7 @@ class DaskExecutor:
 def _counted(answer: Callable[[bytes], bytes]) -> Callable[[bytes, str, int], bytes | str]:
     """Return `answer` as a task that does not begin more than `tries` times.
 
-    The scheduler gives the task of a worker that died to the next one, as often as it likes, and tells nobody. So the
+    The scheduler gives the task of a worker that died to the next one, as often as it likes, and does not report it. So the
     task itself counts, in a variable that the scheduler keeps.
     """
 

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, pa
-from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPlace
+from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPosition
 from toolvet.batch.location import Location
 from toolvet.batch.plan import ID, Plan
 from toolvet.batch.reading.parquet import CHUNK_BYTES
@@ -53,7 +53,7 @@ class LinesReader:
         kinds = {type(value).__name__ for each in self._records if (value := each.get(name)) is not None}
         return next((getattr(pa, found)() for known, found in _SCALARS if kinds == known), pa.string())
 
-    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPosition) -> Iterator[Chunk]:
         """Yield whole lines from the byte `start.at` on."""
         del wanted
         at, row = start.at, start.row
@@ -73,14 +73,14 @@ class LinesReader:
                 if whole:
                     count = whole.count(b"\n")
                     at, row = at + len(whole), row + count
-                    yield Chunk("lines", whole, self._number, row - count, count, ReadPlace(self._number, at, row))
+                    yield Chunk("lines", whole, self._number, row - count, count, ReadPosition(self._number, at, row))
                 if len(rest) > _LONGEST_LINE:
                     yield self._lost(row, at, f"the line is longer than {_LONGEST_LINE >> 20} MiB; so is all behind it")
                     return
                 if not read:
                     break
         if rest and not self.has_grown():
-            yield Chunk("lines", rest, self._number, row, 1, ReadPlace(self._number, at + len(rest), row + 1))
+            yield Chunk("lines", rest, self._number, row, 1, ReadPosition(self._number, at + len(rest), row + 1))
 
     def has_grown(self) -> int:
         """By how many bytes the file has become longer since it was opened."""
@@ -89,7 +89,7 @@ class LinesReader:
         return max(0, (_size(self._location) or 0) - self.size)
 
     def _lost(self, row: int, at: int, problem: str) -> Chunk:
-        return Chunk("lost", b"", self._number, row, 1, ReadPlace(self._number, at, row + 1), problem, is_cut=True)
+        return Chunk("lost", b"", self._number, row, 1, ReadPosition(self._number, at, row + 1), problem, is_cut=True)
 
     def _peek(self) -> bytes:
         if self._location.is_stdio:

@@ -141,10 +141,10 @@ def layout_of(there: Sequence[str], given: str | None, *, source: str) -> Summar
 
     Raises UsageError where it is no output of `toolvet batch`.
     """
-    told = next((kind for column, kind in _TELLING.items() if column in there), None)
-    if given is not None and told not in (None, given):
-        raise UsageError(f"{source} has verdicts on {told}, not on {given}")
-    found = told or (given if PROBLEM in there or not there else None)
+    known = next((kind for column, kind in _TELLING.items() if column in there), None)
+    if given is not None and known not in (None, given):
+        raise UsageError(f"{source} has verdicts on {known}, not on {given}")
+    found = known or (given if PROBLEM in there or not there else None)
     if found is None:
         what = f"it has {', '.join(there[:40])}" if there else "it is empty: say with --kind what it would hold"
         raise UsageError(f"{source}: no output of `toolvet batch`; {what}")

@@ -98,7 +98,7 @@ def summarise(
 
 
 def same_kind(files: Sequence[VerdictFile], given: str | None) -> RowsKind:
-    """Return the kind of the rows of all files. Raises UsageError where they are of several, or none can be told."""
+    """Return the kind of the rows of all files. Raises UsageError where they are of several kinds, or of an unknown one."""
     # A file without rows may not say what it would hold.
     kinds: list[tuple[VerdictFile, RowsKind]] = [
         (each, layout_of(each.names, given, source=each.given).kind) for each in files if each.names
@@ -209,10 +209,10 @@ def describe_labels(
     """Return how far verdicts and labels agree. `bad` and `good` are labels as of `meanings`."""
     means = meanings(tally.words, bad, good)
     words = sorted(tally.words.items(), key=lambda each: (-each[1].rows, each[0]))
-    told = {word: counts for word, counts in words if means[word] is not None}
-    bads = [counts for word, counts in told.items() if means[word]]
-    goods = [counts for word, counts in told.items() if not means[word]]
-    labelled = sum(each.rows for each in told.values())
+    decided = {word: counts for word, counts in words if means[word] is not None}
+    bads = [counts for word, counts in decided.items() if means[word]]
+    goods = [counts for word, counts in decided.items() if not means[word]]
+    labelled = sum(each.rows for each in decided.values())
     shown = words[:_MOST_LABELS]
     report = LabelReport(
         column=column,
@@ -308,7 +308,7 @@ _MOST_PERIODS: Final = 120
 _MOST_SERIES: Final = 12
 _LEVEL: Final = 0.05
 _LEAST_CHANGE: Final = 0.1
-"""Of millions of rows every ripple is more than chance: a change is told from a tenth of the larger share on."""
+"""Of millions of rows every ripple is more than chance: a change is reported from a tenth of the larger share on."""
 _CORE: Final = 0.005  # Rows at each end that do not decide which periods are shown: clocks are wrong sometimes.
 
 

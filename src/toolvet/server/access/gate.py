@@ -133,7 +133,7 @@ class Gate:
         return Sender(self.people.local, None)
 
     def end_session(self, request: HTTPConnection) -> None:
-        """End the session that a request came with: whoever logs in leaves nothing of it behind."""
+        """End the session that a request came with: a login leaves nothing of it behind."""
         session = self.sessions.read(request.cookies.get(self.cookie))
         if session is not None:
             self.sessions.end(session)

@@ -1,4 +1,4 @@
-"""Who is known: the people of the settings file with their tokens, and whoever sits at this machine."""
+"""Who is known: the people of the settings file with their tokens, and the user of this machine."""
 
 import getpass
 import hashlib
@@ -23,7 +23,7 @@ class People:
     Args:
         known: The people of the settings.
         token: A token given on the command line or by the environment; who has it is an admin named "admin".
-        local: Whoever sends a request without any credentials; None where credentials are needed.
+        local: The sender of a request without any credentials; None where credentials are needed.
 
     Raises:
         UsageError: For a name or a token that stands for two people, and for a hash that is none.
@@ -86,7 +86,7 @@ class People:
 
 
 def person_at_this_machine() -> Person:
-    """Return the user of this machine, who may do everything: whoever reaches the loopback reads the store anyway."""
+    """Return the user of this machine, who may do everything: every process on the loopback reads the store anyway."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):

@@ -156,7 +156,7 @@ class AlertWatch:
                         threading.Thread(target=self._deliver_apart, args=words, daemon=True).start()
             except StoreError as error:
                 self._complain("the store", f"alerts cannot be evaluated: {error}")
-            except Exception as error:  # noqa: BLE001 - the watch must outlive what nobody thought of
+            except Exception as error:  # noqa: BLE001 - the watch must outlive unexpected errors
                 self._complain("the store", f"alerts cannot be evaluated: {type(error).__name__}: {error}")
             else:
                 self._complained.discard("the store")

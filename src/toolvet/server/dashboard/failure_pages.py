@@ -59,7 +59,7 @@ class FailurePages:
         self.menu = menu
 
     def answer(self, request: HTTPConnection, error: ApiError) -> Response:
-        """Return a page for a browser that wants one, else the envelope: nobody is known to look."""
+        """Return a page for a browser that wants one, else the envelope: a program reads it."""
         if reads_pages(request.headers) and not request.url.path.startswith("/v1/"):
             return self.show(error)
         return failure(error.status, error.envelope, error.headers)

@@ -24,7 +24,7 @@ class RequestContext:
     address: str = ""
 
     def note(self, action: str, target: str = "") -> None:
-        """Write down who does what: call it before the deed, which a StoreError prevents."""
+        """Write down who does what: call it before the action, which a StoreError prevents."""
         self.server.note(self.person.name, action, target, address=self.address)
 
 

@@ -44,7 +44,7 @@ def pages() -> list[Page]:
 
 
 def environment() -> Environment:
-    """Return the templates. Every value is escaped; a name that nobody gave is an error."""
+    """Return the templates. Every value is escaped; an undefined name is an error."""
     sources = {name: text.decode() for name, text in data_files("toolvet.server.dashboard.templates", ".jinja")}
     made = Environment(
         loader=DictLoader(sources),
@@ -94,11 +94,11 @@ def _handler(page: Page, server: ServerContext, gate: Gate, failures: FailurePag
         if caller.person is None:
             query = f"?{request.url.query}" if request.url.query and request.method == "GET" else ""
             return RedirectResponse(f"/login?{urlencode({'next': request.url.path + query})}", 303)
-        # Whoever is let in without a login cannot leave either.
+        # A person who is let in without a login cannot leave either.
         may_leave = gate.people.local is None and caller.session is not None
         session, cookie = caller.session, None
         if session is None:
-            # Whoever sits at this machine gets a session, too, so that every form carries the token of its page.
+            # The user of this machine gets a session, too, so that every form carries the token of its page.
             session, cookie = gate.sessions.begin(caller.person.name)
         csrf = gate.sessions.form_token(session)
         context = RequestContext(

@@ -42,7 +42,7 @@ from toolvet.server.guardrails.dialect import (
     guardrail_dialect,
     moments_by_path,
 )
-from toolvet.server.guardrails.memory import GuardrailMemory, KeptConversation, by_name
+from toolvet.server.guardrails.memory import GuardrailConversation, GuardrailMemory, by_name
 
 if TYPE_CHECKING:
     from toolvet.core.turn import AnswerOptions
@@ -184,14 +184,14 @@ class _Reading:
             else found_at(self._given, where)
         )
         self._key = (f"{asked.product}:{asked.who}", found) if isinstance(found, str) and found else None
-        self._kept = memory.kept(self._key) if self._key is not None else KeptConversation()
+        self._kept = memory.kept(self._key) if self._key is not None else GuardrailConversation()
 
     def verdict(self) -> tuple[str, dict[str, object]]:
         """Return the kind of answer, and what its form needs."""
         moment = self._moment
         if self._key is not None and moment.messages:
             tools = elements(found_at(self._given, moment.tools))
-            self._memory.keep(self._key, KeptConversation(tools, elements(found_at(self._given, moment.messages))))
+            self._memory.keep(self._key, GuardrailConversation(tools, elements(found_at(self._given, moment.messages))))
         refused = self._bad_call() or self._contradicted()
         if refused is not None:
             return "refuse", {"$text": refused}
@@ -327,6 +327,6 @@ def _definition(event: HookEvent, memory: GuardrailMemory, *, may_read_lists: bo
     found = None if prefix is None else memory.definition(event.tool.removeprefix(prefix), prefixes[prefix])
     if found is None and may_read_lists:
         known = server_of("claude", dialect, event)
-        # Nothing is started, and nobody waits.
+        # Nothing is started, and no request waits.
         found = None if known is None else definition_of(known[0], known[1], wait=0, may_ask=False)
     return found

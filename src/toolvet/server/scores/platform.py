@@ -84,7 +84,7 @@ class ScoreSender(Protocol):
 
     @property
     def complaints(self) -> list[str]:
-        """What the platform said of scores that it dropped, a sentence each; whoever reads them empties it."""
+        """What the platform said of scores that it dropped, a sentence each; reading them empties it."""
         ...
 
     def accepts(self, score: Score) -> bool:

@@ -15,7 +15,7 @@ _SEVERITIES: Final = ("error", "warning", "info")
 
 
 @dataclass(frozen=True)
-class ShownReportFinding:
+class ReportFindingView:
     """One finding of a report; `was` is its severity in the other report where that differs."""
 
     id: str
@@ -39,17 +39,17 @@ class ToolChange:
 class AssessmentComparison:
     """What changed from report a to report b. `kept` is how many findings are the same."""
 
-    new: Sequence[ShownReportFinding]
-    gone: Sequence[ShownReportFinding]
-    changed: Sequence[ShownReportFinding]
+    new: Sequence[ReportFindingView]
+    gone: Sequence[ReportFindingView]
+    changed: Sequence[ReportFindingView]
     kept: int
     tools: Sequence[ToolChange]
 
 
-def report_findings(record: AssessmentRecord) -> Sequence[ShownReportFinding]:
+def report_findings(record: AssessmentRecord) -> Sequence[ReportFindingView]:
     """Return the findings of a report, the gravest first."""
     found = [
-        ShownReportFinding(
+        ReportFindingView(
             id=str(finding.get("id", "")),
             severity=str(finding.get("severity", "")),
             message=str(finding.get("message", "")),
@@ -64,7 +64,7 @@ def report_findings(record: AssessmentRecord) -> Sequence[ShownReportFinding]:
 def compare_assessments(a: AssessmentRecord, b: AssessmentRecord) -> AssessmentComparison:
     """Return what changed. A finding is the same where check and tool are; then its severity and words may differ."""
     before, after = _by_subject(report_findings(a)), _by_subject(report_findings(b))
-    changed: list[ShownReportFinding] = []
+    changed: list[ReportFindingView] = []
     kept = 0
     for key in after.keys() & before.keys():
         old, new = before[key], after[key]
@@ -72,7 +72,7 @@ def compare_assessments(a: AssessmentRecord, b: AssessmentRecord) -> AssessmentC
             kept += 1
         else:
             words = old.severity if old.severity != new.severity else old.message
-            changed.append(ShownReportFinding(new.id, new.severity, new.message, new.tools, new.remedy, was=words))
+            changed.append(ReportFindingView(new.id, new.severity, new.message, new.tools, new.remedy, was=words))
     statuses = _statuses(a), _statuses(b)
     names = sorted(statuses[0].keys() | statuses[1].keys())
     tools = [ToolChange(name, statuses[0].get(name, ""), statuses[1].get(name, "")) for name in names]
@@ -91,15 +91,15 @@ def _subjects(finding: Mapping[str, object]) -> Sequence[str]:
     return names or ([str(one)] if one else [])
 
 
-def _by_subject(findings: Sequence[ShownReportFinding]) -> Mapping[tuple[str, str, int], ShownReportFinding]:
+def _by_subject(findings: Sequence[ReportFindingView]) -> Mapping[tuple[str, str, int], ReportFindingView]:
     """Return each finding once for each of its tools; several of one check about one tool are counted."""
-    found: dict[tuple[str, str, int], ShownReportFinding] = {}
+    found: dict[tuple[str, str, int], ReportFindingView] = {}
     for finding in findings:
         for name in finding.tools or ("",):
             number = 0
             while (finding.id, name, number) in found:
                 number += 1
-            single = ShownReportFinding(
+            single = ReportFindingView(
                 finding.id, finding.severity, finding.message, (name,) if name else (), finding.remedy
             )
             found[finding.id, name, number] = single
@@ -113,7 +113,7 @@ def _statuses(record: AssessmentRecord) -> Mapping[str, str]:
     }
 
 
-def _sorted(findings: Iterable[ShownReportFinding]) -> Sequence[ShownReportFinding]:
+def _sorted(findings: Iterable[ReportFindingView]) -> Sequence[ReportFindingView]:
     return sorted(
         findings,
         key=lambda each: (

@@ -7,7 +7,7 @@ from typing import Final
 from toolvet.core.envelope import error_response, not_found_error
 from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, RequestContext
-from toolvet.server.dashboard.view.entries import ShownEntry, shown_entry, turn_entries
+from toolvet.server.dashboard.view.entries import EntryView, entry_view, turn_entries
 from toolvet.server.dashboard.view.paths import read_segment
 from toolvet.server.failures import ApiError
 from toolvet.store import RecordedTurn, VerdictFilter, VerdictRecord
@@ -44,7 +44,7 @@ class ConversationTurn:
     trace: str | None
     began: float
     calls: Sequence[VerdictRecord]
-    answers: Sequence[ShownEntry]
+    answers: Sequence[EntryView]
 
 
 def _fill_conversation(context: RequestContext) -> Mapping[str, object]:
@@ -75,7 +75,7 @@ def _turn(turn: RecordedTurn | None, verdicts: Sequence[VerdictRecord]) -> Conve
         trace=verdicts[0].trace,
         began=min(verdict.at for verdict in every),
         calls=[verdict for verdict in every if verdict.kind != "answer"],
-        answers=[shown_entry(verdict, with_calls=False) for verdict in every if verdict.kind == "answer"],
+        answers=[entry_view(verdict, with_calls=False) for verdict in every if verdict.kind == "answer"],
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, RequestContext
-from toolvet.server.dashboard.view.entries import shown_entry
+from toolvet.server.dashboard.view.entries import entry_view
 from toolvet.server.dashboard.view.paths import queried, turn_path
 from toolvet.server.dashboard.view.period import Period, read_period
 from toolvet.server.failures import ApiError
@@ -205,7 +205,7 @@ def _fill_one(context: RequestContext) -> Mapping[str, object]:
     record = context.server.store.verdict(context.path["id"])
     if record is None:
         raise ApiError(404, not_found_error("verdict", context.path["id"]))
-    return {"entries": [shown_entry(record)], "record": record}
+    return {"entries": [entry_view(record)], "record": record}
 
 
 PAGES = (

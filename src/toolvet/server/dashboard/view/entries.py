@@ -19,7 +19,7 @@ _GOOD: frozenset[str] = frozenset({*GOOD_OUTCOMES, "valid", "use"})
 
 
 @dataclass(frozen=True)
-class ShownFinding:
+class FindingView:
     """One finding: its number on the page, what it is, and what is said of it.
 
     `place` is a path in the arguments; `lines` are further facts, each with its name.
@@ -60,7 +60,7 @@ class PayloadPart:
 
 
 @dataclass(frozen=True)
-class ShownCall:
+class CallView:
     """A call: arguments and result, as far as they were kept."""
 
     tool: str
@@ -70,7 +70,7 @@ class ShownCall:
 
 
 @dataclass(frozen=True)
-class ShownEntry:
+class EntryView:
     """One verdict of a turn.
 
     Attributes:
@@ -90,29 +90,29 @@ class ShownEntry:
     record: VerdictRecord
     is_good: bool
     arguments: Folded | None = None
-    argument_findings: Sequence[ShownFinding] = ()
+    argument_findings: Sequence[FindingView] = ()
     result: Sequence[PayloadPart] = ()
-    result_findings: Sequence[ShownFinding] = ()
+    result_findings: Sequence[FindingView] = ()
     question: str = ""
     text: Folded | None = None
-    findings: Sequence[ShownFinding] = ()
-    calls: Sequence[ShownCall] = ()
+    findings: Sequence[FindingView] = ()
+    calls: Sequence[CallView] = ()
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
-def turn_entries(turn: RecordedTurn) -> Sequence[ShownEntry]:
+def turn_entries(turn: RecordedTurn) -> Sequence[EntryView]:
     """Return the entries of a turn, its calls before its answers; findings are numbered through."""
-    found: list[ShownEntry] = []
+    found: list[EntryView] = []
     number = 1
     recorded = any(verdict.kind == "call" and "result" in verdict.detail for verdict in turn.verdicts)
     for record in sorted(turn.verdicts, key=lambda each: (each.kind == "answer", each.at, each.seq)):
-        entry = shown_entry(record, number, with_calls=not recorded)
+        entry = entry_view(record, number, with_calls=not recorded)
         number += len(entry.argument_findings) + len(entry.result_findings) + len(entry.findings)
         found.append(entry)
     return found
 
 
-def shown_entry(record: VerdictRecord, number: int = 1, *, with_calls: bool = True) -> ShownEntry:
+def entry_view(record: VerdictRecord, number: int = 1, *, with_calls: bool = True) -> EntryView:
     """Return a verdict as a page shows it; its findings are numbered from `number`."""
     detail = record.detail
     is_good = not record.failed and not record.escalate and (record.outcome in _GOOD or record.kind == "answer")
@@ -126,7 +126,7 @@ def shown_entry(record: VerdictRecord, number: int = 1, *, with_calls: bool = Tr
     after = number + len(about_arguments)
     verdict = members(detail.get("verdict")) or detail
     about_result = () if about_arguments and record.kind == "arguments" else _of_result(record, verdict, after)
-    return ShownEntry(
+    return EntryView(
         record=record,
         is_good=is_good,
         arguments=shown_json(detail["arguments"]) if "arguments" in detail else None,
@@ -140,15 +140,15 @@ def shown_entry(record: VerdictRecord, number: int = 1, *, with_calls: bool = Tr
 
 def _answer(
     record: VerdictRecord, detail: Mapping[str, object], number: int, *, is_good: bool, with_calls: bool
-) -> ShownEntry:
-    text, findings, spans = record.text or "", list[ShownFinding](), list[TextSpan]()
+) -> EntryView:
+    text, findings, spans = record.text or "", list[FindingView](), list[TextSpan]()
     for place, signal in enumerate(members(each) for each in elements(detail.get("signals"))):
         evidence, level = str(signal.get("evidence") or ""), _level(signal.get("weight"))
         findings.append(_signal(signal, number + place, level, evidence))
         span = find_span(text, evidence, signal.get("position"), number + place, level)
         spans.extend([span] if span is not None else [])
     calls = [_call(members(call)) for call in elements(detail.get("calls"))] if with_calls else []
-    return ShownEntry(
+    return EntryView(
         record=record,
         is_good=is_good,
         question=str(detail.get("question") or ""),
@@ -159,9 +159,9 @@ def _answer(
     )
 
 
-def _signal(signal: Mapping[str, object], number: int, level: str, evidence: str) -> ShownFinding:
+def _signal(signal: Mapping[str, object], number: int, level: str, evidence: str) -> FindingView:
     lines = [("instead of", str(signal["against"]))] if signal.get("against") else []
-    return ShownFinding(
+    return FindingView(
         number=number,
         type=str(signal.get("type") or ""),
         level=level,
@@ -172,9 +172,9 @@ def _signal(signal: Mapping[str, object], number: int, level: str, evidence: str
     )
 
 
-def _issue(issue: Mapping[str, object], number: int) -> ShownFinding:
+def _issue(issue: Mapping[str, object], number: int) -> FindingView:
     facts = [(name, issue.get(key)) for name, key in (("sent", "received"), ("expected", "expected"), ("fix", "fix"))]
-    return ShownFinding(
+    return FindingView(
         number=number,
         type=str(issue.get("kind") or issue.get("keyword") or ""),
         level="error",
@@ -184,7 +184,7 @@ def _issue(issue: Mapping[str, object], number: int) -> ShownFinding:
     )
 
 
-def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int) -> Sequence[ShownFinding]:
+def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int) -> Sequence[FindingView]:
     said = [
         f"{each}"
         for each in (*elements(verdict.get("issues")), *elements(verdict.get("evidence")))
@@ -203,7 +203,7 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
     if main is None and not record.failed:
         return ()
     return [
-        ShownFinding(
+        FindingView(
             number=number,
             type=main.type if main is not None else record.outcome,
             level=main.level if main is not None else "error",
@@ -214,8 +214,8 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
     ]
 
 
-def _call(call: Mapping[str, object]) -> ShownCall:
-    return ShownCall(
+def _call(call: Mapping[str, object]) -> CallView:
+    return CallView(
         tool=str(call.get("tool") or ""),
         arguments=shown_json(call["arguments"]) if call.get("arguments") is not None else None,
         result=result_parts(call["result"]) if "result" in call else (),

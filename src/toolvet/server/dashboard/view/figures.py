@@ -39,7 +39,7 @@ class ChartLine:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: `at` has the begin of each stretch in seconds since the epoch."""
+    """A chart: `at` has the begin of each step in seconds since the epoch."""
 
     id: str
     title: str
@@ -55,7 +55,7 @@ class Chart:
 
     @property
     def rows(self) -> Sequence[tuple[Markup, Sequence[str]]]:
-        """The same as a table: each stretch that has a figure."""
+        """The same as a table: each step that has a figure."""
         shown = _SHOWN[self.unit]
         return [
             (when(at), [shown(line.values[place]) for line in self.lines])
@@ -84,29 +84,29 @@ def read_charts(store: Store, period: Period, server: str | None = None, tool: s
     """Return the charts of a period: calls, failures, answers, durations."""
     first = period.since // period.step * period.step
     count = int(-(-(period.until - first) // period.step))
-    stretches = tuple(first + place * period.step for place in range(count))
+    begins = tuple(first + place * period.step for place in range(count))
     shift = period.until - period.since
     now = _read(store, period, server, tool)
     before = _read(store, period.before, server, tool)
 
     def line(label: str, colour: str, which: int, figure: _Figure) -> ChartLine:
-        return ChartLine(label, tuple(figure(now[which].get(at, _NONE)) for at in stretches), colour)
+        return ChartLine(label, tuple(figure(now[which].get(at, _NONE)) for at in begins), colour)
 
     def line_before(which: int, figure: _Figure) -> ChartLine:
-        values = tuple(figure(before[which].get(at - shift, _NONE)) for at in stretches)
+        values = tuple(figure(before[which].get(at - shift, _NONE)) for at in begins)
         return ChartLine(
             f"{period.words} before" if period.key else "the period before", values, "--faint", is_before=True
         )
 
     def chart(id_: str, title: str, unit: Unit, which: int, *drawn: tuple[str, str, _Figure]) -> Chart:
         lines = [line(label, colour, which, figure) for label, colour, figure in drawn]
-        return Chart(id_, title, unit, stretches, (*lines, line_before(which, drawn[0][2])))
+        return Chart(id_, title, unit, begins, (*lines, line_before(which, drawn[0][2])))
 
     calls, answers = 0, 1
     charts = (
         chart(
             "calls",
-            f"Calls per {period.stretch}",
+            f"Calls per {period.step_name}",
             "count",
             calls,
             ("calls", "--info", lambda figures: figures.verdicts),
@@ -145,7 +145,7 @@ _ALWAYS: Final = ("calls", "failures")
 def _read(
     store: Store, period: Period, server: str | None, tool: str | None
 ) -> tuple[Mapping[float, VerdictFigures], Mapping[float, VerdictFigures]]:
-    """Return the figures of calls and of answers by the begin of their stretch."""
+    """Return the figures of calls and of answers by the begin of their step."""
     wanted = period.figures(server=server, tool=tool)
     # Most stores have two kinds of the five.
     kinds = [group.kind for group in store.groups(("kind",), wanted)]

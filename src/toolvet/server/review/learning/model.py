@@ -94,8 +94,8 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     alarms. The model is refused where nothing is left, and where no label has fewer errors.
     Raises UsageError where there are too few labels to learn from.
     """
-    told = [row for row in rows if row.is_told]
-    learned, held = split_held_back(told)
+    rated = [row for row in rows if row.is_rated]
+    learned, held = split_held_back(rated)
     usable: list[Label] = [label for label in LABELS if _is_enough(label, learned, held)]
     if not usable:
         raise UsageError(_too_few(learned, held))
@@ -116,7 +116,7 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
         kept=kept,
         learned_from=len(learned),
         held_back=len(held),
-        sources=_counts(told),
+        sources=_counts(rated),
         digest=_digest(learned),
         outcomes=tuple(outcomes),
         refused=_refusal(relearned, outcomes),
@@ -218,9 +218,9 @@ def _outcomes(
     sources = [ALL, *(name for name, _ in _counts(rows))] if len({row.source for row in rows}) > 1 else [ALL]
     found: list[LabelOutcome] = []
     for label in LABELS:
-        told = [each for each in judged if label in each[0].there or label in each[0].not_there]
+        rated = [each for each in judged if label in each[0].there or label in each[0].not_there]
         for source in sources:
-            part = [each for each in told if source in (ALL, each[0].source)]
+            part = [each for each in rated if source in (ALL, each[0].source)]
             if part:
                 found.append(_outcome(by, label, source, part))
     return found
