@@ -101,8 +101,8 @@ def own_sentences() -> list[LabelledText]:
 def left_open(text: str) -> bool:
     """Whether a cue is found in `text` and nothing that decides: then the model is asked."""
     found = find(text)
-    rated, undecided = counting(found, len(text), masks(text) if found else None)
-    return undecided and not any(signal.weight > DECIDING for signal in rated)
+    told, undecided = counting(found, len(text), masks(text) if found else None)
+    return undecided and not any(signal.weight > DECIDING for signal in told)
 
 
 def report(trained: Trained) -> None:
@@ -119,9 +119,9 @@ def report(trained: Trained) -> None:
 
 def held_out(model: Model, rows: list[LabelledText]) -> None:
     for label in LABELS:
-        rated = [row for row in rows if label not in row.unsure]
-        reported = [any(each.label == label for each in judge(row.text, model=model)) for row in rated]
-        positive = [label in row.wrong for row in rated]
+        told = [row for row in rows if label not in row.unsure]
+        reported = [any(each.label == label for each in judge(row.text, model=model)) for row in told]
+        positive = [label in row.wrong for row in told]
         if any(positive) or any(reported):
             found = sum(p and r for p, r in zip(positive, reported, strict=True))
             print(

@@ -122,7 +122,7 @@ class ReviewQueue:
         return added
 
     def _fill_soon(self) -> None:
-        """Look at the verdicts that came since. Where they are many, a thread does, so that no reviewer waits for them."""
+        """Look at the verdicts that came since. Where they are many, a thread does, so that no reviewer waits."""
         if self._choose is None or self._filling.locked():
             return
         with self.store.reading() as connection:
@@ -194,7 +194,7 @@ class ReviewQueue:
     def next(self, reviewer: str) -> QueueItem | None:
         """Lease the item that this reviewer should look at now, None where there is none.
 
-        Who has a lease gets the same item again. A reviewer never gets what others have, or what they labelled or skipped.
+        Who has a lease gets the same item again. A reviewer never gets what others have, labelled or skipped.
         """
         self._fill_soon()
         item = self._lease_next(reviewer)

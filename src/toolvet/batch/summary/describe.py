@@ -98,7 +98,7 @@ def summarise(
 
 
 def same_kind(files: Sequence[VerdictFile], given: str | None) -> RowsKind:
-    """Return the kind of the rows of all files. Raises UsageError where they are of several kinds, or of an unknown one."""
+    """Return the kind of the rows of all files. Raises UsageError for several kinds, and for an unknown one."""
     # A file without rows may not say what it would hold.
     kinds: list[tuple[VerdictFile, RowsKind]] = [
         (each, layout_of(each.names, given, source=each.given).kind) for each in files if each.names
