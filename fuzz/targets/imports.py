@@ -17,11 +17,10 @@ from toolvet.server.dashboard.api.stored import show_assessment, show_event, sho
 from toolvet.server.dashboard.view.entries import entry_view
 from toolvet.server.failures import json_response
 from toolvet.server.review import mark_evidence, review_signals
-from toolvet.store.browsing import read_assessment
 from toolvet.store.database import memory_engine
 from toolvet.store.export import read_file
 from toolvet.store.inserting import insert_records
-from toolvet.store.reading import read_events, read_verdict
+from toolvet.store.reading import read_assessment, read_events, read_verdict
 from toolvet.store.records import (
     AssessmentRecord,
     EventRecord,

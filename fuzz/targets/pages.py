@@ -25,7 +25,7 @@ from toolvet.server.dashboard import rendering
 from toolvet.server.dashboard.api import routing
 from toolvet.server.dashboard.app import endpoints, make_app
 from toolvet.server.dashboard.rendering import pages
-from toolvet.server.dashboard.view.paths import segment
+from toolvet.server.dashboard.view.formats import segment
 from toolvet.store import Store
 
 QUERY = (

@@ -10,7 +10,7 @@ from toolvet.server.access.guard import BrowserGuard
 from toolvet.server.access.login import _inside as inside
 from toolvet.server.access.session import LoginSession, Sessions
 from toolvet.server.dashboard.pages.verdicts import read_chosen
-from toolvet.server.dashboard.view.paths import queried, read_segment, segment
+from toolvet.server.dashboard.view.formats import queried, read_segment, segment
 from toolvet.server.dashboard.view.period import read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter

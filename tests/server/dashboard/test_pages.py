@@ -19,7 +19,7 @@ from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.app import make_app
 from toolvet.server.dashboard.pages import turns
 from toolvet.server.dashboard.rendering import assets, pages
-from toolvet.server.dashboard.view.paths import conversation_path, server_path, tool_path, turn_path
+from toolvet.server.dashboard.view.formats import conversation_path, server_path, tool_path, turn_path
 from toolvet.store import Store, VerdictFilter, verdict_page
 
 LISTS: Final = (

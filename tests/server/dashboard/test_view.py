@@ -14,7 +14,7 @@ from toolvet.server.dashboard.pages.assessments import compare_assessments
 from toolvet.server.dashboard.pages.compare import AnswerCase, compare_answers, student_quantile
 from toolvet.server.dashboard.view.entries import TextSpan, find_span, marked, result_parts, shown_json, shown_value
 from toolvet.server.dashboard.view.figures import Chart, ChartLine
-from toolvet.server.dashboard.view.paths import queried, read_segment, segment
+from toolvet.server.dashboard.view.formats import queried, read_segment, segment
 from toolvet.server.dashboard.view.period import read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import AssessmentRecord

@@ -81,8 +81,8 @@ class DaftExecutor:
     def _counted(self) -> Callable[[bytes], bytes]:
         """Return the task that does not begin a request more often than its head says: then the reply is empty.
 
-        Daft gives the task of a worker that died to the next one, without an end, and reports nothing. So the task itself
-        asks an actor how often it was begun; that takes no core.
+        Daft gives the task of a worker that died to the next one, without an end, and reports nothing. So the task
+        itself asks an actor how often it was begun; that takes no core.
         """
         name = f"toolvet-{uuid.uuid4().hex}"
         # Held, because it ends with the last reference.

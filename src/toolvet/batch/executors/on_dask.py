@@ -171,8 +171,8 @@ class DaskExecutor:
 def _counted(answer: Callable[[bytes], bytes]) -> Callable[[bytes, str, int], bytes | str]:
     """Return `answer` as a task that does not begin more than `tries` times.
 
-    The scheduler gives the task of a worker that died to the next one, as often as it likes, and reports nothing. So the
-    task itself counts, in a variable that the scheduler keeps.
+    The scheduler gives the task of a worker that died to the next one, as often as it likes, and reports nothing. So
+    the task itself counts, in a variable that the scheduler keeps.
     """
 
     def run(request: bytes, name: str, tries: int) -> bytes | str:

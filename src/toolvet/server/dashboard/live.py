@@ -19,7 +19,7 @@ from toolvet.server.access.role import Role
 from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.api.routing import allowed
 from toolvet.server.failures import ApiError, failure
-from toolvet.store.browsing import StoreProgress, read_progress
+from toolvet.store.reading import StoreProgress, read_progress
 
 MOST_LISTENERS: Final = 100
 _LOOK_SECONDS: Final = 1.0

@@ -29,10 +29,9 @@ from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.api.routing import allowed
 from toolvet.server.dashboard.failure_pages import FailurePages
 from toolvet.server.dashboard.page import Page, RequestContext
-from toolvet.server.dashboard.view.formats import FILTERS
-from toolvet.server.dashboard.view.paths import conversation_path, queried, server_path, tool_path, turn_path
+from toolvet.server.dashboard.view.formats import FILTERS, conversation_path, queried, server_path, tool_path, turn_path
 from toolvet.server.failures import ApiError, refusal
-from toolvet.store.browsing import read_progress
+from toolvet.store.reading import read_progress
 
 
 def pages() -> list[Page]:

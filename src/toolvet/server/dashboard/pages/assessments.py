@@ -9,7 +9,7 @@ from toolvet.core.json_value import elements, members
 from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.failures import ApiError
 from toolvet.store import AssessmentRecord
-from toolvet.store.browsing import read_assessment, read_assessment_heads
+from toolvet.store.reading import read_assessment, read_assessment_heads
 
 _SEVERITIES: Final = ("error", "warning", "info")
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from toolvet.core.envelope import not_found_error
 from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.figures import SORTS, read_charts, read_split, sort_groups, tiles
-from toolvet.server.dashboard.view.paths import read_segment
+from toolvet.server.dashboard.view.formats import read_segment
 from toolvet.server.dashboard.view.period import read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
-from toolvet.store.browsing import read_assessment_heads
+from toolvet.store.reading import read_assessment_heads
 
 _MOST = 500
 _MOST_FAILURES = 10

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.figures import read_charts, read_split, slowest, tiles, worst
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.store.browsing import read_assessment_heads, read_progress
+from toolvet.store.reading import read_assessment_heads, read_progress
 
 _MOST_TOOLS = 6
 _MOST_ISSUES = 8

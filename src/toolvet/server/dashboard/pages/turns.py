@@ -8,7 +8,7 @@ from toolvet.core.envelope import error_response, not_found_error
 from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.entries import EntryView, entry_view, turn_entries
-from toolvet.server.dashboard.view.paths import read_segment
+from toolvet.server.dashboard.view.formats import read_segment
 from toolvet.server.failures import ApiError
 from toolvet.store import RecordedTurn, VerdictFilter, VerdictRecord
 

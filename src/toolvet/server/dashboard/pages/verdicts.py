@@ -11,7 +11,7 @@ from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.entries import entry_view
-from toolvet.server.dashboard.view.paths import queried, turn_path
+from toolvet.server.dashboard.view.formats import queried, turn_path
 from toolvet.server.dashboard.view.period import Period, read_period
 from toolvet.server.failures import ApiError
 from toolvet.store import Store, VerdictFilter
