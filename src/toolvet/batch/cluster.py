@@ -19,9 +19,8 @@ import msgspec
 
 from toolvet.batch.arrow import pa
 from toolvet.batch.chunk import Chunk, FileRange, ReadPosition
-from toolvet.batch.engine import ChunkJudges, Verdicts, Work
 from toolvet.batch.executors.executor import EngineFigures, Executor
-from toolvet.batch.judging import Judged
+from toolvet.batch.judging import ChunkJudges, Judged, Verdicts, Work
 from toolvet.batch.location import locate
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess

@@ -13,10 +13,9 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.chunk import Chunk
-from toolvet.batch.engine import BatchEngine, ChunkJudges, Verdicts, Work
 from toolvet.batch.executors.executor import EngineFigures, cores
 from toolvet.batch.executors.opening import open_executor
-from toolvet.batch.judging import ChunkJudge, Judged
+from toolvet.batch.judging import BatchEngine, ChunkJudge, ChunkJudges, Judged, Verdicts, Work
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess, checked
 from toolvet.errors import UsageError

@@ -13,10 +13,9 @@ import msgspec
 
 from toolvet.batch.arrow import pa
 from toolvet.batch.chunk import Chunk, FileRange, ReadPosition, RowReader
-from toolvet.batch.engine import BatchEngine, ChunkJudges, Verdicts, Work
 from toolvet.batch.engines import LocalEngine
 from toolvet.batch.job import Job
-from toolvet.batch.judging import ChunkJudge, Tally, heading
+from toolvet.batch.judging import BatchEngine, ChunkJudge, ChunkJudges, Tally, Verdicts, Work, heading
 from toolvet.batch.location import Location, input_files, locate
 from toolvet.batch.output import Parts, fingerprint, write_output
 from toolvet.batch.plan import Plan, make_plan

@@ -9,8 +9,8 @@ import msgspec
 from sqlalchemy import Connection, exists, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 
+from toolvet.store.migrations import newest_revision
 from toolvet.store.retention import measure
-from toolvet.store.revision import newest_revision
 from toolvet.store.spool import REFUSED
 from toolvet.store.tables import load_tables
 from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES

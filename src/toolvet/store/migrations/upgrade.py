@@ -11,8 +11,8 @@ from sqlalchemy import Connection, inspect, text
 
 from toolvet.store.inserting import insert_records
 from toolvet.store.lines import event_of_row, verdict_of_answer, verdict_of_call
+from toolvet.store.migrations import mark_revision
 from toolvet.store.records import StoreRecord
-from toolvet.store.revision import mark_revision
 
 # What migration 0002 calls the tables of the record of the first releases, and what their rows become.
 _OLD: Final[Mapping[str, Callable[[Mapping[str, object]], StoreRecord]]] = {
