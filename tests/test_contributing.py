@@ -255,9 +255,7 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
 
 
 def test_a_platform_for_scores_has_tests() -> None:
-    text = "".join(
-        path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("test_scores*.py")
-    )
+    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "server" / "scores").glob("test_scores*.py"))
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
         f"{lacking[0]} has no proof: add tests to tests/server/scores/test_scores_NAME.py that send to a local "

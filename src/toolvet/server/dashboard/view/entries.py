@@ -60,7 +60,7 @@ class PayloadPart:
 
 
 @dataclass(frozen=True)
-class CallView:
+class CallEntry:
     """A call: arguments and result, as far as they were kept."""
 
     tool: str
@@ -96,7 +96,7 @@ class EntryView:
     question: str = ""
     text: Folded | None = None
     findings: Sequence[FindingView] = ()
-    calls: Sequence[CallView] = ()
+    calls: Sequence[CallEntry] = ()
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
@@ -214,8 +214,8 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
     ]
 
 
-def _call(call: Mapping[str, object]) -> CallView:
-    return CallView(
+def _call(call: Mapping[str, object]) -> CallEntry:
+    return CallEntry(
         tool=str(call.get("tool") or ""),
         arguments=shown_json(call["arguments"]) if call.get("arguments") is not None else None,
         result=result_parts(call["result"]) if "result" in call else (),
