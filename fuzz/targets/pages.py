@@ -20,12 +20,12 @@ from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard import rendering
 from toolvet.server.dashboard.api import routing
 from toolvet.server.dashboard.app import endpoints, make_app
 from toolvet.server.dashboard.rendering import pages
-from toolvet.server.dashboard.view.paths import segment
-from toolvet.server.site import Site
+from toolvet.server.dashboard.view.formats import segment
 from toolvet.store import Store
 
 QUERY = (
@@ -54,7 +54,7 @@ class _Dashboard:
         store = Store(path)
         atexit.register(folder.cleanup)
         atexit.register(store.close)
-        site = Site(store)
+        site = ServerContext(store)
         self.app: ASGIApp = make_app(site, Gate(People(local=Person("anna", Role.ADMIN)), Sessions()))
         # What judges by a body is for the target "bodies"; /live does not end.
         api = [each.path for each in endpoints() if each.method == "GET"]

@@ -14,7 +14,7 @@ from toolvet.batch.kernel.arguments import ArgumentsKernel
 from toolvet.batch.kernel.conversations import ConversationsKernel
 from toolvet.batch.kernel.envelopes import EnvelopesKernel
 from toolvet.batch.kernel.results import ResultsKernel
-from toolvet.batch.kernels import read_tools
+from toolvet.batch.plan import read_tools
 from toolvet.core.checks.arguments import ArgumentCheck
 from toolvet.core.checks.result import ResultCheck
 from toolvet.core.envelope import check_envelope

@@ -12,9 +12,9 @@ import pytest
 from tests.live.servers import oidc_provider
 from tests.server.dashboard.serving import Running, serving
 
-from toolvet.server.access.flow import CALLBACK
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People
+from toolvet.server.access.session import CALLBACK
 from toolvet.server.settings import OidcSettings
 
 pytestmark = pytest.mark.live

@@ -8,11 +8,9 @@ import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.chunk import split, without_views
-from toolvet.batch.job import Job, Kernel
+from toolvet.batch.job import KINDS, Job, Kernel
 from toolvet.batch.kernel.texts import lengths
-from toolvet.batch.kernels import build, by_name
-from toolvet.batch.kind import KINDS
-from toolvet.batch.plan import ID, LENGTH, check_kept, checked_fields, kept_fields
+from toolvet.batch.plan import ID, LENGTH, build, by_name, check_kept, checked_fields, kept_fields
 from toolvet.core.settings import AnswerSettings, CheckSettings, Settings, load_settings
 from toolvet.core.turn import AnswerOptions
 from toolvet.errors import UsageError

@@ -6,7 +6,7 @@
     scores        verdicts sent to Langfuse, Opik, Phoenix or any OTLP collector
     access        who may ask: tokens, roles, logins with an identity provider
     reviewing     the review queue as the API, the pages and the command line use it
-    failures      every failure as one form of response; site: what a running server knows
+    failures      every failure as one form of response; context: what a running server knows
     settings      the sections `[serve]` and `[review]` of a settings file
 
     toolvet serve --store verdicts.db      # http://127.0.0.1:8741

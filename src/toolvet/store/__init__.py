@@ -4,7 +4,7 @@
     tables        the tables, one a file; migrations: how an older store gets them
     alerts        a rule, a state and sums → the next state; pure
     settings      the section `[store]` of a settings file
-    legacy        records of the first releases → records of today
+    lines         files of lines, also those of the first releases → records of today
 
     with Store("verdicts.db") as store:
         store.add(toolvet.check_answer(text), trace="turn-1")

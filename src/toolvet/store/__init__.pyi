@@ -1,7 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
 from toolvet.store.archive import SQLiteArchive as SQLiteArchive
-from toolvet.store.filters import VerdictFilter as VerdictFilter
 from toolvet.store.overview import (
     FigureFilter as FigureFilter,
     GroupFigures as GroupFigures,
@@ -13,8 +12,9 @@ from toolvet.store.overview import (
 from toolvet.store.records import (
     AssessmentRecord as AssessmentRecord,
     EventRecord as EventRecord,
+    RecordedTurn as RecordedTurn,
     SignalRecord as SignalRecord,
+    VerdictFilter as VerdictFilter,
     VerdictRecord as VerdictRecord,
 )
 from toolvet.store.store import Store as Store
-from toolvet.store.turns import RecordedTurn as RecordedTurn

@@ -5,10 +5,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.agents.integrations.scoring import fill
 
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
-from toolvet.store import Store
 
 PROGRAM = str(Path(__file__).parent / "flights.py")
 KINDS = ("fastmcp", "mcpserver", "lowlevel")
@@ -38,13 +36,3 @@ def target(request: pytest.FixtureRequest, urls: dict[str, str]) -> Target:
 def program(request: pytest.FixtureRequest) -> StdioTarget:
     """The same server as a program that speaks through pipes; each test starts its own."""
     return StdioTarget(sys.executable, (PROGRAM, request.param, "stdio"))
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with Store(tmp_path / "verdicts.db") as opened:
-        fill(opened)
-        # Another store at the same file sees what was moved into it.
-        assert opened.flush()
-        yield opened

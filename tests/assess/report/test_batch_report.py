@@ -30,7 +30,7 @@ from toolvet.assess.report.batch.document import (
 )
 from toolvet.assess.report.batch.formats import print_batch, print_comparison, render_batch_page
 from toolvet.assess.report.renderers.json import encode_document
-from toolvet.batch.summary.options import SummaryOptions
+from toolvet.batch.summary.describe import SummaryOptions
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\x00\"'><img src=x onerror=1> [red]" + "A" * 100_000
 SNAPSHOTS = Path(__file__).parent / "batch_snapshots"

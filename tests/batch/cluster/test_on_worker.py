@@ -13,9 +13,8 @@ import pytest
 from tests.batch.cluster.conftest import texts, write_parquet
 from tests.batch.conftest import Judge
 
-from toolvet.batch.cluster import engine as engines, on_worker
-from toolvet.batch.cluster.identity import batch_identity
-from toolvet.batch.cluster.messages import Reply, WorkRequest
+from toolvet.batch import cluster
+from toolvet.batch.cluster import Reply, WorkRequest, batch_identity
 from toolvet.batch.engines import open_engine
 from toolvet.batch.executors.executor import EngineFigures, task
 from toolvet.batch.job import Job
@@ -35,14 +34,14 @@ class InThisProcess:
         del figures
         for request in requests:
             self.requests.append(msgspec.msgpack.decode(request, type=WorkRequest))
-            yield self._answered(len(self.requests) - 1, on_worker.answer(self._changed(request)))
+            yield self._answered(len(self.requests) - 1, cluster.answer(self._changed(request)))
 
     def close(self) -> None:
         pass
 
 
 def run(executor: InThisProcess, source: Path, output: Path, **options: Any) -> EngineFigures:
-    made = engines.ClusterEngine(executor)
+    made = cluster.ClusterEngine(executor)
     try:
         run_batch(Job(kind="answers"), str(source), str(output), engine=made, **options)
         return made.figures
@@ -73,7 +72,7 @@ def test_a_worker_without_toolvet_says_so() -> None:
     # -I: neither the project's folder nor PYTHONPATH; and no .pth that leads to it.
     places = [str(Path(cloudpickle.__file__).parent.parent)]
     command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path += {places!r}\n{code}"]
-    done = subprocess.run(command, input=cloudpickle.dumps(task(engines.WORKER)), capture_output=True, check=False)
+    done = subprocess.run(command, input=cloudpickle.dumps(task(cluster.WORKER)), capture_output=True, check=False)
     assert done.stdout.startswith(b"!"), done.stderr
     assert b"No module named 'toolvet'" in done.stdout
 
@@ -90,16 +89,16 @@ def test_a_file_that_a_worker_does_not_see_is_named(tmp_path: Path) -> None:
 
     def elsewhere(request: bytes) -> bytes:
         found = msgspec.msgpack.decode(request, type=WorkRequest)
-        assert found.stretch is not None
-        moved = msgspec.structs.replace(found.stretch, location="/nowhere/in.parquet")
-        changed: bytes = altered(stretch=moved)(request)
+        assert found.file_range is not None
+        moved = msgspec.structs.replace(found.file_range, location="/nowhere/in.parquet")
+        changed: bytes = altered(file_range=moved)(request)
         return changed
 
     with pytest.raises(UsageError, match=r"/nowhere/in.parquet.*file system that every worker sees.*s3://.*process"):
         run(InThisProcess(elsewhere), source, tmp_path / "out.parquet")
 
 
-@pytest.mark.usefixtures("many_stretches")
+@pytest.mark.usefixtures("many_ranges")
 def test_what_all_tries_fail_with_is_judged_here(tmp_path: Path, judge: Judge) -> None:
     source = write_parquet(tmp_path / "in.parquet", texts(200))
     failing = InThisProcess(answered=lambda number, reply: "died" if number == 2 else reply)
@@ -108,7 +107,7 @@ def test_what_all_tries_fail_with_is_judged_here(tmp_path: Path, judge: Judge) -
     assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
 
 
-@pytest.mark.usefixtures("many_stretches")
+@pytest.mark.usefixtures("many_ranges")
 def test_workers_that_only_fail_end_the_run_which_goes_on_later(tmp_path: Path, judge: Judge) -> None:
     source = write_parquet(tmp_path / "in.parquet", texts(200), group=10)
     failing = InThisProcess(answered=lambda number, reply: "died" if number >= 2 else reply)
@@ -121,15 +120,17 @@ def test_each_stretch_is_asked_for_once_and_all_of_them_are_the_file(tmp_path: P
     source = write_parquet(tmp_path / "in.parquet", texts(1_000), group=100)
     executor = InThisProcess()
     with pytest.MonkeyPatch.context() as patch:
-        # Row groups of some kilobytes: several in a stretch, and with the last line one in several.
-        patch.setattr("toolvet.batch.reading.parquet.STRETCH_BYTES", 2_000)
+        # Row groups of some kilobytes: several in a range, and with the last line one in several.
+        patch.setattr("toolvet.batch.reading.parquet.RANGE_BYTES", 2_000)
         run(executor, source, tmp_path / "out.parquet")
         write_parquet(tmp_path / "one.parquet", texts(1_000), group=1_000)
         patch.setattr("toolvet.batch.reading.parquet.CHUNK_BYTES", 1_500)
         run(executor, tmp_path / "one.parquet", tmp_path / "parts.parquet")
         judge(tmp_path / "one.parquet", tmp_path / "local.parquet")
     assert (tmp_path / "parts.parquet").read_bytes() == (tmp_path / "local.parquet").read_bytes()
-    places = [(each.stretch.start.at, each.stretch.end) for each in executor.requests if each.stretch is not None]
+    places = [
+        (each.file_range.start.at, each.file_range.end) for each in executor.requests if each.file_range is not None
+    ]
     assert len(places) == len(executor.requests) > 6
     ends = [end for _, end in places]
     assert [start for start, _ in places] == [0, *[0 if end == 1_000 else end for end in ends[:-1]]]
@@ -169,7 +170,7 @@ def test_an_engine_that_is_not_installed_says_how_to(
 
 
 def test_a_reply_names_its_worker(tmp_path: Path) -> None:
-    reply = msgspec.msgpack.decode(on_worker.answer(msgspec.msgpack.encode(WorkRequest("other", b""))), type=Reply)
+    reply = msgspec.msgpack.decode(cluster.answer(msgspec.msgpack.encode(WorkRequest("other", b""))), type=Reply)
     assert socket.gethostname() in reply.worker
     assert reply.problem is not None
     assert not list(tmp_path.iterdir())

@@ -15,10 +15,8 @@ import pytest
 from toolvet.assess.report.batch.document import BatchReport
 from toolvet.batch.kernel.answers import ANSWERS
 from toolvet.batch.location import locate
-from toolvet.batch.summary.describe import describe
+from toolvet.batch.summary.describe import SummaryOptions, describe, summarise
 from toolvet.batch.summary.fold import BatchSummary
-from toolvet.batch.summary.folding import summarise
-from toolvet.batch.summary.options import SummaryOptions
 from toolvet.errors import UsageError
 
 TYPES = ["refusal", "low_confidence", "tool_failure"]

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from toolvet.server.access.gate import Gate
+from toolvet.server.access.gate import Gate, Throttle
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People, new_token, person_at_this_machine, token_hash
 from toolvet.server.access.session import Sessions
-from toolvet.server.access.throttle import Throttle
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.app import make_app
 from toolvet.server.dashboard.server import make_server, open_socket
 from toolvet.server.settings import PersonSettings
-from toolvet.server.site import Site
 from toolvet.store import Store
 
 
@@ -24,7 +23,7 @@ class Running(NamedTuple):
     """A server: its URL without a path, what it knows, and the tokens of its people by their names."""
 
     url: str
-    site: Site
+    site: ServerContext
     tokens: dict[str, str]
 
     def client(self, name: str | None = None, **options: Any) -> httpx2.Client:
@@ -58,7 +57,7 @@ def serving(
     with store or Store(url) as opened:
         # As `toolvet serve` does.
         opened.open()
-        site = Site(opened, **site_options)
+        site = ServerContext(opened, **site_options)
         listener = open_socket("127.0.0.1", port)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         gate = Gate(known, Sessions(), requests, is_secure=is_secure, oidc=oidc(base, known) if oidc else None)

@@ -10,9 +10,9 @@ import httpx2
 import pytest
 from tests.server.dashboard.serving import Running, serving
 
+from toolvet.server.access.gate import Throttle
 from toolvet.server.access.people import is_generated, new_token
 from toolvet.server.access.session import Sessions
-from toolvet.server.access.throttle import Throttle
 
 PEOPLE = [("vera", "viewer"), ("rob", "reviewer"), ("ada", "admin")]
 ANSWER = {"kind": "answer", "text": "A fine answer."}

@@ -13,10 +13,10 @@ from toolvet.server.access.gate import Gate
 from toolvet.server.access.oidc import OidcLogin
 from toolvet.server.access.people import People
 from toolvet.server.access.session import Sessions
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.app import endpoints, make_app
 from toolvet.server.dashboard.rendering import environment, pages
 from toolvet.server.settings import OidcSettings
-from toolvet.server.site import Site
 from toolvet.store import Store
 
 PEOPLE = [("vera", "viewer"), ("rob", "reviewer"), ("ada", "admin")]
@@ -62,7 +62,7 @@ def known_routes() -> set[str]:
     with_form = {page.path for page in pages() if page.post is not None}
     is_page = {page.path for page in pages()}
     with Store("/nonexistent/never-opened.db") as store:
-        app = make_app(Site(store), Gate(People(), Sessions(), oidc=oidc))
+        app = make_app(ServerContext(store), Gate(People(), Sessions(), oidc=oidc))
     found: set[str] = set()
     for route in app.routes:
         assert isinstance(route, Route)

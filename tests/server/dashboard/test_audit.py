@@ -10,8 +10,8 @@ from tests.server.dashboard.serving import Running, serving
 
 from toolvet import check_answer
 from toolvet.cli import run
+from toolvet.server.access.guard import RefusalQuota
 from toolvet.server.access.people import new_token, token_hash
-from toolvet.server.access.refusals import RefusalQuota
 from toolvet.store import Store
 from toolvet.store.audit import read_entries, write_entry
 

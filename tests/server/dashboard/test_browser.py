@@ -12,7 +12,7 @@ from tests.server.dashboard.browser import OpenPage, overflow, pressed
 from tests.server.dashboard.filled import TRACE, fill, more, today
 from tests.server.dashboard.serving import Running, serving
 
-from toolvet.server.dashboard.view.paths import conversation_path, server_path
+from toolvet.server.dashboard.view.formats import conversation_path, server_path
 from toolvet.store import VerdictFilter
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.server.dashboard.serving import serving
 
-from toolvet.server.access.throttle import Throttle
+from toolvet.server.access.gate import Throttle
 
 PAGE = Path(__file__).parents[3] / "docs" / "http-api.md"
 EXAMPLES = re.findall(r"```sh\n(.*?)```\n\n```json\n(.*?)```", PAGE.read_text(), re.DOTALL)

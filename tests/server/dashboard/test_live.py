@@ -18,9 +18,9 @@ from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard import live
 from toolvet.server.dashboard.app import make_app
-from toolvet.server.site import Site
 from toolvet.store import Store
 
 VISITOR = Person("ada", Role.VIEWER)
@@ -72,14 +72,14 @@ def test_open_pages_do_not_hold_up_the_end_of_the_server(tmp_path: Path) -> None
 
 def test_who_may_not_look_may_not_listen(tmp_path: Path) -> None:
     with Store(tmp_path / "toolvet.db") as store:
-        app = make_app(Site(store), Gate(People(token="t" * 20), Sessions()))
+        app = make_app(ServerContext(store), Gate(People(token="t" * 20), Sessions()))
         assert TestClient(app, base_url="http://127.0.0.1").get("/live").status_code == 401
 
 
 def test_streams_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "MOST_LISTENERS", 0)
     with Store(tmp_path / "toolvet.db") as store:
-        app = make_app(Site(store), Gate(People(local=VISITOR), Sessions()))
+        app = make_app(ServerContext(store), Gate(People(local=VISITOR), Sessions()))
         answer = TestClient(app, base_url="http://127.0.0.1").get("/live")
         assert answer.status_code == 503
         assert answer.headers["retry-after"] == "30"

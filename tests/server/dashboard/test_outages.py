@@ -14,7 +14,7 @@ from tests.server.dashboard.serving import serving
 from tests.store.postgres import PostgresServer
 
 from toolvet.errors import StoreError
-from toolvet.server.dashboard.view.outage import outage_of
+from toolvet.server.dashboard.failure_pages import outage_of
 from toolvet.store import EventRecord, Store, queue
 
 PAGES = (

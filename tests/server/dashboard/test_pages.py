@@ -15,13 +15,12 @@ from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
 from toolvet.server.access.session import Sessions
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.app import make_app
-from toolvet.server.dashboard.assets import assets
 from toolvet.server.dashboard.pages import turns
-from toolvet.server.dashboard.rendering import pages
-from toolvet.server.dashboard.view.paths import conversation_path, server_path, tool_path, turn_path
-from toolvet.server.site import Site
-from toolvet.store import Store, VerdictFilter, finding
+from toolvet.server.dashboard.rendering import assets, pages
+from toolvet.server.dashboard.view.formats import conversation_path, server_path, tool_path, turn_path
+from toolvet.store import Store, VerdictFilter, verdict_page
 
 LISTS: Final = (
     "/",
@@ -50,7 +49,7 @@ MOST_ASSETS: Final = 150 * 1024
 def client(store: Store) -> TestClient:
     """A visitor at this machine."""
     gate = Gate(People(local=Person("ada", Role.ADMIN)), Sessions())
-    return TestClient(make_app(Site(store), gate), base_url="http://127.0.0.1:8741")
+    return TestClient(make_app(ServerContext(store), gate), base_url="http://127.0.0.1:8741")
 
 
 @pytest.fixture
@@ -238,8 +237,8 @@ def test_a_filter_finds_what_it_says(full: TestClient) -> None:
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """A store with more failed calls than a list looks at, none of which is newer than the others."""
-    monkeypatch.setattr(finding, "PROBED", 20)
-    monkeypatch.setattr(finding, "_STEPS", (10, 15))
+    monkeypatch.setattr(verdict_page, "PROBED", 20)
+    monkeypatch.setattr(verdict_page, "_STEPS", (10, 15))
     fill(tmp_path / "large.db", today() - 60)
     more(tmp_path / "large.db", today(), 150)
     with Store(tmp_path / "large.db") as store:

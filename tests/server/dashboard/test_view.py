@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 from markupsafe import Markup
 
-from toolvet.server.dashboard.view.assessed import compare_assessments
-from toolvet.server.dashboard.view.charts import Chart, ChartLine
-from toolvet.server.dashboard.view.paired import AnswerCase, compare_answers, student_quantile
-from toolvet.server.dashboard.view.paths import queried, read_segment, segment
+from toolvet.server.dashboard.pages.assessments import compare_assessments
+from toolvet.server.dashboard.pages.compare import AnswerCase, compare_answers, student_quantile
+from toolvet.server.dashboard.view.entries import TextSpan, find_span, marked, result_parts, shown_json, shown_value
+from toolvet.server.dashboard.view.figures import Chart, ChartLine
+from toolvet.server.dashboard.view.formats import queried, read_segment, segment
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.server.dashboard.view.texts import TextSpan, find_span, marked, result_parts, shown_json, shown_value
 from toolvet.server.failures import ApiError
 from toolvet.store import AssessmentRecord
 from toolvet.store.records import encode_document

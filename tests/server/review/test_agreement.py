@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from toolvet.server.review.agreement import cohens_kappa, measure_agreement
+from toolvet.server.review.labels import cohens_kappa, measure_agreement
 from toolvet.store.queue_records import ReviewLabel
 
 

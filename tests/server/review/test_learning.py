@@ -31,8 +31,7 @@ from toolvet.store.records import VerdictRecord
 
 pytest.importorskip("numpy", reason='needs NumPy: pip install "toolvet[learn]"')
 
-from toolvet.server.review.learning.card import render_card
-from toolvet.server.review.learning.model import LearnedModel, learn_model
+from toolvet.server.review.learning.model import LearnedModel, learn_model, render_card
 
 THINGS = (
     "the invoice", "your order", "this parcel", "the train", "my notes", "the garden plan", "a recipe", "the contract",
@@ -285,7 +284,7 @@ def test_what_reviewers_say_becomes_labels() -> None:
     assert doubted is not None
     assert (doubted.there, doubted.not_there, doubted.found, doubted.bad) == (frozenset(), frozenset(), (), True)
     split = reviewed(refusal, ReviewLabel(value="right"), ReviewLabel(value="wrong"))
-    assert (split.bad, split.is_told) == (None, False)
+    assert (split.bad, split.is_rated) == (None, False)
     assert reviewed(refusal, ReviewLabel(value="unsure")).bad is None
     assert labelled_verdict(VerdictRecord(id="1", at=1.0, kind="result"), [ReviewLabel(value="right")]) is None
     (figures,) = type_precisions([confirmed, denied])

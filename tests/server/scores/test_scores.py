@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.integrations.scoring import AT, fill
+from tests.server.scores.scoring import AT, fill
 
 from toolvet.errors import StoreError, UnreachableError, UsageError
-from toolvet.server.scores import Sending, send_scores, sending
-from toolvet.server.scores.score import Score
+from toolvet.server.scores import Sending, platform, send_scores
+from toolvet.server.scores.platform import Score
 from toolvet.store import Store, VerdictFilter, VerdictRecord, score_sends
 from toolvet.store.retention import Retention
 
@@ -122,22 +122,22 @@ def test_a_claim_ends_with_its_process_or_in_time(store: Store, monkeypatch: pyt
     with store.connect() as connection:
         assert score_sends.claim(connection, "pretend here", "killed", 1000.0, 1300.0)
         assert not score_sends.claim(connection, "pretend here", "other", 1299.0, 1599.0)
-    monkeypatch.setattr("toolvet.server.scores.sending.time.time", lambda: 1299.0)
+    monkeypatch.setattr("toolvet.server.scores.platform.time.time", lambda: 1299.0)
     with pytest.raises(StoreError):
         sent_by(store, Pretend())
-    monkeypatch.setattr("toolvet.server.scores.sending.time.time", lambda: 1300.0)
+    monkeypatch.setattr("toolvet.server.scores.platform.time.time", lambda: 1300.0)
     assert sent_by(store, Pretend()).sent == 2
 
 
 def test_who_lost_its_claim_stops_before_the_next_batch(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "_BATCH", 1)
+    monkeypatch.setattr(platform, "_BATCH", 1)
     now = 1000.0
-    monkeypatch.setattr("toolvet.server.scores.sending.time.time", lambda: now)
+    monkeypatch.setattr("toolvet.server.scores.platform.time.time", lambda: now)
     sender = Pretend()
     run = send_scores(store, pretended(sender))
     next(run)
     next(run)
-    now += sending.CLAIM_SECONDS
+    now += platform.CLAIM_SECONDS
     other = Pretend()
     taking = send_scores(store, pretended(other))
     next(taking)

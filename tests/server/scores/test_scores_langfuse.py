@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.agents.integrations.scoring import AT, TRACE, ids, need, sent
 from tests.receiver import Arrived, Receiver, Reply, receiving
+from tests.server.scores.scoring import AT, TRACE, ids, need, sent
 
 from toolvet import check_answer
 from toolvet.errors import AuthenticationError, UnreachableError, UsageError
-from toolvet.server.scores.score import trace_id_of
+from toolvet.server.scores.platform import trace_id_of
 from toolvet.store import Store, VerdictRecord
 from toolvet.version import __version__
 

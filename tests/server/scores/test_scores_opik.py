@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.integrations.scoring import AT, REFUSAL, TRACE, ids, need, sent
 from tests.receiver import Arrived, Receiver, Reply, receiving
+from tests.server.scores.scoring import AT, REFUSAL, TRACE, ids, need, sent
 
 from toolvet import check_answer
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.score import is_uuid7
+from toolvet.server.scores.platform import is_uuid7
 from toolvet.store import Store, VerdictFilter
 from toolvet.version import __version__
 

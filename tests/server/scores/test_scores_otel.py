@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.agents.integrations.scoring import AT, TRACE, ids, need, sent
 from tests.receiver import Receiver, Reply, receiving
+from tests.server.scores.scoring import AT, TRACE, ids, need, sent
 
 from toolvet.cli import run
 from toolvet.errors import AuthenticationError, UnreachableError

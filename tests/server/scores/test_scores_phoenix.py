@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.agents.integrations.scoring import AT, REFUSAL, TRACE, ids, need, sent
 from tests.receiver import Arrived, Receiver, Reply, receiving
+from tests.server.scores.scoring import AT, REFUSAL, TRACE, ids, need, sent
 
 from toolvet import check_answer
 from toolvet.errors import AuthenticationError, UnreachableError

@@ -22,9 +22,8 @@ from toolvet.store.records import new_id
 
 pytest.importorskip("starlette", reason='needs the dashboard: pip install "toolvet[serve]"')
 
-import toolvet.server.dashboard.alerting.watch as watching
-from toolvet.server.dashboard.alerting.watch import AlertWatch, alert_states
-from toolvet.server.dashboard.alerting.webhook import WebhookCall, WebhookFailed, post
+import toolvet.server.dashboard.alerting as watching
+from toolvet.server.dashboard.alerting import AlertWatch, WebhookCall, WebhookFailed, alert_states, post
 
 AT = 1_795_356_960.0  # A whole minute.
 KEY = "a key to sign with"
@@ -287,18 +286,19 @@ def test_alerts_are_read_from_the_settings_and_a_wrong_one_is_named(tmp_path: Pa
 def test_the_api_shows_the_alerts(tmp_path: Path, heard: Heard) -> None:
     from starlette.testclient import TestClient  # noqa: PLC0415 - needs httpx
 
-    from toolvet.server.access.gate import Gate  # noqa: PLC0415
+    from toolvet.server.access.gate import Gate, Throttle  # noqa: PLC0415
     from toolvet.server.access.people import People, person_at_this_machine  # noqa: PLC0415
     from toolvet.server.access.session import Sessions  # noqa: PLC0415
-    from toolvet.server.access.throttle import Throttle  # noqa: PLC0415
+    from toolvet.server.context import ServerContext  # noqa: PLC0415
     from toolvet.server.dashboard.app import make_app  # noqa: PLC0415
-    from toolvet.server.site import Site  # noqa: PLC0415
 
     rules = (escalations(webhook="https://hooks.example/t0ken"), escalations(name="slow", lasting=5))
     with Store(tmp_path / "v.db") as store:
         add(store, 0, 40, 40)
         people = People((), local=person_at_this_machine())
-        app = make_app(Site(store, alerts=rules), Gate(people, Sessions(), Throttle(1000, 1000), is_secure=False))
+        app = make_app(
+            ServerContext(store, alerts=rules), Gate(people, Sessions(), Throttle(1000, 1000), is_secure=False)
+        )
         client = TestClient(app, base_url="http://127.0.0.1:8741")
         before = client.get("/v1/alerts").json()
         assert [each["state"] for each in before["alerts"]] == ["quiet", "quiet"]

@@ -1,8 +1,13 @@
-"""`Executor`: what hands requests to workers; and the function that workers run, which arrives without toolvet."""
+"""`Executor`: hands requests to the workers of a cluster; and what all executors share."""
 
+import os
+import socket
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from toolvet.errors import UnreachableError, UsageError
 
 
 @dataclass
@@ -33,7 +38,7 @@ def task(module: str) -> Callable[[bytes], bytes]:
     """Return the function that a worker runs on a request: `answer` of the module.
 
     It is made in here so that it is sent as code and not by its name: a scheduler, or a worker, without toolvet can
-    then say so, and does not fail where nobody sees why.
+    then say so, and does not fail without a visible reason.
     """
 
     def judge(request: bytes) -> bytes:
@@ -48,3 +53,30 @@ def task(module: str) -> Callable[[bytes], bytes]:
         return answer(request)
 
     return judge
+
+
+CONNECT_SECONDS: Final = 15.0
+
+
+def knock(address: str, what: str, example: str) -> None:
+    """Raise UnreachableError where nothing listens at `address`, and UsageError where it is not an address."""
+    try:
+        parts = urlsplit(address if "://" in address else f"//{address}")
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"--address {address}: {error}") from error
+    if not host or not port:
+        raise UsageError(f"--address {address}: give the host and port of {what}, as in {example}")
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        reason = error.strerror or f"{error}"
+        raise UnreachableError(f"--address {address}: {what} does not answer: {reason}") from error
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -7,14 +7,12 @@ from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from typing import Any, Final, cast
 
-from toolvet.batch.executors.address import knock
-from toolvet.batch.executors.cores import cores
-from toolvet.batch.executors.executor import EngineFigures, task
+from toolvet.batch.executors.executor import EngineFigures, cores, knock, task
 from toolvet.errors import UnreachableError, UsageError
 
 _TRIES: Final = 3
 _ROUND: Final = 32  # Requests of a query for each core: a core that is done early waits for the last of them.
-_MOST_BYTES: Final = 64 * 2**20  # Of the requests of a query; those for stretches are small.
+_MOST_BYTES: Final = 64 * 2**20  # Of the requests of a query; those for ranges are small.
 _START_SECONDS: Final = 120
 
 
@@ -83,8 +81,8 @@ class DaftExecutor:
     def _counted(self) -> Callable[[bytes], bytes]:
         """Return the task that does not begin a request more often than its head says: then the reply is empty.
 
-        Daft gives the task of a worker that died to the next one, without an end, and tells nobody. So the task itself
-        asks an actor how often it was begun; that takes no core.
+        Daft gives the task of a worker that died to the next one, without an end, and reports nothing. So the task
+        itself asks an actor how often it was begun; that takes no core.
         """
         name = f"toolvet-{uuid.uuid4().hex}"
         # Held, because it ends with the last reference.

@@ -10,16 +10,14 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final, cast
 
-from toolvet.batch.executors.address import CONNECT_SECONDS, knock
-from toolvet.batch.executors.cores import cores
-from toolvet.batch.executors.executor import EngineFigures, task
+from toolvet.batch.executors.executor import CONNECT_SECONDS, EngineFigures, cores, knock, task
 from toolvet.errors import UnreachableError, UsageError
 
 _WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is none.
 _POLL_SECONDS: Final = 5.0
 _TRIES: Final = 3
 _AHEAD: Final = 3  # Requests that wait for each thread of a worker.
-_MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for stretches are small.
+_MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for ranges are small.
 
 
 class DaskExecutor:
@@ -173,8 +171,8 @@ class DaskExecutor:
 def _counted(answer: Callable[[bytes], bytes]) -> Callable[[bytes, str, int], bytes | str]:
     """Return `answer` as a task that does not begin more than `tries` times.
 
-    The scheduler gives the task of a worker that died to the next one, as often as it likes, and tells nobody. So the
-    task itself counts, in a variable that the scheduler keeps.
+    The scheduler gives the task of a worker that died to the next one, as often as it likes, and reports nothing. So
+    the task itself counts, in a variable that the scheduler keeps.
     """
 
     def run(request: bytes, name: str, tries: int) -> bytes | str:

@@ -1,6 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.server.access.gate import Gate as Gate
+from toolvet.server.access.gate import Gate as Gate, Throttle as Throttle
 from toolvet.server.access.oidc import OidcLogin as OidcLogin
 from toolvet.server.access.people import (
     People as People,
@@ -12,4 +12,3 @@ from toolvet.server.access.session import (
     COOKIE as COOKIE,
     Sessions as Sessions,
 )
-from toolvet.server.access.throttle import Throttle as Throttle

@@ -1,7 +1,9 @@
-"""Says who sent a request, and refuses what a person's own browser was tricked into sending."""
+"""Says who sent a request and how often they may ask; refuses what a person's browser was tricked into sending."""
 
+import time
 from base64 import b64decode
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Callable, Collection
 from math import ceil
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
@@ -12,7 +14,6 @@ from toolvet.core.envelope import forbidden_error, rate_limit_error, unauthorize
 from toolvet.server.access.people import People, is_generated
 from toolvet.server.access.role import Person, role_of
 from toolvet.server.access.session import COOKIE, SESSION_SECONDS, LoginSession, Sessions
-from toolvet.server.access.throttle import Throttle
 from toolvet.server.failures import ApiError, refusal
 
 if TYPE_CHECKING:
@@ -37,6 +38,50 @@ class Sender(NamedTuple):
 
     person: Person | None
     session: LoginSession | None
+
+
+class Throttle:
+    """Token buckets (the field's word), one for each caller; the callers that asked longest ago are forgotten first.
+
+    Args:
+        rate: Requests a second that the bucket fills by.
+        burst: Requests that it holds.
+        clock: Seconds of a clock that never jumps.
+
+    Example:
+        >>> throttle = Throttle(rate=1, burst=2, clock=lambda: 0.0)
+        >>> [throttle.wait("ada") for _ in range(3)]
+        [0.0, 0.0, 1.0]
+    """
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate = rate
+        self.burst = burst
+        self._clock = clock
+        self._callers: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, caller: str) -> float:
+        """Take one request of this caller. Returns 0, or how many seconds to wait where the bucket is empty."""
+        now = self._clock()
+        held = self._held(caller, now)
+        if held < 1:
+            return (1 - held) / self.rate
+        self._keep(caller, held - 1, now)
+        return 0.0
+
+    def is_empty(self, caller: str) -> bool:
+        """Whether this caller has to wait, without taking anything."""
+        return self._held(caller, self._clock()) < 1
+
+    def _held(self, caller: str, now: float) -> float:
+        held, at = self._callers.get(caller, (self.burst, now))
+        return min(self.burst, held + (now - at) * self.rate)
+
+    def _keep(self, caller: str, held: float, now: float) -> None:
+        self._callers[caller] = (held, now)
+        self._callers.move_to_end(caller)
+        while len(self._callers) > _MOST_CALLERS:
+            self._callers.popitem(last=False)
 
 
 class Gate:
@@ -88,7 +133,7 @@ class Gate:
         return Sender(self.people.local, None)
 
     def end_session(self, request: HTTPConnection) -> None:
-        """End the session that a request came with: whoever logs in leaves nothing of it behind."""
+        """End the session that a request came with: a login leaves nothing of it behind."""
         session = self.sessions.read(request.cookies.get(self.cookie))
         if session is not None:
             self.sessions.end(session)
@@ -153,3 +198,6 @@ def _offered(request: HTTPConnection, keys: Collection[KeyForm]) -> str | None:
 def address_of(request: HTTPConnection) -> str:
     """Return where a request came from; behind a proxy that is the proxy."""
     return request.client.host if request.client is not None else ""
+
+
+_MOST_CALLERS: Final = 10_000

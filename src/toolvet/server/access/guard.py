@@ -1,4 +1,4 @@
-"""Which requests get in at all: by the host that they name, and by the page that sent them.
+"""Which requests get in at all, by the host that they name and by the page that sent them; and the record of refusals.
 
 A page in a browser can send requests to any address that the browser reaches, loopback included; with DNS rebinding it
 can even read the answers. Such requests are known by their `Host` and `Origin` (Fetch standard, "Origin header";
@@ -7,19 +7,22 @@ port of this machine is foreign, too.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolvet.core.envelope import forbidden_error, not_found_error
+from toolvet.errors import StoreError
 from toolvet.proxy.http import host_of, is_loopback
-from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.gate import Throttle, address_of
+from toolvet.server.context import ServerContext
 from toolvet.server.failures import ApiError, failure
-from toolvet.server.site import Site
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -45,7 +48,7 @@ class BrowserGuard:
 
     Args:
         app: The application behind it.
-        site: Where refusals are written down.
+        server: Where refusals are written down.
         host: The address that the server listens on.
         hosts: Further names that it is reached by.
         refuse: Makes the answer to a request with these headers that is refused.
@@ -54,13 +57,13 @@ class BrowserGuard:
     def __init__(
         self,
         app: ASGIApp,
-        site: Site,
+        server: ServerContext,
         host: str,
         hosts: Iterable[str] = (),
         refuse: Callable[[Headers, ApiError], Response] | None = None,
     ) -> None:
         self._app = app
-        self._site = site
+        self._server = server
         self._refuse = refuse or _refuse
         self._is_loopback = is_loopback(host)
         self._hosts = frozenset({host.lower(), *(name.lower() for name in hosts)})
@@ -81,7 +84,7 @@ class BrowserGuard:
         headers = Headers(scope=scope)
         why = self.denies(headers)
         if why is not None:
-            await note_refusal(self._site, HTTPConnection(scope), why)
+            await note_refusal(self._server, HTTPConnection(scope), why)
             await self._refuse(headers, ApiError(403, forbidden_error(why)))(scope, receive, send_guarded)
         elif "\x00" in scope["path"]:
             # No path has one, and no database takes it.
@@ -121,3 +124,35 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_AT_ONCE: Final = 50
+_A_SECOND: Final = 0.1
+
+
+class RefusalQuota:
+    """Says which refusals are written into the audit log: fifty at once for each action, then one in ten seconds."""
+
+    def __init__(self) -> None:
+        self._throttle = Throttle(_A_SECOND, _AT_ONCE)
+        self._left_out: dict[str, int] = {}
+
+    def admit(self, action: str) -> int | None:
+        """Return how many were left out since the last one; None where this one is left out, too."""
+        if self._throttle.wait(action):
+            self._left_out[action] = self._left_out.get(action, 0) + 1
+            return None
+        return self._left_out.pop(action, 0)
+
+
+async def note_refusal(
+    server: ServerContext, request: HTTPConnection, why: str, *, who: str = "", action: str = "refused"
+) -> None:
+    """Write down what was refused. It is refused as well where the store cannot be reached."""
+    left_out = server.kept(RefusalQuota).admit(action)
+    if left_out is None:
+        return
+    more = f" ({left_out:,} more before it)" if left_out else ""
+    target = f"{request.scope.get('method', '')} {request.scope['path'][:200]}: {why}{more}"
+    with suppress(StoreError):
+        await run_in_threadpool(server.note, who, action, target, address=address_of(request))

@@ -15,11 +15,11 @@ from starlette.routing import Route
 
 from toolvet.core.envelope import unavailable_error
 from toolvet.errors import StoreError
-from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.gate import FORM_FIELD, Gate, address_of
-from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.guard import note_refusal
+from toolvet.server.access.session import CALLBACK, FLOW_SECONDS
+from toolvet.server.context import ServerContext
 from toolvet.server.failures import ApiError, refusal
-from toolvet.server.site import Site
 
 _MOST_FORM: Final = 256 * 1024
 _MOST_FIELDS: Final = 200
@@ -32,14 +32,14 @@ class LoginPages:
     Args:
         templates: The templates of pages.
         gate: Knows the people and their sessions.
-        site: Where logins are written down.
+        server: Where logins are written down.
     """
 
-    def __init__(self, templates: Environment, gate: Gate, site: Site) -> None:
+    def __init__(self, templates: Environment, gate: Gate, server: ServerContext) -> None:
         self._page = templates.get_template("login.html.jinja")
         self._continue = templates.get_template("continue.html.jinja")
         self._gate = gate
-        self._site = site
+        self._server = server
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
@@ -126,7 +126,7 @@ class LoginPages:
         return response
 
     async def _refuse(self, request: Request, error: ApiError, next_path: str) -> Response:
-        await note_refusal(self._site, request, error.envelope.error or "", action="login_failed")
+        await note_refusal(self._server, request, error.envelope.error or "", action="login_failed")
         return self._show(next_path, error)
 
     def _show(self, next_path: str, error: ApiError | None = None) -> Response:
@@ -138,7 +138,7 @@ class LoginPages:
     async def _note(self, request: Request, who: str, action: str, target: str = "") -> None:
         """Write it down. Raises ApiError where the store cannot: what is not written down does not happen."""
         try:
-            await run_in_threadpool(self._site.note, who, action, target, address=address_of(request))
+            await run_in_threadpool(self._server.note, who, action, target, address=address_of(request))
         except StoreError as error:
             sys.stderr.write(f"toolvet: {error}\n")
             raise ApiError(503, unavailable_error("The store cannot be reached."), {"retry-after": "5"}) from error

@@ -26,9 +26,9 @@ from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailab
 from toolvet.core.json_value import elements
 from toolvet.errors import UsageError
 from toolvet.proxy.http import is_loopback
-from toolvet.server.access.flow import CALLBACK, FLOW_SECONDS
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
+from toolvet.server.access.session import CALLBACK, FLOW_SECONDS
 from toolvet.server.failures import ApiError
 from toolvet.server.settings import OidcSettings
 
@@ -118,9 +118,9 @@ class OidcLogin:
             raise _unknown("the ID token belongs to another login")
         return self._person(claims)
 
-    async def _provider(self, client: httpx2.AsyncClient, *, anew: bool = False) -> _Provider:
+    async def _provider(self, client: httpx2.AsyncClient, *, refresh: bool = False) -> _Provider:
         known = self._known
-        if known is not None and known.until > time.monotonic() and not anew:
+        if known is not None and known.until > time.monotonic() and not refresh:
             return known
         found = await _get(client, self._settings.issuer.rstrip("/") + "/.well-known/openid-configuration")
         if found.get("issuer") != self._settings.issuer:
@@ -176,7 +176,7 @@ class OidcLogin:
             claims = _decode(token, provider.keys)
         except (JoseError, ValueError):
             # A provider changes its keys; once more with those that it has now.
-            fresh = await self._provider(client, anew=True)
+            fresh = await self._provider(client, refresh=True)
             try:
                 claims = _decode(token, fresh.keys)
             except (JoseError, ValueError) as error:
@@ -202,7 +202,7 @@ class OidcLogin:
         if email is not None and (known := self._people.by_email(email)) is not None:
             return known
         role = max((Role.VIEWER, Role.REVIEWER, Role.ADMIN), key=lambda each: self._has(each, email, claims) * each)
-        # Without a verified address the provider's own number is the only name that is nobody else's.
+        # Without a verified address the provider's own number is the only name that is unique.
         name = (email or f"{claims.get('sub')}@{urlsplit(self._settings.issuer).hostname}")[:200]
         if not self._has(role, email, claims):
             raise ApiError(403, forbidden_error(f"{name} has no role here"))

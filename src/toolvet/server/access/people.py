@@ -1,4 +1,4 @@
-"""Who is known: the people of the settings file with their tokens, and whoever sits at this machine."""
+"""Who is known: the people of the settings file with their tokens, and the user of this machine."""
 
 import getpass
 import hashlib
@@ -23,7 +23,7 @@ class People:
     Args:
         known: The people of the settings.
         token: A token given on the command line or by the environment; who has it is an admin named "admin".
-        local: Whoever sends a request without any credentials; None where credentials are needed.
+        local: The sender of a request without any credentials; None where credentials are needed.
 
     Raises:
         UsageError: For a name or a token that stands for two people, and for a hash that is none.
@@ -40,22 +40,19 @@ class People:
             if not each.name or each.name in names:
                 raise UsageError(f"serve.people: the name {each.name!r} must be there once")
             names.add(each.name)
-            self._add(each)
+            person = Person(each.name, role_of(each.role))
+            if each.token_sha256:
+                digest = each.token_sha256.lower()
+                if len(digest) != _SHA256 or set(digest) - set("0123456789abcdef"):
+                    raise UsageError(f"serve.people: token_sha256 of {each.name} is not a SHA-256 in hexadecimal")
+                self._by_hash.append((digest, person))
+            if each.email:
+                self._by_email[each.email.lower()] = person
         if token is not None:
             self._by_hash.append((_hashed(checked_token(token)), Person("admin", Role.ADMIN)))
         hashes = [hashed for hashed, _ in self._by_hash]
         if len(set(hashes)) != len(hashes):
             raise UsageError("serve.people: two people have the same token")
-
-    def _add(self, each: PersonSettings) -> None:
-        person = Person(each.name, role_of(each.role))
-        if each.token_sha256:
-            digest = each.token_sha256.lower()
-            if len(digest) != _SHA256 or set(digest) - set("0123456789abcdef"):
-                raise UsageError(f"serve.people: token_sha256 of {each.name} is not a SHA-256 in hexadecimal")
-            self._by_hash.append((digest, person))
-        if each.email:
-            self._by_email[each.email.lower()] = person
 
     @property
     def has_credentials(self) -> bool:
@@ -89,7 +86,7 @@ class People:
 
 
 def person_at_this_machine() -> Person:
-    """Return the user of this machine, who may do everything: whoever reaches the loopback reads the store anyway."""
+    """Return the user of this machine, who may do everything: every process on the loopback reads the store anyway."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):

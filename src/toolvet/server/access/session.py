@@ -1,7 +1,7 @@
 """Login sessions: a signed cookie says who it is, and a token in each page that its forms come from that page.
 
 The cookie holds a name, when it ends and a random number, under an HMAC-SHA256; the server keeps a list only of those
-that were logged out. The role of a person of the settings is looked up anew with every request.
+that were logged out. The role of a person of the settings is looked up with every request.
 """
 
 import base64
@@ -60,7 +60,7 @@ class Sessions:
         return session if session.until > self._clock() and session.number not in self._ended else None
 
     def end(self, session: LoginSession) -> None:
-        """End a session now: whoever copied its cookie is out as well."""
+        """End a session now: copies of its cookie are worthless, too."""
         now = self._clock()
         self._ended = {number: until for number, until in self._ended.items() if until > now}
         self._ended[session.number] = session.until
@@ -86,7 +86,7 @@ class Sessions:
         if not hmac.compare_digest(self._sign(purpose, body).encode(), signature.encode("utf-8", "replace")):
             return None
         try:
-            return msgspec.json.decode(_decode(body), type=kind)
+            return msgspec.json.decode(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), type=kind)
         except (ValueError, msgspec.DecodeError):
             return None
 
@@ -98,5 +98,5 @@ def _encode(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _decode(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+CALLBACK: Final = "/login/oidc/callback"
+FLOW_SECONDS: Final = 600

@@ -23,15 +23,14 @@ from toolvet.core.envelope import internal_error, not_found_error
 from toolvet.errors import StoreError
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.guard import BrowserGuard
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.api.endpoint import Endpoint
 from toolvet.server.dashboard.api.openapi import document
 from toolvet.server.dashboard.api.routing import routes
-from toolvet.server.dashboard.assets import serve_asset
 from toolvet.server.dashboard.failure_pages import FailurePages
 from toolvet.server.dashboard.live import LiveUpdates
-from toolvet.server.dashboard.rendering import failure_pages, page_routes, pages
+from toolvet.server.dashboard.rendering import failure_pages, page_routes, pages, serve_asset
 from toolvet.server.failures import ApiError, json_response, refusal
-from toolvet.server.site import Site
 from toolvet.store import Store
 
 
@@ -43,29 +42,29 @@ def endpoints() -> list[Endpoint[Any]]:
     return sorted(found, key=lambda each: (each.path, each.method))
 
 
-def make_app(site: Site, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()) -> Starlette:
-    """Return the application for a site that listens on `host`, and that is also reached by the names `hosts`."""
+def make_app(server: ServerContext, gate: Gate, *, host: str = "127.0.0.1", hosts: tuple[str, ...] = ()) -> Starlette:
+    """Return the application for a server that listens on `host`, and that is also reached by the names `hosts`."""
     known = endpoints()
     described = msgspec.json.encode(document(known))
 
     async def openapi(_: Request) -> Response:
         return Response(described, media_type="application/json")
 
-    live = LiveUpdates(site, gate)
+    live = LiveUpdates(server, gate)
     shown = pages()
     failures = failure_pages(shown)
     paths = [
-        *page_routes(shown, site, gate, failures),
-        *routes(known, site, gate),
+        *page_routes(shown, server, gate, failures),
+        *routes(known, server, gate),
         Route("/static/{digest}/{name:path}", serve_asset),
         Route("/openapi.json", openapi),
-        Route("/healthz", health_check(site.store)),
+        Route("/healthz", health_check(server.store)),
         Route("/live", live.serve),
     ]
     app = Starlette(
         routes=paths,
         middleware=[
-            Middleware(BrowserGuard, site=site, host=host, hosts=hosts, refuse=failures.refuse),
+            Middleware(BrowserGuard, server=server, host=host, hosts=hosts, refuse=failures.refuse),
             Middleware(_BugShield, failures=failures),
         ],
         exception_handlers={HTTPException: _http_failure({route.path for route in paths}, failures)},

@@ -16,10 +16,10 @@ from toolvet.core.envelope import error_response
 from toolvet.errors import ToolvetError
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.role import Role
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.api.routing import allowed
 from toolvet.server.failures import ApiError, failure
-from toolvet.server.site import Site
-from toolvet.store.browsing import StoreProgress, read_progress
+from toolvet.store.reading import StoreProgress, read_progress
 
 MOST_LISTENERS: Final = 100
 _LOOK_SECONDS: Final = 1.0
@@ -31,7 +31,7 @@ class LiveUpdates:
     """Tells listeners when the store has something new.
 
     Args:
-        site: Whose store.
+        server: Whose store.
         gate: Says who may listen.
         look_seconds: How often the store is looked at.
         heartbeat_seconds: After so long without news a comment is sent.
@@ -39,13 +39,13 @@ class LiveUpdates:
 
     def __init__(
         self,
-        site: Site,
+        server: ServerContext,
         gate: Gate,
         *,
         look_seconds: float = _LOOK_SECONDS,
         heartbeat_seconds: float = _HEARTBEAT_SECONDS,
     ) -> None:
-        self._site = site
+        self._server = server
         self._gate = gate
         self._look_seconds = look_seconds
         self._heartbeat_seconds = heartbeat_seconds
@@ -54,11 +54,6 @@ class LiveUpdates:
         self._is_ending = False
         self._is_lost = False
         self._seen: StoreProgress | None = None
-
-    @property
-    def listeners(self) -> int:
-        """How many pages listen."""
-        return len(self._listeners)
 
     def end(self) -> None:
         """End all streams, so that the server can stop. Call it from the server's own thread."""
@@ -104,7 +99,7 @@ class LiveUpdates:
             self._listeners.discard(news)
 
     async def _look(self) -> None:
-        """Look at the store until nobody listens."""
+        """Look at the store until no page listens."""
         while self._listeners and not self._is_ending:
             try:
                 now = await run_in_threadpool(self._progress)
@@ -125,5 +120,5 @@ class LiveUpdates:
         return f"event: changed\ndata: {self._seen.mark}\n\n".encode()
 
     def _progress(self) -> StoreProgress:
-        with self._site.store.reading() as connection:
+        with self._server.store.reading() as connection:
             return read_progress(connection)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from starlette.datastructures import QueryParams
 
 from toolvet.server.access.role import Person, Role
-from toolvet.server.site import Site
+from toolvet.server.context import ServerContext
 
 
 @dataclass(frozen=True)
-class Visit:
+class RequestContext:
     """One look at a page: the query and the variables of its path, who looks, and what the server knows.
 
     `form` has the fields of a form that was sent, empty for a look; `address` is where it came from.
@@ -19,13 +19,13 @@ class Visit:
     query: QueryParams
     path: Mapping[str, str]
     person: Person
-    site: Site
+    server: ServerContext
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     address: str = ""
 
     def note(self, action: str, target: str = "") -> None:
-        """Write down who does what: call it before the deed, which a StoreError prevents."""
-        self.site.note(self.person.name, action, target, address=self.address)
+        """Write down who does what: call it before the action, which a StoreError prevents."""
+        self.server.note(self.person.name, action, target, address=self.address)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Page:
     Attributes:
         path: As in Starlette: `/tool/{name}`.
         title: Shown in the browser's tab.
-        template: The template that shows it; it gets what `fill` returns, and `visit`, `page` and `menu`.
+        template: The template that shows it; it gets what `fill` returns, and `context`, `page` and `menu`.
         fill: Reads what the template needs from the store; it runs in a thread. Raises ApiError.
         menu: Its place in the menu and its word there; None for a page that others link to.
         section: The path of the page in the menu that this one belongs to.
@@ -46,8 +46,8 @@ class Page:
     path: str
     title: str
     template: str
-    fill: Callable[[Visit], Mapping[str, object]]
+    fill: Callable[[RequestContext], Mapping[str, object]]
     menu: tuple[int, str] | None = None
     section: str = ""
     role: Role = Role.VIEWER
-    post: Callable[[Visit], str] | None = None
+    post: Callable[[RequestContext], str] | None = None

@@ -1,4 +1,4 @@
-"""Runs the application with Uvicorn until it is told to end."""
+"""Runs the application with Uvicorn until it should end."""
 
 import asyncio
 import errno
@@ -183,7 +183,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def make_server(app: Starlette, ending: threading.Event | None = None) -> uvicorn.Server:
-    """Return the server of this application, with its limits. `ending` is set as soon as it is told to end."""
+    """Return the server of this application, with its limits. `ending` is set as soon as it should end."""
     config = uvicorn.Config(
         app,
         http=HeadLimit,

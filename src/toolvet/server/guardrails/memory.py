@@ -28,7 +28,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class KeptConversation(NamedTuple):
+class GuardrailConversation(NamedTuple):
     """What was said before an answer: the tools that the model was offered, and the messages."""
 
     tools: Sequence[object] = ()
@@ -73,7 +73,7 @@ class BoundedMemory(Generic[K, V]):
 
 
 class GuardrailMemory:
-    """Declared tools by server, conversations and sessions by whoever asked. Safe for several threads."""
+    """Declared tools by server, conversations and sessions by caller. Safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -110,21 +110,21 @@ class GuardrailMemory:
             found = [named[tool] for _, named in self._tools.items() if tool in named]
         return found[0] if found and all(each == found[0] for each in found) else None
 
-    def keep(self, key: Key, conversation: KeptConversation) -> None:
+    def keep(self, key: Key, conversation: GuardrailConversation) -> None:
         """Keep a conversation until its answer comes."""
         # As bytes it takes a fraction of what it takes as objects.
         encoded = msgspec.json.encode(conversation)
         with self._lock:
             self._conversations.put(key, encoded, len(encoded))
 
-    def kept(self, key: Key) -> KeptConversation:
+    def kept(self, key: Key) -> GuardrailConversation:
         """Return the conversation that was kept under this key, an empty one where none was."""
         with self._lock:
             encoded = self._conversations.get(key)
         if encoded is None:
-            return KeptConversation()
+            return GuardrailConversation()
         tools, messages = msgspec.json.decode(encoded)
-        return KeptConversation(elements(tools), elements(messages))
+        return GuardrailConversation(elements(tools), elements(messages))
 
     def says(self, key: Key, prompt: str) -> None:
         """Note what the user of a coding agent asked for."""
@@ -139,7 +139,7 @@ class GuardrailMemory:
         self._add(key, {"role": "assistant", "content": [use]}, {"role": "user", "content": [back]})
 
     def session(self, key: Key) -> AgentSession | None:
-        """Return what is known of a session; None where nobody said what its user asked for.
+        """Return what is known of a session; None where the question of its user is unknown.
 
         It is never whole: no product tells us of the beginning.
         """

@@ -1,21 +1,19 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.server.review.agreement import (
-    Agreement as Agreement,
-    PairAgreement as PairAgreement,
-    kappa_of_counts as kappa_of_counts,
-    measure_agreement as measure_agreement,
-)
 from toolvet.server.review.evidence import (
     MarkedText as MarkedText,
     ReviewSignal as ReviewSignal,
     mark_evidence as mark_evidence,
     review_signals as review_signals,
 )
-from toolvet.server.review.label_words import (
+from toolvet.server.review.labels import (
+    Agreement as Agreement,
     LabelValue as LabelValue,
+    PairAgreement as PairAgreement,
     Vocabulary as Vocabulary,
     check_label as check_label,
+    kappa_of_counts as kappa_of_counts,
+    measure_agreement as measure_agreement,
     vocabulary as vocabulary,
 )
 from toolvet.server.review.learning import (
@@ -29,14 +27,12 @@ from toolvet.server.review.learning import (
     suggest_threshold as suggest_threshold,
     type_precisions as type_precisions,
 )
-from toolvet.server.review.learning.card import (
-    outcome_table as outcome_table,
-    render_card as render_card,
-)
 from toolvet.server.review.learning.labels import labelled_verdict as labelled_verdict
 from toolvet.server.review.learning.model import (
     LearnedModel as LearnedModel,
     learn_model as learn_model,
+    outcome_table as outcome_table,
+    render_card as render_card,
 )
 from toolvet.server.review.learning.thresholds import lower_bound as lower_bound
 from toolvet.server.review.rules import (

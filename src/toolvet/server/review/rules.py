@@ -19,7 +19,7 @@ import msgspec
 
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import elements, members
-from toolvet.server.review.reviewable import Reviewable
+from toolvet.server.review.evidence import Reviewable
 
 _SCALE: Final = 1 << 64
 

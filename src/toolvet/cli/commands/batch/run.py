@@ -19,8 +19,8 @@ from toolvet.batch.engines import open_engine
 from toolvet.batch.executors import EngineFigures
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
-from toolvet.batch.kernels import read_tools
 from toolvet.batch.location import Location, input_files, locate
+from toolvet.batch.plan import read_tools
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
 from toolvet.batch.summary import SummaryOptions, summarise
 from toolvet.cli import INTERRUPTED

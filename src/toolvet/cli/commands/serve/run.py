@@ -52,6 +52,7 @@ def serve(
             Throttle,
             person_at_this_machine,
         )
+        from toolvet.server.context import ServerContext  # noqa: PLC0415
         from toolvet.server.dashboard import (  # noqa: PLC0415
             AlertWatch,
             bounded_end,
@@ -59,7 +60,6 @@ def serve(
             open_socket,
             run_app,
         )
-        from toolvet.server.site import Site  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(_MISSING) from error
     people = People(settings.people, token=token)
@@ -87,7 +87,7 @@ def serve(
     )
     kept = known[StoreSettings]
     opened = Store(store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
-    site = Site(opened, alerts=settings.alerts, review=known[ReviewSettings], settings=known)
+    site = ServerContext(opened, alerts=settings.alerts, review=known[ReviewSettings], settings=known)
     with bounded_end(site.ending):
         try:
             opened.open()

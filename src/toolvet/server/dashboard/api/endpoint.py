@@ -15,8 +15,8 @@ from toolvet.server.access.role import Person, Role
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from toolvet.server.context import ServerContext
     from toolvet.server.failures import ApiError
-    from toolvet.server.site import Site
 
 B = TypeVar("B")
 
@@ -36,7 +36,7 @@ class ApiRequest(Generic[B]):
     body: B
     path: Mapping[str, str]
     person: Person
-    site: "Site"
+    site: "ServerContext"
     address: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 

@@ -20,11 +20,11 @@ from toolvet.core.envelope import (
 )
 from toolvet.errors import StoreError
 from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
-from toolvet.server.access.refusals import note_refusal
+from toolvet.server.access.guard import note_refusal
 from toolvet.server.access.role import Person, Role
+from toolvet.server.context import ServerContext
 from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
 from toolvet.server.failures import ApiError, failure, json_response, refusal
-from toolvet.server.site import Site
 
 # A larger body is checked in a thread, so that the others do not wait for it.
 _QUICK: Final = 64 * 1024
@@ -37,7 +37,7 @@ _UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]*)`|missing required 
 K = TypeVar("K")
 
 
-def routes(endpoints: Iterable[Endpoint[Any]], site: Site, gate: Gate) -> list[Route]:
+def routes(endpoints: Iterable[Endpoint[Any]], site: ServerContext, gate: Gate) -> list[Route]:
     """Return the routes of these endpoints; those of one path become one route, so that a wrong method gets 405."""
     by_path: dict[str, dict[str, Endpoint[Any]]] = {}
     for endpoint in endpoints:
@@ -47,7 +47,7 @@ def routes(endpoints: Iterable[Endpoint[Any]], site: Site, gate: Gate) -> list[R
     ]
 
 
-def _handler(by_method: Mapping[str, Endpoint[Any]], site: Site, gate: Gate) -> Any:
+def _handler(by_method: Mapping[str, Endpoint[Any]], site: ServerContext, gate: Gate) -> Any:
     async def handle(request: Request) -> Response:
         endpoint = by_method["GET" if request.method == "HEAD" else request.method]
         try:
@@ -71,7 +71,7 @@ def store_failure(error: StoreError) -> Response:
     return failure(503, unavailable_error("the store cannot be reached; nothing was kept"), {"retry-after": "5"})
 
 
-async def _answer(endpoint: Endpoint[Any], request: Request, site: Site, gate: Gate) -> Response:
+async def _answer(endpoint: Endpoint[Any], request: Request, site: ServerContext, gate: Gate) -> Response:
     caller = gate.caller(request, endpoint.keys)
     request.state.who = caller.person.name if caller.person is not None else ""
     gate.slow_down(request, caller)

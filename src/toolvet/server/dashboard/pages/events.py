@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from toolvet.server.dashboard.page import Page, Visit
+from toolvet.server.dashboard.page import Page, RequestContext
 
 _MOST = 300
 
 
-def _fill(visit: Visit) -> Mapping[str, object]:
-    return {"events": visit.site.store.events(_MOST), "most": _MOST}
+def _fill(context: RequestContext) -> Mapping[str, object]:
+    return {"events": context.server.store.events(_MOST), "most": _MOST}
 
 
 PAGES = (Page("/events", "Events", "events.html.jinja", _fill, menu=(8, "Events")),)

@@ -4,40 +4,38 @@ import time
 from collections.abc import Mapping
 
 from toolvet.core.envelope import not_found_error
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.charts import read_charts
-from toolvet.server.dashboard.view.groups import SORTS, sort_groups
-from toolvet.server.dashboard.view.paths import read_segment
+from toolvet.server.dashboard.page import Page, RequestContext
+from toolvet.server.dashboard.view.figures import SORTS, read_charts, read_split, sort_groups, tiles
+from toolvet.server.dashboard.view.formats import read_segment
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.server.dashboard.view.tiles import read_split, tiles
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
-from toolvet.store.browsing import read_assessment_heads
+from toolvet.store.reading import read_assessment_heads
 
 _MOST = 500
 _MOST_FAILURES = 10
 
 
-def _fill_servers(visit: Visit) -> Mapping[str, object]:
-    return _list(visit, "server")
+def _fill_servers(context: RequestContext) -> Mapping[str, object]:
+    return _list(context, "server")
 
 
-def _fill_tools(visit: Visit) -> Mapping[str, object]:
-    return _list(visit, "tool")
+def _fill_tools(context: RequestContext) -> Mapping[str, object]:
+    return _list(context, "tool")
 
 
-def _list(visit: Visit, what: str) -> Mapping[str, object]:
-    store, period = visit.site.store, read_period(visit.query, time.time())
-    sort = visit.query.get("sort") or "calls"
+def _list(context: RequestContext, what: str) -> Mapping[str, object]:
+    store, period = context.server.store, read_period(context.query, time.time())
+    sort = context.query.get("sort") or "calls"
     overview = store.groups(("server",) if what == "server" else ("server", "tool"), period.figures())
     named = [group for group in overview if (group.server if what == "server" else group.tool)]
     shown = sort_groups(named, sort)
     return {"what": what, "period": period, "groups": shown[:_MOST], "total": len(shown), "sort": sort, "sorts": SORTS}
 
 
-def _fill_server(visit: Visit) -> Mapping[str, object]:
-    store, period = visit.site.store, read_period(visit.query, time.time())
-    server = read_segment(visit.path["server"])
+def _fill_server(context: RequestContext) -> Mapping[str, object]:
+    store, period = context.server.store, read_period(context.query, time.time())
+    server = read_segment(context.path["server"])
     with store.reading() as connection:
         assessments = read_assessment_heads(connection, server, limit=10)
     if not assessments and not store.page(VerdictFilter(server=server), limit=1).verdicts:
@@ -58,9 +56,9 @@ def _fill_server(visit: Visit) -> Mapping[str, object]:
     }
 
 
-def _fill_tool(visit: Visit) -> Mapping[str, object]:
-    store, period = visit.site.store, read_period(visit.query, time.time())
-    server, tool = read_segment(visit.path["server"]), read_segment(visit.path["tool"])
+def _fill_tool(context: RequestContext) -> Mapping[str, object]:
+    store, period = context.server.store, read_period(context.query, time.time())
+    server, tool = read_segment(context.path["server"]), read_segment(context.path["tool"])
     latest = store.page(VerdictFilter(server=server, tool=tool), limit=_MOST_FAILURES).verdicts
     if not latest:
         raise ApiError(404, not_found_error("tool", f"{tool} of {server}" if server else tool))

@@ -3,23 +3,21 @@
 import time
 from collections.abc import Mapping
 
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.charts import read_charts
-from toolvet.server.dashboard.view.groups import slowest, worst
+from toolvet.server.dashboard.page import Page, RequestContext
+from toolvet.server.dashboard.view.figures import read_charts, read_split, slowest, tiles, worst
 from toolvet.server.dashboard.view.period import read_period
-from toolvet.server.dashboard.view.tiles import read_split, tiles
-from toolvet.store.browsing import read_assessment_heads, read_progress
+from toolvet.store.reading import read_assessment_heads, read_progress
 
 _MOST_TOOLS = 6
 _MOST_ISSUES = 8
 
 
-def _fill(visit: Visit) -> Mapping[str, object]:
-    store = visit.site.store
+def _fill(context: RequestContext) -> Mapping[str, object]:
+    store = context.server.store
     with store.reading() as connection:
         progress = read_progress(connection)
         assessments = read_assessment_heads(connection, limit=4)
-    period = read_period(visit.query, time.time())
+    period = read_period(context.query, time.time())
     overview = store.overview(period.figures(), most=1_000)
     now, before = read_split(store, period), read_split(store, period.before)
     return {

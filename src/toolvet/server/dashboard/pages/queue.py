@@ -12,8 +12,8 @@ from toolvet.core.json_value import elements, members
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import UsageError
 from toolvet.server.access.role import Role
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.texts import PayloadPart, result_parts
+from toolvet.server.dashboard.page import Page, RequestContext
+from toolvet.server.dashboard.view.entries import PayloadPart, result_parts
 from toolvet.server.failures import ApiError
 from toolvet.server.review import mark_evidence, measure_agreement, review_signals, vocabulary
 from toolvet.server.reviewing import hand_in, verdict_words
@@ -39,9 +39,9 @@ class QueueCall(msgspec.Struct, frozen=True, kw_only=True):
     result: Sequence[PayloadPart] | None
 
 
-def _fill_list(visit: Visit) -> Mapping[str, object]:
-    queue, name = visit.site.queue, visit.person.name
-    state = visit.query.get("state", "open")
+def _fill_list(context: RequestContext) -> Mapping[str, object]:
+    queue, name = context.server.queue, context.person.name
+    state = context.query.get("state", "open")
     wanted = ItemFilter(
         state="open" if state == "open" else "done" if state == "done" else None,
         reviewer=name if state == "mine" else None,
@@ -53,7 +53,7 @@ def _fill_list(visit: Visit) -> Mapping[str, object]:
         "total": queue.count(wanted),
         "progress": queue.progress(),
         "agreement": measure_agreement(queue.labels(at_least=2)),
-        "notice": "You have seen everything that is in the queue for you." if "done" in visit.query else "",
+        "notice": "You have seen everything that is in the queue for you." if "done" in context.query else "",
     }
 
 
@@ -64,21 +64,21 @@ def _shown(item: QueueItem) -> tuple[str, str]:
     return verdict_words(item.verdict), shorten(one_line(text), _MOST_TEXT)
 
 
-def _start(visit: Visit) -> str:
-    if visit.form.get("action") == "undo":
-        item = visit.site.queue.undo(visit.person.name, address=visit.address)
+def _start(context: RequestContext) -> str:
+    if context.form.get("action") == "undo":
+        item = context.server.queue.undo(context.person.name, address=context.address)
         return "/queue" if item is None else f"/queue/{item.id}?undone=1"
-    return _next_path(visit)
+    return _next_path(context)
 
 
-def _next_path(visit: Visit) -> str:
-    item = visit.site.queue.next(visit.person.name)
+def _next_path(context: RequestContext) -> str:
+    item = context.server.queue.next(context.person.name)
     return "/queue?done=1" if item is None else f"/queue/{item.id}"
 
 
-def _fill_item(visit: Visit) -> Mapping[str, object]:
-    queue, name = visit.site.queue, visit.person.name
-    item = _item(visit)
+def _fill_item(context: RequestContext) -> Mapping[str, object]:
+    queue, name = context.server.queue, context.person.name
+    item = _item(context)
     verdict = item.verdict
     if verdict is None:
         raise ApiError(404, not_found_error("queue item", item.id))
@@ -104,7 +104,7 @@ def _fill_item(visit: Visit) -> Mapping[str, object]:
         "hidden": item.labelled - len(item.labels) if not item.labels else 0,
         "may_label": own is not None or name in item.leased_to or item.state == "open",
         "progress": queue.progress(),
-        "undone": "undone" in visit.query,
+        "undone": "undone" in context.query,
     }
 
 
@@ -145,45 +145,45 @@ def _pretty(value: object) -> str:
     return shorten(text, _MOST_VALUE)
 
 
-def _item(visit: Visit) -> QueueItem:
-    id_ = visit.path["id"]
+def _item(context: RequestContext) -> QueueItem:
+    id_ = context.path["id"]
     try:
-        return visit.site.queue.item(id_, visit.person.name)
+        return context.server.queue.item(id_, context.person.name)
     except UsageError:
         raise ApiError(404, not_found_error("queue item", id_)) from None
 
 
-def _post_item(visit: Visit) -> str:
+def _post_item(context: RequestContext) -> str:
     """Do what the form says, and go to the next item."""
-    queue, name, form = visit.site.queue, visit.person.name, visit.form
+    queue, name, form = context.server.queue, context.person.name, context.form
     action = form.get("action", "")
     if action == "undo":
-        item = queue.undo(name, address=visit.address)
-        return f"/queue/{visit.path['id']}" if item is None else f"/queue/{item.id}?undone=1"
-    item = _item(visit)
+        item = queue.undo(name, address=context.address)
+        return f"/queue/{context.path['id']}" if item is None else f"/queue/{item.id}?undone=1"
+    item = _item(context)
     if action == "skip":
-        queue.skip(item.id, name, address=visit.address)
+        queue.skip(item.id, name, address=context.address)
     elif action == "release":
-        queue.release(item.id, name, address=visit.address)
+        queue.release(item.id, name, address=context.address)
         return "/queue"
     else:
-        _label(visit, item)
-    return _next_path(visit)
+        _label(context, item)
+    return _next_path(context)
 
 
-def _label(visit: Visit, item: QueueItem) -> None:
-    form = visit.form
+def _label(context: RequestContext, item: QueueItem) -> None:
+    form = context.form
     said = {key.removeprefix(_SIGNAL): value for key, value in form.items() if key.startswith(_SIGNAL) and value}
     try:
         hand_in(
-            visit.site.queue,
+            context.server.queue,
             item,
-            visit.person.name,
+            context.person.name,
             value=form.get("value", ""),
             note=form.get("note", ""),
             signals=said,
             second_opinion="second" in form,
-            address=visit.address,
+            address=context.address,
         )
     except UsageError as error:
         field = f"{error}".partition(":")[0]

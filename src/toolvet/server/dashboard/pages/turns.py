@@ -6,19 +6,19 @@ from typing import Final
 
 from toolvet.core.envelope import error_response, not_found_error
 from toolvet.errors import UsageError
-from toolvet.server.dashboard.page import Page, Visit
-from toolvet.server.dashboard.view.entries import ShownEntry, shown_entry, turn_entries
-from toolvet.server.dashboard.view.paths import read_segment
+from toolvet.server.dashboard.page import Page, RequestContext
+from toolvet.server.dashboard.view.entries import EntryView, entry_view, turn_entries
+from toolvet.server.dashboard.view.formats import read_segment
 from toolvet.server.failures import ApiError
 from toolvet.store import RecordedTurn, VerdictFilter, VerdictRecord
 
 _MOST_VERDICTS: Final = 500
 
 
-def _fill_turn(visit: Visit) -> Mapping[str, object]:
-    trace = read_segment(visit.path["trace"])
+def _fill_turn(context: RequestContext) -> Mapping[str, object]:
+    trace = read_segment(context.path["trace"])
     try:
-        turn = visit.site.store.turn(trace, limit=_MOST_VERDICTS)
+        turn = context.server.store.turn(trace, limit=_MOST_VERDICTS)
     except UsageError as error:
         several = "turns begin with" in f"{error}"
         raise ApiError(
@@ -44,12 +44,12 @@ class ConversationTurn:
     trace: str | None
     began: float
     calls: Sequence[VerdictRecord]
-    answers: Sequence[ShownEntry]
+    answers: Sequence[EntryView]
 
 
-def _fill_conversation(visit: Visit) -> Mapping[str, object]:
-    conversation = read_segment(visit.path["conversation"])
-    store = visit.site.store
+def _fill_conversation(context: RequestContext) -> Mapping[str, object]:
+    conversation = read_segment(context.path["conversation"])
+    store = context.server.store
     found = store.page(VerdictFilter(conversation=conversation), limit=_MOST_VERDICTS, order="oldest").verdicts
     if not found:
         raise ApiError(404, not_found_error("conversation", conversation))
@@ -75,7 +75,7 @@ def _turn(turn: RecordedTurn | None, verdicts: Sequence[VerdictRecord]) -> Conve
         trace=verdicts[0].trace,
         began=min(verdict.at for verdict in every),
         calls=[verdict for verdict in every if verdict.kind != "answer"],
-        answers=[shown_entry(verdict, with_calls=False) for verdict in every if verdict.kind == "answer"],
+        answers=[entry_view(verdict, with_calls=False) for verdict in every if verdict.kind == "answer"],
     )
 
 

@@ -1,4 +1,4 @@
-"""`Period`: the stretch of time that a page is about, as its URL says: `?period=24h`, or `?since=…&until=…`.
+"""`Period`: the period that a page is about, as its URL says: `?period=24h`, or `?since=…&until=…`.
 
 ?period=24h at 12:40 → 12:40 yesterday to 12:40, before that 12:40 the day before yesterday to 12:40 yesterday
 """
@@ -15,7 +15,7 @@ from toolvet.store.overview import FigureFilter
 _HOUR: Final = 3600
 _DAY: Final = 86_400
 _MINUTE: Final = 60
-# The length of a period, and of the stretches of its charts, in seconds.
+# The length of a period, and of the steps of its charts, in seconds.
 _CHOICES: Final[Mapping[str, tuple[int, int]]] = {
     "1h": (_HOUR, _MINUTE),
     "24h": (_DAY, _HOUR),
@@ -24,7 +24,7 @@ _CHOICES: Final[Mapping[str, tuple[int, int]]] = {
     "90d": (90 * _DAY, _DAY),
 }
 _WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
-_STRETCHES: Final = {
+_STEP_NAMES: Final = {
     _MINUTE: "minute",
     _HOUR: "hour",
     3 * _HOUR: "3 hours",
@@ -33,8 +33,8 @@ _STRETCHES: Final = {
     7 * _DAY: "week",
 }
 _USUAL: Final = "24h"
-_MOST_STRETCHES: Final = 100
-# A hundred years: each stretch is a point of each chart.
+_MOST_STEPS: Final = 100
+# A hundred years: each step is a point of each chart.
 _LONGEST: Final = 36_525 * _DAY
 # The end of the year 9999, in every zone.
 _LATEST: Final = 253_402_300_799
@@ -42,7 +42,7 @@ _LATEST: Final = 253_402_300_799
 
 @dataclass(frozen=True)
 class Period:
-    """From `since` to `until` (seconds since the epoch, whole minutes), in stretches of `step` seconds for charts.
+    """From `since` to `until` (seconds since the epoch, whole minutes), in steps of `step` seconds for charts.
 
     `key` is its name in the URL, empty where the URL gives `since` and `until` themselves.
     """
@@ -63,9 +63,9 @@ class Period:
         return _WORDS.get(self.key) or f"{_shown(self.since)} to {_shown(self.until)}"
 
     @property
-    def stretch(self) -> str:
-        """What the stretches of charts are called: `hour`."""
-        return _STRETCHES[self.step]
+    def step_name(self) -> str:
+        """What the steps of charts are called: `hour`."""
+        return _STEP_NAMES[self.step]
 
     @property
     def choices(self) -> Mapping[str, str]:
@@ -92,7 +92,9 @@ def read_period(query: Mapping[str, str], now: float, usual: str = _USUAL) -> Pe
             raise ApiError(422, validation_error("since must be before until", field="since"))
         if until - since > _LONGEST:
             raise ApiError(422, validation_error("since must be at most a hundred years before until", field="since"))
-        return Period(since, until, _step(until - since))
+        length = until - since
+        step = next((step for step in _STEP_NAMES if length / step <= _MOST_STEPS), 7 * _DAY)
+        return Period(since, until, step)
     key = query.get("period") or usual
     if key not in _CHOICES:
         raise ApiError(422, validation_error(f"period must be one of {', '.join(_CHOICES)}", field="period"))
@@ -117,10 +119,6 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
         message = f"{name} must be a date (2026-11-22), a time (2026-11-22T18:00) or seconds since 1970"
         raise ApiError(422, validation_error(message, field=name))
     return at
-
-
-def _step(length: float) -> int:
-    return next((step for step in _STRETCHES if length / step <= _MOST_STRETCHES), 7 * _DAY)
 
 
 def _shown(at: float) -> str:

@@ -22,7 +22,7 @@ _OF_TYPE: Final[Mapping[str, Label]] = {"refusal": "refusal", "tool_failure": "t
 class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that people labelled.
 
-    `there` are the labels of the model that hold, `not_there` those that do not; of the others nobody said anything.
+    `there` are the labels of the model that hold, `not_there` those that do not; of the others no person said anything.
     `bad` says whether a person should see the answer, None where that is not known. `score` is what toolvet gave it
     and `found` what it found: the type of each signal and whether people confirmed it. `source` is where the answer is
     from, `group` what must stay together when some are held back (a conversation, a turn).
@@ -38,7 +38,7 @@ class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
 
     @property
-    def is_told(self) -> bool:
+    def is_rated(self) -> bool:
         """Whether something is known that a model can learn."""
         return bool(self.there or self.not_there)
 
@@ -154,14 +154,10 @@ def split_held_back(rows: Sequence[LabelledVerdict]) -> tuple[list[LabelledVerdi
     """
     seen: dict[str, LabelledVerdict] = {}
     for row in rows:
-        seen.setdefault(_plain(row.text), row)
+        seen.setdefault(" ".join(unicodedata.normalize("NFKC", row.text).casefold().split()), row)
     learned: list[LabelledVerdict] = []
     held: list[LabelledVerdict] = []
     for text, row in seen.items():
         digest = hashlib.sha256((row.group or text).encode("utf-8", "replace")).digest()
         (held if digest[0] % _ONE_OF == 0 else learned).append(row)
     return learned, held
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

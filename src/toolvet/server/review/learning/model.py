@@ -24,6 +24,7 @@ from toolvet.core.checks import (
 from toolvet.core.turn import AnswerCheck
 from toolvet.errors import UsageError
 from toolvet.server.review.learning.labels import LabelledVerdict, split_held_back
+from toolvet.version import __version__
 
 FEWEST_LEARNED: Final = 20
 """So many answers with a label, and so many without it, are the fewest that it is learned from."""
@@ -93,8 +94,8 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     alarms. The model is refused where nothing is left, and where no label has fewer errors.
     Raises UsageError where there are too few labels to learn from.
     """
-    told = [row for row in rows if row.is_told]
-    learned, held = split_held_back(told)
+    rated = [row for row in rows if row.is_rated]
+    learned, held = split_held_back(rated)
     usable: list[Label] = [label for label in LABELS if _is_enough(label, learned, held)]
     if not usable:
         raise UsageError(_too_few(learned, held))
@@ -115,7 +116,7 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
         kept=kept,
         learned_from=len(learned),
         held_back=len(held),
-        sources=_counts(told),
+        sources=_counts(rated),
         digest=_digest(learned),
         outcomes=tuple(outcomes),
         refused=_refusal(relearned, outcomes),
@@ -217,9 +218,9 @@ def _outcomes(
     sources = [ALL, *(name for name, _ in _counts(rows))] if len({row.source for row in rows}) > 1 else [ALL]
     found: list[LabelOutcome] = []
     for label in LABELS:
-        told = [each for each in judged if label in each[0].there or label in each[0].not_there]
+        rated = [each for each in judged if label in each[0].there or label in each[0].not_there]
         for source in sources:
-            part = [each for each in told if source in (ALL, each[0].source)]
+            part = [each for each in rated if source in (ALL, each[0].source)]
             if part:
                 found.append(_outcome(by, label, source, part))
     return found
@@ -304,3 +305,70 @@ def _counts(rows: Sequence[LabelledVerdict]) -> tuple[tuple[str, int], ...]:
 def _digest(rows: Sequence[LabelledVerdict]) -> str:
     texts = "\0".join(f"{row.text}\1{','.join(sorted(row.there))}" for row in rows)
     return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def render_card(learned: LearnedModel, *, base: bytes, date: str) -> str:
+    """Return the card. `base` is the file of the model that it goes on from, `date` the day as it should be shown."""
+    content = learned.model.to_bytes()
+    sources = "\n".join(f"| {_cell(name)} | {count} |" for name, count in learned.sources)
+    kept = "\n".join(f"- As it was: {words}." for words in learned.kept) or "- No label stayed as it was."
+    return f"""# A learned model of answers
+
+Made by `toolvet review learn` of toolvet {__version__} on {date}. It is used with `model` under
+`[checks.answer]`.
+
+## What it is
+
+toolvet's linear model of hashed n-grams (its card comes with the package), retrained from reviewers' labels: it goes on
+from the model before (SHA-256 `{hashlib.sha256(base).hexdigest()}`).
+
+- Learned anew: {", ".join(learned.relearned) or "nothing"}.
+{kept}
+
+## Data
+
+{learned.learned_from} different answers were learned from, {learned.held_back} held back. No text of them is in the
+file. SHA-256 of the texts and labels `{learned.digest}`, of the model `{hashlib.sha256(content).hexdigest()}`.
+
+| source | labelled answers |
+|---|---|
+{sources}
+
+## Figures
+
+On the answers held back. Which labels are learned anew was decided on them as well, so they flatter a little. The last
+rows are near misses of toolvet's own phrases, which were learned from as well: no more of them than before may be
+reported.
+
+{outcome_table(learned)}
+Verdict: {"refused: " + learned.refused if learned.refused else "better than the one before"}.
+
+## What it must not be used for
+
+- Judging people, or texts written by people.
+- Answers that look different from those that were labelled: what the reviewers never saw, it was not measured on.
+- Telling whether what an answer says is true, safe or harmful.
+"""
+
+
+def outcome_table(learned: LearnedModel) -> str:
+    """Return the figures as a table: what was found and falsely reported before and after."""
+    lines = [
+        "| judged by | label | source | found | found before | false alarms | before |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for each in learned.outcomes:
+        if each.source not in (ALL, OWN_SENTENCES) and not each.positive and not each.alarms_after + each.alarms_before:
+            continue
+        without = each.texts - each.positive
+        lines.append(
+            f"| {each.by} | {each.label} | {_cell(each.source)} | {each.found_after} of {each.positive} |"
+            f" {each.found_before} | {each.alarms_after} of {without} | {each.alarms_before} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _cell(words: str) -> str:
+    """Return words that cannot leave their cell."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in words)
+    return shown.replace("|", "/").replace("<", "(")

@@ -58,13 +58,13 @@ def suggest_threshold(rows: Sequence[LabelledVerdict], precision: float) -> Sugg
     """
     if not 0 < precision < 1:
         raise UsageError(f"a precision of {precision:g}: it is a share, more than 0 and less than 1")
-    told = [(row.score, row.bad) for row in rows if row.score is not None and row.bad is not None]
-    if len(told) < FEWEST:
-        raise UsageError(f"{len(told)} labelled answers with a score: {FEWEST} are the fewest that prove anything")
+    rated = [(row.score, row.bad) for row in rows if row.score is not None and row.bad is not None]
+    if len(rated) < FEWEST:
+        raise UsageError(f"{len(rated)} labelled answers with a score: {FEWEST} are the fewest that prove anything")
     best: SuggestedThreshold | None = None
     closest = 0.0
     for threshold in _GRID:
-        escalated = [bad for score, bad in told if score < threshold]
+        escalated = [bad for score, bad in rated if score < threshold]
         if len(escalated) < FEWEST:
             continue
         right = sum(escalated)
@@ -75,15 +75,15 @@ def suggest_threshold(rows: Sequence[LabelledVerdict], precision: float) -> Sugg
             best = SuggestedThreshold(
                 threshold=threshold,
                 wanted=precision,
-                labelled=len(told),
+                labelled=len(rated),
                 escalated=len(escalated),
                 right=right,
-                missed=sum(bad for score, bad in told if score >= threshold),
+                missed=sum(bad for score, bad in rated if score >= threshold),
                 at_least=round(bound, 4),
             )
     if best is None:
         raise UsageError(
-            f"no threshold is proven to have a precision of {precision:g} on {len(told)} labelled answers;"
+            f"no threshold is proven to have a precision of {precision:g} on {len(rated)} labelled answers;"
             f" the best is proven to have {closest:.3f}: label more, or want less"
         )
     return best

@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import Destination, ScoreSender, sdk_module, shown_url
-from toolvet.server.scores.score import Score, is_uuid7, uuid7_of
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, is_uuid7, sdk_module, shown_url, uuid7_of
 
 _TITLE: Final = "Opik"
 _TIMEOUT_SECONDS: Final = 60

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.server.scores.platform import Destination, ScoreSender, missing_sdk, sdk_module, shown_url
-from toolvet.server.scores.score import Score, trace_id_of
+from toolvet.server.scores.platform import (
+    Destination,
+    Score,
+    ScoreSender,
+    missing_sdk,
+    sdk_module,
+    shown_url,
+    trace_id_of,
+)
 from toolvet.version import __version__
 
 if TYPE_CHECKING:

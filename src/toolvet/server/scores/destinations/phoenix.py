@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import Destination, ScoreSender, sdk_module, shown_url
-from toolvet.server.scores.score import Score, trace_id_of
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, sdk_module, shown_url, trace_id_of
 
 _TITLE: Final = "Phoenix"
 _TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "tool_call.function.name")
@@ -39,7 +38,24 @@ class PhoenixSender:
         try:
             spans = self._spans(sorted({trace_id_of(score.trace or "") for score in scores}))
             found = {score.id: span for score in scores if (span := _span_of(score, spans)) is not None}
-            annotations = [_annotation(score, found[score.id]) for score in scores if score.id in found]
+            annotations = [
+                (
+                    {
+                        "span_id": found[score.id],
+                        "name": score.evaluator,
+                        "annotator_kind": "CODE",
+                        "identifier": score.id,
+                        "result": {
+                            "score": score.value,
+                            "label": score.label,
+                            "explanation": score.explanation or score.outcome,
+                        },
+                        "metadata": dict(score.metadata),
+                    }
+                )
+                for score in scores
+                if score.id in found
+            ]
             if annotations:
                 self._client.spans.log_span_annotations(span_annotations=annotations, sync=True)
         except httpx.HTTPStatusError as error:
@@ -98,17 +114,6 @@ def _seconds(span: Mapping[str, Any]) -> float:
         return datetime.fromisoformat(str(span.get("start_time", ""))).timestamp()
     except ValueError:
         return 0.0
-
-
-def _annotation(score: Score, span: str) -> Any:
-    return {
-        "span_id": span,
-        "name": score.evaluator,
-        "annotator_kind": "CODE",
-        "identifier": score.id,
-        "result": {"score": score.value, "label": score.label, "explanation": score.explanation or score.outcome},
-        "metadata": dict(score.metadata),
-    }
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from toolvet.server.dashboard.alerting.watch import alert_states
+from toolvet.server.dashboard.alerting import alert_states
 from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint, Nothing
 
 

@@ -1,3 +1,0 @@
-# What this package offers; `__init__.py` loads each name when it is first asked for.
-
-from toolvet.batch.comparing.compare import compare_outputs as compare_outputs
