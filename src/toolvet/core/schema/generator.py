@@ -6,8 +6,8 @@ One schema, step by step:
      "properties": {"code": {"anyOf": [{"type": "string", "pattern": "^[A-Z]{3}$"}, {"type": "null"}]},
                     "seats": {"type": "integer", "minimum": 1, "multipleOf": 2}}}
 
-1. `value` is asked for a value at the root (`ValueLocation(path=())`). It collects the `Demands` of the schema: it follows
-   references, joins `allOf`, and keeps alternatives as choices. Here there are none, and the type is object.
+1. `value` is asked for a value at the root (`ValueLocation(path=())`). It collects the `Demands` of the schema: it
+   follows references, joins `allOf`, and keeps alternatives as choices. Here there are none, and the type is object.
 2. `_write_object` lists the members: the declared ones, of which `code` is needed (with the extent "required" only
    those). It asks `value` for each in turn, one step further in.
 3. At `/code` there is one choice. `_decide` takes the options in the author's order, null last: the string. For a field
