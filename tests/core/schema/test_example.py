@@ -11,7 +11,7 @@ from toolvet.core.schema import NoExampleFound, compiled, valid_example
 from toolvet.core.schema.compilation import Judge
 from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import Scope, Subschema
-from toolvet.core.schema.generator import Exhausted, Generator, Location, Variation
+from toolvet.core.schema.generator import Exhausted, Generator, ValueLocation, Variation
 from toolvet.errors import Unsatisfiable
 
 SATISFIABLE: list[object] = [
@@ -292,7 +292,7 @@ class CountingGenerator(Generator):
 
     written = 0
 
-    def _write(self, demands: Demands, spot: Location, variation: Variation) -> object:
+    def _write(self, demands: Demands, spot: ValueLocation, variation: Variation) -> object:
         self.written += 1
         return super()._write(demands, spot, variation)
 
@@ -311,7 +311,7 @@ def test_the_steps_bound_how_often_options_are_written(schema: object) -> None:
     ready = compiled(schema)
     generator = CountingGenerator("all", Judge(ready), steps=1_000)
     with pytest.raises(Exhausted):
-        generator.value([Subschema(ready.usable, Scope(ready.usable, ready.dialect))], Location())
+        generator.value([Subschema(ready.usable, Scope(ready.usable, ready.dialect))], ValueLocation())
     assert generator.written <= 1_000
 
 

@@ -10,7 +10,7 @@ from toolvet.core.schema.compilation import compiled
 from toolvet.core.schema.demands import Demands, Unmeetable
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.example import build_sketch
-from toolvet.core.schema.generator import Exhausted, Generator, Location
+from toolvet.core.schema.generator import Exhausted, Generator, ValueLocation
 from toolvet.core.schema.invalid import places_of
 from toolvet.core.schema.numbers import exact, interval, plain
 from toolvet.core.schema.violation import count_noun, dotted_path, quote_value
@@ -159,7 +159,7 @@ class _BoundWriter:
         allowed = min(self.left, 2 * MOST_ITEMS)
         generator = Generator("all", steps=allowed)
         try:
-            return (generator.value(parts, Location(path[-1:], name)),)
+            return (generator.value(parts, ValueLocation(path[-1:], name)),)
         except (Unmeetable, Exhausted, RecursionError):
             return ()
         finally:

@@ -10,7 +10,7 @@ from toolvet.core.json_value import Path, at, elements, members, names, path_of
 from toolvet.core.schema.compilation import Judge, Schema, compiled
 from toolvet.core.schema.demands import Demands, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
-from toolvet.core.schema.generator import Exhausted, Extent, Generator, Location
+from toolvet.core.schema.generator import Exhausted, Extent, Generator, ValueLocation
 from toolvet.core.schema.violation import Violation
 from toolvet.errors import Unsatisfiable
 
@@ -85,7 +85,7 @@ class _Search:
         allowed = min(self.left, 10_000)
         generator = Generator(extent, judge, barred=barred, steps=allowed)
         try:
-            value = generator.value([start or self.start], Location())
+            value = generator.value([start or self.start], ValueLocation())
         except (Unmeetable, Exhausted, RecursionError):
             return None
         finally:

@@ -6,8 +6,8 @@ One schema, step by step:
      "properties": {"code": {"anyOf": [{"type": "string", "pattern": "^[A-Z]{3}$"}, {"type": "null"}]},
                     "seats": {"type": "integer", "minimum": 1, "multipleOf": 2}}}
 
-1. `value` is asked for a value at the root (`Location(path=())`). It collects the `Demands` of the schema: it follows
-   references, joins `allOf`, and keeps alternatives as choices. Here there are none, and the type is object.
+1. `value` is asked for a value at the root (`ValueLocation(path=())`). It collects the `Demands` of the schema: it
+   follows references, joins `allOf`, and keeps alternatives as choices. Here there are none, and the type is object.
 2. `_write_object` lists the members: the declared ones, of which `code` is needed (with the extent "required" only
    those). It asks `value` for each in turn, one step further in.
 3. At `/code` there is one choice. `_decide` takes the options in the author's order, null last: the string. For a field
@@ -44,7 +44,7 @@ class Exhausted(Exception):  # noqa: N818 - a state of the search, never an erro
     """The search took more steps than it may."""
 
 
-class Location(msgspec.Struct, frozen=True):
+class ValueLocation(msgspec.Struct, frozen=True):
     """A place in the value: its path, the last name on it, how much may be written there, and the references followed.
 
     `room` counts values; siblings share it. `trail` holds the ids of the schemas that references led to.
@@ -116,7 +116,7 @@ class Generator:
         self.places: dict[Path, Demands] = {}
         self.steps = steps
 
-    def value(self, parts: list[Subschema], location: Location, variation: Variation = FIRST) -> object:
+    def value(self, parts: list[Subschema], location: ValueLocation, variation: Variation = FIRST) -> object:
         """Return a value that satisfies all `parts`, as far as this search sees. Raises `Unmeetable` or `Exhausted`."""
         self._spend()
         if len(location.path) > _DEEPEST:
@@ -137,7 +137,7 @@ class Generator:
             raise Exhausted
 
     def _write_checked(
-        self, parts: list[Subschema], demands: Demands, location: Location, variation: Variation
+        self, parts: list[Subschema], demands: Demands, location: ValueLocation, variation: Variation
     ) -> object:
         for other in (variation, *_OTHERS):
             try:
@@ -150,7 +150,7 @@ class Generator:
             self._spend()
         raise Unmeetable
 
-    def _decide(self, demands: Demands, made: int, location: Location, variation: Variation) -> object:
+    def _decide(self, demands: Demands, made: int, location: ValueLocation, variation: Variation) -> object:
         """Make the choices that are left, one after the other, and write the value."""
         if made == len(demands.choices):
             return self._write(demands, location, variation)
@@ -167,13 +167,15 @@ class Generator:
             self._spend()
         raise Unmeetable
 
-    def _order_options(self, options: tuple[Option, ...], location: Location, variation: Variation) -> list[Option]:
+    def _order_options(
+        self, options: tuple[Option, ...], location: ValueLocation, variation: Variation
+    ) -> list[Option]:
         """The author's order, but null and references that lead back to an outer schema last."""
         if len(options) == 2 and options[1].excluded and (variation.extent or self.extent) == "required":
             return [options[1], options[0]]
         return sorted(options, key=lambda option: _reluctance(option, location))
 
-    def _write(self, demands: Demands, location: Location, variation: Variation) -> object:
+    def _write(self, demands: Demands, location: ValueLocation, variation: Variation) -> object:
         self.places[location.path] = demands
         types = demands.types()
         if not types:
@@ -236,7 +238,7 @@ class Generator:
             raise Unmeetable
         return left[variation.content % len(left)]
 
-    def _write_string(self, demands: Demands, location: Location, variation: Variation) -> str:
+    def _write_string(self, demands: Demands, location: ValueLocation, variation: Variation) -> str:
         rules = text_rules(demands.plain())
         wishes = () if rules.formats and not rules.patterns else hints(location.name, demands.description(), "string")
         found = rules.matching_texts(wishes, variation.content)
@@ -248,7 +250,9 @@ class Generator:
                 return text
         raise Unmeetable
 
-    def _write_number(self, demands: Demands, kind: ValueType, location: Location, variation: Variation) -> int | float:
+    def _write_number(
+        self, demands: Demands, kind: ValueType, location: ValueLocation, variation: Variation
+    ) -> int | float:
         wanted = interval(demands.plain())
         if kind == "integer":
             wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
@@ -269,7 +273,7 @@ class Generator:
             raise Unmeetable
         return distinct[variation.content % len(distinct)]
 
-    def _write_object(self, demands: Demands, location: Location, variation: Variation) -> dict[str, object]:
+    def _write_object(self, demands: Demands, location: ValueLocation, variation: Variation) -> dict[str, object]:
         extent = variation.extent or self.extent
         required = _with_dependents(demands, demands.required())
         needed = set(required)
@@ -318,7 +322,7 @@ class Generator:
         found: dict[str, object],
         name: str,
         *,
-        location: Location,
+        location: ValueLocation,
         siblings: int,
         variation: Variation,
         is_needed: bool,
@@ -346,7 +350,7 @@ class Generator:
             if "propertyNames" in located.schema
         )
 
-    def _add_missing(self, demands: Demands, found: dict[str, object], location: Location, extent: Extent) -> None:
+    def _add_missing(self, demands: Demands, found: dict[str, object], location: ValueLocation, extent: Extent) -> None:
         """Add members up to `minProperties`, and one to an object that only says what its members look like."""
         schemas = demands.plain()
         least, _ = limits(demands, "minProperties", "maxProperties")
@@ -363,7 +367,7 @@ class Generator:
             if len(found) < least:
                 raise Unmeetable
 
-    def _grow(self, demands: Demands, found: dict[str, object], location: Location, size: int) -> None:
+    def _grow(self, demands: Demands, found: dict[str, object], location: ValueLocation, size: int) -> None:
         for name in self._new_names(demands, size):
             if len(found) >= size:
                 return
@@ -390,7 +394,9 @@ class Generator:
                 part = Subschema(located.schema["propertyNames"], located.scope)
                 for content in range(size + 8):
                     try:
-                        name = Generator(self.extent).value([part], Location(name="key"), Variation(content=content))
+                        name = Generator(self.extent).value(
+                            [part], ValueLocation(name="key"), Variation(content=content)
+                        )
                     except (Unmeetable, Exhausted):
                         break
                     if isinstance(name, str):
@@ -424,13 +430,13 @@ class Generator:
                         found.append(Subschema(sub, located.scope))
         return found
 
-    def within(self, location: Location, step: str | int, siblings: int) -> Location:
+    def within(self, location: ValueLocation, step: str | int, siblings: int) -> ValueLocation:
         """The location one step further in; siblings share the room that is left."""
         name = step if isinstance(step, str) else location.name
         trail = (
             (*location.trail, *self.places[location.path].entered) if location.path in self.places else location.trail
         )
-        return Location((*location.path, step), name, (location.room - siblings) / max(siblings, 1), trail)
+        return ValueLocation((*location.path, step), name, (location.room - siblings) / max(siblings, 1), trail)
 
 
 def _require_object(value: object) -> dict[str, object]:
@@ -461,7 +467,7 @@ def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
     return list(found)
 
 
-def _leads_back(parts: list[Subschema], location: Location) -> bool:
+def _leads_back(parts: list[Subschema], location: ValueLocation) -> bool:
     """Whether an optional member would begin another round of a recursive schema; one round is shown."""
     for part in parts:
         schema = members(part.schema)
@@ -473,7 +479,7 @@ def _leads_back(parts: list[Subschema], location: Location) -> bool:
     return len(location.path) > 12
 
 
-def _reluctance(option: Option, location: Location) -> tuple[int, int]:
+def _reluctance(option: Option, location: ValueLocation) -> tuple[int, int]:
     schema = members(option.parts[0].schema)
     reference = schema.get("$ref")
     target = option.parts[0].scope.target(reference) if isinstance(reference, str) else None
@@ -481,7 +487,7 @@ def _reluctance(option: Option, location: Location) -> tuple[int, int]:
     return (rounds, int(schema.get("type") == "null" or option.parts[0].schema is False))
 
 
-def _choose_type(demands: Demands, types: set[str], location: Location) -> str:
+def _choose_type(demands: Demands, types: set[str], location: ValueLocation) -> str:
     """The type to write: what the other keywords speak of, the first that is listed, or what the name suggests."""
     if len(types) == 1:
         return next(iter(types))
@@ -531,7 +537,7 @@ _EVIDENCE = {
 }
 
 
-def write_array(writer: Generator, demands: Demands, location: Location, variation: Variation) -> list[object]:
+def write_array(writer: Generator, demands: Demands, location: ValueLocation, variation: Variation) -> list[object]:
     """Return an array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
     schemas = demands.plain()
     least, highest = limits(demands, "minItems", "maxItems")
@@ -559,7 +565,13 @@ def write_array(writer: Generator, demands: Demands, location: Location, variati
 
 
 def _remove_surplus(
-    writer: Generator, demands: Demands, part: Subschema, *, schema: object, items: list[object], location: Location
+    writer: Generator,
+    demands: Demands,
+    part: Subschema,
+    *,
+    schema: object,
+    items: list[object],
+    location: ValueLocation,
 ) -> None:
     """Replace items that `contains` would count beyond `maxContains`."""
     highest = count(members(schema).get("maxContains"))
@@ -580,7 +592,7 @@ def _remove_surplus(
 
 
 def _write_item(
-    writer: Generator, parts: list[Subschema], location: Location, variation: Variation, taken: list[object]
+    writer: Generator, parts: list[Subschema], location: ValueLocation, variation: Variation, taken: list[object]
 ) -> object:
     """Return an item that is not among `taken`. Raises `Unmeetable`."""
     for turn in range(12):
@@ -602,7 +614,7 @@ def _add_contained(
     schema: object,
     items: list[object],
     most: int,
-    location: Location,
+    location: ValueLocation,
 ) -> None:
     """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
     judge = writer.judge or Judge()

@@ -26,7 +26,7 @@ from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.demands import Demands, Unmeetable, fixed_items
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.example import Sketch, build_sketch
-from toolvet.core.schema.generator import Exhausted, Generator, Location, Variation
+from toolvet.core.schema.generator import Exhausted, Generator, ValueLocation, Variation
 from toolvet.core.schema.numbers import exact, plain
 from toolvet.core.schema.violation import Violation, describe_violation
 from toolvet.errors import Unsatisfiable
@@ -295,7 +295,7 @@ def _break_type(value: object, demands: Demands) -> Iterator[Change]:
 def _try_to_write(parts: list[Subschema], variation: Variation | None = None) -> tuple[object, ...]:
     """A value for these schemas, if one is found quickly."""
     try:
-        return (Generator("all", steps=300).value(parts, Location(("",)), variation or Variation()),)
+        return (Generator("all", steps=300).value(parts, ValueLocation(("",)), variation or Variation()),)
     except (Unmeetable, Exhausted, RecursionError):
         return ()
 

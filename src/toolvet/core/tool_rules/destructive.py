@@ -233,7 +233,7 @@ def read_destructive_source() -> _Source:
 def _load_words() -> _DestructiveWords:
     source = read_destructive_source()
     return _DestructiveWords(
-        **{name: getattr(source, name) for name in _DestructiveWords.__struct_fields__[:12]},
+        **{name: getattr(source, name) for name in _DestructiveWords.__struct_fields__[:11]},
         lead_ins=re.compile(source.lead_ins),
         harmless=re.compile(source.harmless),
         dangerous=tuple(map(re.compile, source.dangerous)),

@@ -27,7 +27,7 @@ from toolvet.core.schema.compilation import Judge
 from toolvet.core.schema.demands import Demands, Unmeetable, fixed_items
 from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.example import Sketch, build_sketch
-from toolvet.core.schema.generator import Exhausted, Generator, Location
+from toolvet.core.schema.generator import Exhausted, Generator, ValueLocation
 from toolvet.core.schema.numbers import interval, plain
 from toolvet.errors import Unsatisfiable
 
@@ -435,7 +435,7 @@ class Guide:
             candidates.extend(found)
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
         with suppress(Unmeetable, Exhausted, RecursionError):
-            candidates.append(Generator("required", steps=400).value(parts, Location(name=name)))
+            candidates.append(Generator("required", steps=400).value(parts, ValueLocation(name=name)))
         for value in candidates:
             fits = not facts.impossible and all(self.judge.accepts(part, value) for part in parts)
             if fits and len(as_json(value)) <= _LONGEST_EXAMPLE:
