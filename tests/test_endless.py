@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import toolvet
-from toolvet.core.bounds import is_endless
+from toolvet.core.json_value import is_endless
 from toolvet.core.redact import REDACTED, redact
 from toolvet.core.tools import view_of
 

@@ -5,7 +5,7 @@ import json
 from fuzz.draw import Draw
 from fuzz.holds import holds, shown
 
-from toolvet.core.bounds import is_endless
+from toolvet.core.json_value import is_endless
 from toolvet.core.redact import REDACTED, SecretMask, is_secret_key, redact, redact_text, word_segments
 
 SECRETS = (

@@ -7,7 +7,7 @@ from fuzz import words
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.core.bounds import is_endless
+from toolvet.core.json_value import is_endless
 from toolvet.mcp.wire import ErrorReply, Request, Result, parse
 from toolvet.proxy.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
 

@@ -5,7 +5,7 @@ import json
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.core.bounds import is_endless
+from toolvet.core.json_value import is_endless
 from toolvet.core.shorten import shorten_text, shorten_value
 from toolvet.proxy.session import Policies, ProxySettings, Session, ToClient
 

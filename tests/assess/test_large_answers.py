@@ -13,7 +13,7 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.exchange import MOST_WHOLE, LargeExcerpt, PlannedCall, assess_call, is_heavy, mask_of, observe
 from toolvet.assess.report import formats, render
 from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
-from toolvet.core.bounds import count_values
+from toolvet.core.json_value import count_values
 from toolvet.core.redact import secret
 from toolvet.mcp.transport import Answer, RpcError, StdioTarget
 

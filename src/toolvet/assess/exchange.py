@@ -48,9 +48,8 @@ from toolvet.assess.rules.ending import (
     words_of,
 )
 from toolvet.assess.rules.fault import is_only_unknown
-from toolvet.core.bounds import count_values
 from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
-from toolvet.core.json_value import is_array, is_object, members, without
+from toolvet.core.json_value import count_values, is_array, is_object, members, without
 from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import Category

@@ -22,7 +22,7 @@ from toolvet.assess.report.document import ItemRequest
 from toolvet.assess.rules import ListedItem, ObservedRequest, Outcome, Purpose, judge_request
 from toolvet.assess.rules.ending import outage_of_call
 from toolvet.assess.rules.item import as_call
-from toolvet.core.bounds import count_values
+from toolvet.core.json_value import count_values
 from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.findings import Finding
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut

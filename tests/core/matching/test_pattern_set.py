@@ -23,9 +23,9 @@ from toolvet.core.matching import (
     UnsafePattern,
     dialect,
     engine_hyperscan,
-    index,
     literal,
     machine,
+    patterns as pattern_sets,
 )
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
@@ -342,7 +342,7 @@ def test_a_large_set_comes_back_from_the_cache_with_the_same_answer(monkeypatch:
         raise AssertionError("it is in the cache")
 
     monkeypatch.setattr(engine_hyperscan, "_compile_patterns", compile_nothing)
-    monkeypatch.setattr(index, "_translate_all", compile_nothing)
+    monkeypatch.setattr(pattern_sets, "_translate_all", compile_nothing)
     assert scans() == first
 
 

@@ -11,8 +11,7 @@ from toolvet.core.causes import State, state_of_stop
 from toolvet.core.envelope import output_schema
 from toolvet.mcp.wire import encode_error
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session, Step, ToClient, ToServer
-from toolvet.proxy.session.enveloped import wanted_contract
-from toolvet.proxy.session.judge import Stop
+from toolvet.proxy.session.judge import Stop, wanted_contract
 from toolvet.proxy.session.step import Reason
 
 TOOL = {

@@ -24,8 +24,7 @@ from toolvet.proxy.session import (
     ToServer,
 )
 from toolvet.proxy.session.catalogue import KnownTool, ResultCache
-from toolvet.proxy.session.enveloped import ENVELOPE_KEY, _failure, envelope_form
-from toolvet.proxy.session.judge import end_call
+from toolvet.proxy.session.judge import ENVELOPE_KEY, _failure, end_call, envelope_form
 from toolvet.proxy.session.own_tools import _corrections, _unknown, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,

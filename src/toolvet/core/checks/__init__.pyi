@@ -36,11 +36,11 @@ from toolvet.core.checks.arguments import (
     check_arguments as check_arguments,
     read_wording as read_wording,
 )
+from toolvet.core.checks.arguments.check import ReportedFault as ReportedFault
 from toolvet.core.checks.arguments.markdown import (
     mask_arguments as mask_arguments,
     shown_repair as shown_repair,
 )
-from toolvet.core.checks.arguments.report import ReportedFault as ReportedFault
 from toolvet.core.checks.capability import (
     DEFAULT_METHOD as DEFAULT_METHOD,
     EXPERIMENTAL_KEY as EXPERIMENTAL_KEY,

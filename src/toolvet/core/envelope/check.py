@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 import msgspec
 import orjson
 
-from toolvet.core.bounds import is_endless
 from toolvet.core.causes import ErrorCode, ErrorType
 from toolvet.core.envelope.contract.shapes import ABSENT, ContractViolation, describe_value, is_sequence, string_members
 from toolvet.core.envelope.contract.table import CONDITIONS, ENVELOPE, META
@@ -22,7 +21,7 @@ from toolvet.core.envelope.contract.vocabulary import FIDELITY_VERSION, Response
 from toolvet.core.envelope.json_copy import copy_as_json, copy_bounded
 from toolvet.core.envelope.response import Envelope
 from toolvet.core.json_form import JsonForm
-from toolvet.core.json_value import is_object, pointer
+from toolvet.core.json_value import is_endless, is_object, pointer
 from toolvet.core.redact import redact_text
 from toolvet.errors import EnvelopeError
 from toolvet.findings import Finding, Severity

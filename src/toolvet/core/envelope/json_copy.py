@@ -11,8 +11,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from toolvet.core.bounds import is_endless
-from toolvet.core.json_value import pointer
+from toolvet.core.json_value import is_endless, pointer
 from toolvet.errors import EnvelopeError
 
 # Encoders refuse more levels than this; nothing that people write comes near it.

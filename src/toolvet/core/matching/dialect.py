@@ -35,8 +35,10 @@ from toolvet.core.matching.edge import (
     escaped,
     is_word,
 )
-from toolvet.core.matching.letters import (
+from toolvet.core.matching.machine import PatternPart
+from toolvet.core.matching.pattern import (
     Script,
+    Translation,
     as_ascii,
     family_of,
     forms_of,
@@ -45,8 +47,6 @@ from toolvet.core.matching.letters import (
     script_of,
     settled_unit,
 )
-from toolvet.core.matching.machine import PatternPart
-from toolvet.core.matching.pattern import Translation
 from toolvet.core.matching.syntax import parse
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, UnsafePattern
 

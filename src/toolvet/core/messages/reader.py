@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.core.bounds import is_endless, is_small
+from toolvet.core.json_value import is_endless, is_small
 from toolvet.core.messages.call import UNKNOWN, Pairing, ToolCall
 from toolvet.core.messages.format import FormatTable, Read, format_table
 from toolvet.core.messages.parts import (

@@ -11,8 +11,7 @@ import jsonschema_rs
 import msgspec
 import orjson
 
-from toolvet.core.bounds import count_values, is_endless
-from toolvet.core.json_value import changed, is_object, members, pointer, without
+from toolvet.core.json_value import changed, count_values, is_endless, is_object, members, pointer, without
 from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
 from toolvet.core.schema.violation import Violation, unexplained, violations_of
 from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth

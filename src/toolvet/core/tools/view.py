@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
-from toolvet.core.bounds import is_endless
+from toolvet.core.json_value import is_endless
 from toolvet.core.tools.annotations import is_python_tool, read_python_tool
 from toolvet.core.tools.shape import PYTHON_SHAPE, Definition, read_definition, readable_shapes
 from toolvet.errors import ToolShapeError

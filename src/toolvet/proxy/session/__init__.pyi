@@ -4,7 +4,7 @@ from toolvet.proxy.session.catalogue import (
     Catalogue as Catalogue,
     KnownTool as KnownTool,
 )
-from toolvet.proxy.session.enveloped import (
+from toolvet.proxy.session.judge import (
     Contract as Contract,
     wanted_contract as wanted_contract,
 )

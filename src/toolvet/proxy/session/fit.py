@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from toolvet.core.bounds import is_endless
-from toolvet.core.json_value import is_array, is_object, members
+from toolvet.core.json_value import is_array, is_endless, is_object, members
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema import compiled
 from toolvet.core.shorten import shorten_text, shorten_value

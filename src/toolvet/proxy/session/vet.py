@@ -15,8 +15,7 @@ from toolvet.core.json_value import elements, members
 from toolvet.core.schema import Repair, depth
 from toolvet.mcp.wire import encode_error, encode_members, encode_raw, encode_result, split_member, split_members
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
-from toolvet.proxy.session.enveloped import in_shape_of_others
-from toolvet.proxy.session.judge import JudgedReply, end_own, judge_own_answer, own_notes
+from toolvet.proxy.session.judge import JudgedReply, end_own, in_shape_of_others, judge_own_answer, own_notes
 from toolvet.proxy.session.pending import PendingCall
 from toolvet.proxy.session.repeats import Breaker
 from toolvet.proxy.session.step import RefusalReason

@@ -25,10 +25,9 @@ and the call `{"age": "15"}`:
     (Left out to stay within 260 characters: schema help, suggestions, valid example, parts of the issues.)
 """
 
-from toolvet.core.checks.arguments.check import ArgumentCheck, check_arguments
+from toolvet.core.checks.arguments.check import META_KEY, ArgumentCheck, ArgumentReport, check_arguments
 from toolvet.core.checks.arguments.guide import PropertyHelp, SchemaHelp
 from toolvet.core.checks.arguments.issue import Issue
-from toolvet.core.checks.arguments.report import META_KEY, ArgumentReport
 from toolvet.core.checks.arguments.wording import Wording, read_wording
 
 __all__ = [

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 import msgspec
 from msgspec.structs import replace
 
-from toolvet.core.bounds import is_endless
 from toolvet.core.causes import ErrorKind, State, cause_of
 from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope
 from toolvet.core.checks.result.evidence import CallFacts, FirstHits, tool_traits
@@ -34,6 +33,7 @@ from toolvet.core.checks.result.verdict import (
     ResultMetadata,
     ResultVerdict,
 )
+from toolvet.core.json_value import is_endless
 from toolvet.core.matching import Hit
 from toolvet.core.tools import ToolHandle, ToolView, view_of
 

@@ -6,9 +6,9 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.bounds import is_endless
 from toolvet.core.causes import State, state_of_failure
 from toolvet.core.checks.result.shapes import is_plainly_mcp, read_foreign
+from toolvet.core.json_value import is_endless
 
 _NOTHING: tuple[str, ...] = ()
 _ONLY_TEXT = ("text",)

@@ -6,13 +6,13 @@ from typing import Literal
 
 import msgspec
 
-from toolvet.core.bounds import is_flat
 from toolvet.core.json_value import (
     Path,
     at,
     changed,
     elements,
     is_array,
+    is_flat,
     is_object,
     members,
     names,

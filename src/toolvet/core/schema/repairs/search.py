@@ -14,9 +14,19 @@ from typing import cast
 import msgspec
 import orjson
 
-from toolvet.core.bounds import is_endless
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.json_value import Path, elements, is_json, is_object, path_of, pointer, pointer_steps, same, type_name
+from toolvet.core.json_value import (
+    Path,
+    elements,
+    is_endless,
+    is_json,
+    is_object,
+    path_of,
+    pointer,
+    pointer_steps,
+    same,
+    type_name,
+)
 from toolvet.core.redact import is_secret_key, redact_text
 from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.repairs.context import BudgetSpent, Operation, PathPatch, RepairContext, View, apply
