@@ -101,19 +101,19 @@ def test_a_verdict_that_quotes_half_a_secret_shows_none_of_it() -> None:
     assert cut
 
 
-def test_secrets_are_removed_in_six_files_only() -> None:
-    """Findings leave through `quote`, scenarios through `exchange`, and what a server says of itself in `assemble`.
+def test_secrets_are_removed_in_five_files_only() -> None:
+    """Findings leave through `quote`, scenarios through `exchange`, and the server's own description in `assemble`.
 
-    Resources and prompts leave through `assemble_items`, the requests about them through `requests`. `messages` looks
-    for secrets in what would go to a worker of a cluster.
+    Requests about resources and prompts leave through `requests`. `cluster` looks for secrets in jobs that would go to
+    a worker. Replays and peers, which are no part of an assessment, redact their own words.
     """
-    folders = [Path(toolvet.__file__).parent / room for room in ("assess", "report", "rules")]
-    sources = [(path.name, path.read_text(encoding="utf-8")) for folder in folders for path in folder.rglob("*.py")]
+    folder = Path(toolvet.__file__).parent / "assess"
+    files = [path for path in folder.rglob("*.py") if "replay" not in path.parts and path.name != "peers.py"]
+    sources = [(path.name, path.read_text(encoding="utf-8")) for path in files]
     assert {name for name, text in sources if re.search(r"\bredact(?:_text)?\(", text)} == {
         "assemble.py",
-        "assemble_items.py",
+        "cluster.py",
         "exchange.py",
-        "messages.py",
         "quote.py",
         "requests.py",
     }

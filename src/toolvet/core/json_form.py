@@ -35,8 +35,8 @@ class JsonForm:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # What a base was given for its own members must not write those of another class.
-        if cls.to_dict in _MADE:
+        # The writer that a base gets with its first document must not write those of this class.
+        if "to_dict" not in vars(cls):
             setattr(cls, "to_dict", JsonForm.to_dict)  # noqa: B010 - for the type checkers it stays the method below.
 
     def to_dict(self) -> dict[str, object]:
@@ -45,12 +45,8 @@ class JsonForm:
         write = document_writer(cls)
         if type(self).to_dict is JsonForm.to_dict:
             # From now on the class has it: to look it up would cost more than to write a short verdict.
-            _MADE.add(write)
             setattr(cls, "to_dict", write)  # noqa: B010 - as above
         return write(self)
-
-
-_MADE: Final[set[object]] = set()
 
 
 class Member(NamedTuple):

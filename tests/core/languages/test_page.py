@@ -26,6 +26,7 @@ def copy(tmp_path: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignored)
     shutil.copytree(ROOT / "tests" / "core" / "languages", tmp_path / "tests", ignore=ignored)
+    shutil.copy(ROOT / "tests" / "phrase_proofs.py", tmp_path / "tests")
     for path, content in EXAMPLE:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(content, encoding="utf-8")
@@ -36,7 +37,7 @@ def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python on the copy, with a cache of its own, for Esperanto alone."""
     environment = {
         **os.environ,
-        "PYTHONPATH": str(copy / "src"),
+        "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}",
         "PYTHONUTF8": "1",
         "XDG_CACHE_HOME": str(copy / "cache"),
         "TOOLVET_LANGUAGE": "eo",
