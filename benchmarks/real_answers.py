@@ -38,7 +38,7 @@ from toolvet import AnswerStream, check_answer
 from toolvet.core.checks.answer.phrases import phrases, read_phrases
 from toolvet.core.checks.answer.read import find
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
-from toolvet.core.matching.pattern import as_ascii
+from toolvet.core.matching.letters import as_ascii
 
 PROJECT = Path(__file__).resolve().parents[1]
 DATA = PROJECT.parent / "shared" / "data"

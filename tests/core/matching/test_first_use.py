@@ -14,11 +14,11 @@ import toolvet
 from toolvet.core.checks.answer.phrases import phrases as answer_phrases
 from toolvet.core.checks.result.phrases import phrases as result_phrases
 from toolvet.core.discover import background, cache, prepared
-from toolvet.core.matching import Hit, Pattern, PatternSet, engine_hyperscan, patterns as pattern_sets
+from toolvet.core.matching import Hit, Pattern, PatternSet, engine_hyperscan, index as pattern_sets
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
 from toolvet.core.matching.engine_re import ReEngine
-from toolvet.core.matching.patterns import index_of
+from toolvet.core.matching.index import index_of
 from toolvet.core.prose.frame import frame_patterns
 
 WORDS = [Pattern(f"{number}", f"\\bword{number}\\b|слово{number}\\b") for number in range(60)]
@@ -136,7 +136,7 @@ def test_no_process_is_started_by_a_program_that_is_no_plain_python(
 
 ONCE = f"""
 import os, sys
-from toolvet.core.matching import Pattern, PatternSet, engine_hyperscan, patterns as pattern_sets
+from toolvet.core.matching import Pattern, PatternSet, engine_hyperscan, index as pattern_sets
 for module, name in ((pattern_sets, "_translate_all"), (engine_hyperscan, "_compile_patterns")):
     def told(*given, _asked=getattr(module, name), _name=name):
         with open(sys.argv[1], "a") as told:

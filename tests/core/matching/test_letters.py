@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from toolvet.core.matching import Pattern, PatternSet
-from toolvet.core.matching.pattern import Script, forms_of, letters, normalize_text, script_of
+from toolvet.core.matching.letters import Script, forms_of, letters, normalize_text, script_of
 
 FOUND = [
     # German, French, Portuguese, Vietnamese

@@ -23,9 +23,9 @@ from toolvet.core.matching import (
     UnsafePattern,
     dialect,
     engine_hyperscan,
+    index as pattern_sets,
     literal,
     machine,
-    patterns as pattern_sets,
 )
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine

@@ -11,8 +11,8 @@ from toolvet.core.checks.answer.phrases import phrases
 from toolvet.core.matching import Pattern, PatternSet, engine_hyperscan
 from toolvet.core.matching.engine_hyperscan import HyperscanEngine
 from toolvet.core.matching.engine_re import ReEngine
+from toolvet.core.matching.index import index_of
 from toolvet.core.matching.pattern import finder
-from toolvet.core.matching.patterns import index_of
 
 if TYPE_CHECKING:
     from toolvet.core.matching.pattern import PlacedBefore

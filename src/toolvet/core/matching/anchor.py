@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from toolvet.core.matching.edge import NOTHING, Edge, any_of, char_source, edge_of, edges, is_word, room_of, size_of
-from toolvet.core.matching.pattern import forms_of
+from toolvet.core.matching.letters import forms_of
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
 
 # In bytes: what is left of words whose short ends are cut off, what such an end has less than, what a further word must

@@ -35,10 +35,8 @@ from toolvet.core.matching.edge import (
     escaped,
     is_word,
 )
-from toolvet.core.matching.machine import PatternPart
-from toolvet.core.matching.pattern import (
+from toolvet.core.matching.letters import (
     Script,
-    Translation,
     as_ascii,
     family_of,
     forms_of,
@@ -47,6 +45,8 @@ from toolvet.core.matching.pattern import (
     script_of,
     settled_unit,
 )
+from toolvet.core.matching.machine import PatternPart
+from toolvet.core.matching.pattern import Translation
 from toolvet.core.matching.syntax import parse
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence, UnsafePattern
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolvet.core.matching.pattern import EVERY_SCRIPT, Script, forms_of, script_of
+from toolvet.core.matching.letters import EVERY_SCRIPT, Script, forms_of, script_of
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat
 
 _ALL = (1 << 128) - 1

@@ -24,19 +24,9 @@ import hyperscan
 
 from toolvet.core.discover.background import announce, start_building
 from toolvet.core.discover.cache import building, cached, digest, is_cached, keep
-from toolvet.core.matching.pattern import (
-    RARE,
-    WINDOW,
-    Finder,
-    HitScope,
-    OffsetMap,
-    PlacedBefore,
-    Translation,
-    as_ascii,
-    finder as finding,
-    normalize_text,
-)
-from toolvet.core.matching.patterns import PatternIndex, kept_index
+from toolvet.core.matching.index import PatternIndex, kept_index
+from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, normalize_text
+from toolvet.core.matching.pattern import WINDOW, Finder, HitScope, PlacedBefore, Translation, finder as finding
 from toolvet.core.matching.tree import UnsafePattern
 
 _FLAGS = {re.IGNORECASE: hyperscan.HS_FLAG_CASELESS, re.MULTILINE: hyperscan.HS_FLAG_MULTILINE}

@@ -8,17 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from toolvet.core.matching.pattern import (
-    RARE,
-    Finder,
-    HitScope,
-    OffsetMap,
-    PlacedBefore,
-    Translation,
-    as_ascii,
-    finder,
-    normalize_text,
-)
+from toolvet.core.matching.letters import RARE, OffsetMap, as_ascii, normalize_text
+from toolvet.core.matching.pattern import Finder, HitScope, PlacedBefore, Translation, finder
 
 _RARE = re.compile(RARE)
 

@@ -7,6 +7,7 @@ from toolvet.core.schema.boundary import (
 from toolvet.core.schema.compilation import (
     Schema as Schema,
     SchemaProblem as SchemaProblem,
+    Violation as Violation,
     compiled as compiled,
 )
 from toolvet.core.schema.document import subschemas as subschemas
@@ -26,5 +27,4 @@ from toolvet.core.schema.repairs import (
     recover as recover,
     repair as repair,
 )
-from toolvet.core.schema.violation import Violation as Violation
 from toolvet.core.schema.weight import depth as depth

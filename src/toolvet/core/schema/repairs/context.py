@@ -21,11 +21,10 @@ from toolvet.core.json_value import (
     same,
     type_name,
 )
-from toolvet.core.schema.compilation import Judge, Schema
+from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained, violations_of
 from toolvet.core.schema.demands import Demands, Option, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.repairs.words import Confidence, bare
-from toolvet.core.schema.violation import Violation, unexplained, violations_of
 
 
 class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.

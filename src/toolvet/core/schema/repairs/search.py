@@ -28,12 +28,11 @@ from toolvet.core.json_value import (
     type_name,
 )
 from toolvet.core.redact import is_secret_key, redact_text
-from toolvet.core.schema.compilation import Schema, compiled
+from toolvet.core.schema.compilation import Schema, Violation, compiled
 from toolvet.core.schema.repairs.context import BudgetSpent, Operation, PathPatch, RepairContext, View, apply
 from toolvet.core.schema.repairs.leaf import leaf_answer
 from toolvet.core.schema.repairs.members import OF_OBJECTS, members_answer
 from toolvet.core.schema.repairs.words import Confidence, least, rank
-from toolvet.core.schema.violation import Violation
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
