@@ -19,7 +19,7 @@ help:
 	@echo "make demo     fill a store from the example servers and open the dashboard on it, at http://127.0.0.1:8741"
 	@echo "make test     run all tests, a quarter of an hour on two cores; as root, install Debian packages for some of them"
 	@echo "make test DEBIAN=no   install no Debian package: the tests that need one skip"
-	@echo "make test ROOM=rules   run those of one folder or file of tests/"
+	@echo "make test WING=core    run those of one wing, or of one folder or file of it: WING=assess/rules"
 	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
 	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
 	@echo "make phrases LANG=de   run the proofs of the phrases of one language; without LANG, of all"
@@ -62,21 +62,21 @@ demo: $(VENV)/.demo
 # DEBIAN=yes or no: whether programs from Debian are installed that some tests run. Without it: as root, yes.
 DEBIAN ?=
 
-# ROOM is a folder or a file of tests/. One room is quicker in one process.
-ROOM_TESTS = $(or $(wildcard $(foreach path,$(ROOM) $(ROOM).py test_$(ROOM).py,tests/$(path))),$(shell \
-	find tests -name '$(ROOM)' -o -name '$(ROOM).py' -o -name 'test_$(ROOM).py'))
+# WING is a folder or a file of tests/, by its path there or by its name alone. One folder is quicker in one process.
+WING_TESTS = $(or $(wildcard $(foreach path,$(WING) $(WING).py test_$(WING).py,tests/$(path))),$(shell \
+	find tests -name '$(WING)' -o -name '$(WING).py' -o -name 'test_$(WING).py'))
 
 test: $(VENV)/.test
 	@sh tests/debian-packages.sh $(DEBIAN)
-ifdef ROOM
-	@test -n "$(ROOM_TESTS)" || { echo "tests/ has no folder or file named $(ROOM); its folders are:" \
+ifdef WING
+	@test -n "$(WING_TESTS)" || { echo "tests/ has no folder or file named $(WING); its folders are:" \
 		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }
-	$(BIN)/pytest $(ROOM_TESTS)
+	$(BIN)/pytest $(if $(filter core assess proxy server store batch,$(WING)),-n auto) $(WING_TESTS)
 else
 	$(BIN)/pytest -n auto
 endif
 
-MATCHING = languages matching prose checks envelope turn wire test_possessive.py test_redact.py
+MATCHING = core/languages core/matching core/prose core/checks core/envelope core/turn core/redact core/test_possessive.py mcp/wire
 
 # In an environment that has all that the tests use, or one of its own with the little that these need.
 test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
@@ -85,7 +85,7 @@ test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
 # LANG is set in every shell, to the language of the person: only one that is given to make itself counts. The proofs
 # then run without it, because `de` is not the name of a locale.
 phrases: $(VENV)/.test
-	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/languages/test_proofs.py
+	LANG=C.UTF-8 TOOLVET_LANGUAGE=$(if $(findstring command,$(origin LANG)),$(LANG)) $(BIN)/pytest -q -p no:xdist tests/core/languages/test_proofs.py
 
 lint: lint-style lint-mypy lint-basedpyright lint-public
 
@@ -113,17 +113,17 @@ live: $(VENV)/.dev
 
 # No account and no internet: each client talks to a scripted model on loopback.
 clients: $(VENV)/.dev
-	$(BIN)/pytest -m live tests/hook/live
+	$(BIN)/pytest -m live tests/agents/hook/live
 
 # Other products ask a running server: LiteLLM's proxy and Claude Code's http hooks, with a scripted model on loopback.
 # TOOLVET_DOCKER_MCP_GATEWAY=folder, a checkout of docker/mcp-gateway, also builds and runs its interceptors.
 .PHONY: dialects
 dialects: $(VENV)/.dev
-	$(BIN)/pytest -m live tests/dashboard/live
+	$(BIN)/pytest -m live tests/server/dashboard/live
 
 # In an environment of its own: these SDKs are heavy, and want other versions of what the tests have.
 platforms: .venv-platforms/.done
-	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/integrations/test_scores*.py
+	TOOLVET_PLATFORMS=required .venv-platforms/bin/pytest tests/server/scores/test_scores*.py
 
 # In an environment of its own: these engines are heavy. Spark needs Java.
 .PHONY: engines
@@ -156,9 +156,9 @@ recording: $(VENV)/.test
 # The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
 .PHONY: frameworks
 frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.done
-	.venv-frameworks/bin/pytest -p no:cacheprovider tests/integrations/agents/test_adapters.py tests/integrations/agents/test_endings.py tests/test_quickstart.py
-	.venv-gateways/bin/pytest -p no:cacheprovider tests/integrations/agents/test_gateways.py
-	.venv-langchain-mcp/bin/pytest -p no:cacheprovider tests/integrations/agents/test_langchain_mcp.py
+	.venv-frameworks/bin/pytest -p no:cacheprovider tests/agents/frameworks/test_adapters.py tests/agents/frameworks/test_endings.py tests/test_quickstart.py
+	.venv-gateways/bin/pytest -p no:cacheprovider tests/agents/frameworks/test_gateways.py
+	.venv-langchain-mcp/bin/pytest -p no:cacheprovider tests/agents/frameworks/test_langchain_mcp.py
 
 # .venv-platforms, .venv-engines, .venv-cluster, .venv-frameworks and so on: each has the extra of its name.
 .venv-%/.done: pyproject.toml | .venv-%/bin/python
@@ -175,7 +175,7 @@ reviewers: $(VENV)/.test
 .PHONY: schemathesis
 EXAMPLES ?= 100
 schemathesis: $(VENV)/.test
-	TOOLVET_SCHEMATHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -p no:xdist tests/dashboard/test_api_schemathesis.py
+	TOOLVET_SCHEMATHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -p no:xdist tests/server/dashboard/test_api_schemathesis.py
 
 conformance: $(VENV)/.dev
 	$(BIN)/python conformance/compare.py
@@ -191,7 +191,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
 
 model: $(VENV)/.test
-	$(BIN)/pytest -p no:xdist --hypothesis-profile=model --timeout=36000 tests/session/test_model.py
+	$(BIN)/pytest -p no:xdist --hypothesis-profile=model --timeout=36000 tests/proxy/session/test_model.py
 
 CALLS ?= 1000000
 

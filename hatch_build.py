@@ -1,8 +1,8 @@
 """Builds a wheel with the compiled phrases in it, so that the first check on a machine does not have to compile them.
 
-They are compiled by the hyperscan of the build environment, for this platform; `toolvet.discover.prepared` reads them,
-and what does not fit where the wheel is installed is not found there and compiled. An editable installation gets none:
-its phrases change. Where the engine is missing, the wheel is one for all platforms, with translations only.
+They are compiled by the hyperscan of the build environment, for this platform; `toolvet.core.discover.prepared` reads
+them, and what does not fit where the wheel is installed is not found there and compiled. An editable installation gets
+none: its phrases change. Where the engine is missing, the wheel is one for all platforms, with translations only.
 """
 
 import os
@@ -18,16 +18,16 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PREPARE = """
 import sys
-from toolvet.discover.cache import entries_of
-from toolvet.discover.prepared import pack
-from toolvet.turn.prepare import prepare
+from toolvet.core.discover.cache import entries_of
+from toolvet.core.discover.prepared import pack
+from toolvet.core.turn.warming import prepare
 pack(entries_of(prepare), sys.argv[1])
 print(*[name for name in sys.modules if name == "hyperscan"])
 """
 
 
 class PreparedPhrasesHook(BuildHookInterface[Any]):
-    """Adds the folder `toolvet/prepared` to a wheel, and says for which platform it is."""
+    """Adds the folder `toolvet/core/prepared` to a wheel, and says for which platform it is."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile the phrases; a failure makes a wheel without them."""
@@ -42,7 +42,7 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
         if done.returncode != 0:
             self.app.display_warning(f"The phrases were not compiled; the first check will do it:\n{done.stderr}")
             return
-        build_data["force_include"][str(folder)] = "toolvet/prepared"
+        build_data["force_include"][str(folder)] = "toolvet/core/prepared"
         if "hyperscan" in done.stdout:
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{platform_tag()}"

@@ -13,14 +13,15 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from benchmarks.peers import GCG_LIST, GCG_SHORT_LIST, listed, tfidf
+from benchmarks.peers import listed, tfidf
+from benchmarks.ratchet import grounding
+from benchmarks.tasks import TASKS, Task, source_of, text_of_row
 
-from toolvet import AnswerQuality, SignalType, check_answer, check_result
-from toolvet.checks.answer.model.judgement import shipped
-from toolvet.turn.verdict import verdict
+from toolvet import AnswerQuality, check_answer, check_result
+from toolvet.core.checks.answer.model.classifier import shipped
+from toolvet.core.turn.check import verdict
 
 # Their texts are shown by id only: completions under their providers' terms, and a share-alike licence.
 IDS_ONLY = ("xstest", "szeged_wiki")
@@ -28,99 +29,12 @@ OPEN_LICENCES = ("Apache", "MIT", "CC-BY-4.0", "CC-BY ")
 EXCERPT = 110
 SHOWN = 8  # Examples of one kind of mistake in one source.
 
-UNSURE = frozenset({SignalType.LOW_CONFIDENCE, SignalType.CONFUSION, SignalType.HALLUCINATION_RISK})
-
-
-def text_of_row(row: Mapping[str, Any]) -> str:
-    return str(row["text"])
-
-
-def source_of(row: Mapping[str, Any]) -> str:
-    """The source of a row. The same questions, asked about two governments, are one source."""
-    return "speechmap_en" if row["dataset"] in {"speechmap_us_criticism", "speechmap_eu_criticism"} else row["dataset"]
-
-
-def vendor_of(row: Mapping[str, Any]) -> str:
-    """Who made the model that gave the answer."""
-    return str(row["meta"].get("model", "")).partition("/")[0]
-
-
-class Task(NamedTuple):
-    """A file, the labels that count as positive and negative, and what of a verdict answers for it."""
-
-    file: str
-    question: str
-    positive: frozenset[str]
-    negative: frozenset[str] | None
-    says: Callable[[AnswerQuality], bool]
-    min_length: int = 20
-    # What the TF-IDF peer is trained without: a source or, where there is only one, a model. None: no such peer.
-    part_of: Callable[[Mapping[str, Any]], str] | None = None
-    text_of: Callable[[Mapping[str, Any]], str] = text_of_row
-    lists: Mapping[str, Sequence[str]] = MappingProxyType({})
-
 
 class Judged(NamedTuple):
     row: Mapping[str, Any]
     truth: bool
     full: AnswerQuality
     rules: AnswerQuality
-
-
-def has(*types: SignalType) -> Callable[[AnswerQuality], bool]:
-    return lambda quality: any(signal.type in types for signal in quality.signals)
-
-
-def escalated(quality: AnswerQuality) -> bool:
-    return quality.should_escalate
-
-
-TASKS = {
-    "Refusals": Task(
-        "refusal",
-        "Is there a signal `refusal`? Positive: refusal; negative: compliance.",
-        frozenset({"refusal"}),
-        frozenset({"compliance"}),
-        has(SignalType.REFUSAL),
-        part_of=source_of,
-        lists={"GCG's list": GCG_LIST, "GCG's short list": GCG_SHORT_LIST},
-    ),
-    "Unsure or incapable": Task(
-        "uncertainty",
-        "Is there a signal `low_confidence`, `confusion` or `hallucination_risk`? Positive: uncertain. `szeged_wiki` "
-        "are sentences of an encyclopedia that hedge in the third person: no answers, and for orientation only.",
-        frozenset({"uncertain"}),
-        None,
-        has(*UNSURE),
-        part_of=lambda row: vendor_of(row) or row["dataset"],
-    ),
-    "Good answers escalated": Task(
-        "good_answer",
-        "Is a good answer escalated by mistake? Every row is a negative, so all that counts are false alarms.",
-        frozenset(),
-        None,
-        escalated,
-        0,
-    ),
-    "Reports of a tool's failure": Task(
-        "answer_tool_failure",
-        "Is there a signal `tool_failure`? Positive: tool_failure_report; negative: ok.",
-        frozenset({"tool_failure_report"}),
-        frozenset({"ok"}),
-        has(SignalType.TOOL_FAILURE),
-        part_of=source_of,
-    ),
-    "Truncation": Task(
-        "truncation",
-        "Is there a signal `incomplete_reasoning`? Positive: truncated; negative: complete.",
-        frozenset({"truncated"}),
-        None,
-        has(SignalType.INCOMPLETE_REASONING),
-        part_of=vendor_of,
-        # How a text ends is in its last words, which a model of the whole text does not see.
-        text_of=lambda row: str(row["text"])[-120:],
-    ),
-}
 
 
 def main() -> None:
@@ -279,9 +193,6 @@ def first_figures(name: str) -> Iterator[str]:
 
 def against_calls(folder: Path) -> Iterator[str]:
     """How many true answers the calls of their turn make escalate."""
-    # Not at the top: the ratchet imports this file.
-    from benchmarks.ratchet import grounding  # noqa: PLC0415
-
     path = folder / "grounding.jsonl.gz"
     if not path.exists():
         return
@@ -372,7 +283,7 @@ def model_tier() -> Iterator[str]:
     yield "## The learned tier\n"
     yield "Asked only where a cue is found and nothing that decides. Below its threshold a label is not reported, and"
     yield "one that left-out sources give no ground for never is. How it was trained and measured:"
-    yield "[the model's card](../src/toolvet/checks/answer/model/CARD.md).\n"
+    yield "[the model's card](../src/toolvet/core/checks/answer/model/CARD.md).\n"
     yield "| label | reported from a probability of |\n|---|---|"
     for head in shipped().heads:
         yield f"| {head.label} | {head.threshold if head.threshold <= 1 else 'never'} |"

@@ -18,9 +18,9 @@ from benchmarks.node import NodeProcess, node, node_version
 from benchmarks.peers import GCG_LIST
 
 from toolvet import AnswerStream, check_answer
-from toolvet.checks.answer.phrases import phrases
-from toolvet.matching.dialect import translate
-from toolvet.matching.engine_re import ReEngine
+from toolvet.core.checks.answer.phrases import phrases
+from toolvet.core.matching.dialect import translate
+from toolvet.core.matching.engine_re import ReEngine
 
 PROSE = (
     "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "

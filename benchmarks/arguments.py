@@ -18,14 +18,14 @@ import jsonschema_rs
 import pydantic
 from benchmarks.harness import Report, Way
 from benchmarks.node import NodeProcess, node
-from tests.schema.repair.breaking import real_schemas
-from tests.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.core.schema.repair.breaking import real_schemas
+from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
 import toolvet
 from toolvet import check_arguments
-from toolvet.checks.arguments.guide import _guide
-from toolvet.schema import compiled, invalid_examples, valid_example
-from toolvet.schema.compilation import _CACHE, _KNOWN
+from toolvet.core.checks.arguments.guide import _guide
+from toolvet.core.schema import compiled, invalid_examples, valid_example
+from toolvet.core.schema.compilation import _CACHE, _KNOWN
 
 DRAFT: Final = jsonschema.Draft202012Validator
 JSON_SCHEMA_7: Final = "http://json-schema.org/draft-07/schema#"

@@ -8,7 +8,7 @@ from statistics import median
 from benchmarks.harness import Report
 
 from toolvet.assess import assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = StdioTarget(command=sys.executable, args=(str(Path(__file__).parent / "servers" / "five_ms.py"),))
 

@@ -34,15 +34,14 @@ from benchmarks.harness import Report, Taken, digits, shown
 from benchmarks.node import node_version
 
 from toolvet import AnswerCheck
-from toolvet.batch.chunk import Chunk, ReadPlace
-from toolvet.batch.encoding import encode
-from toolvet.batch.finishing import write_output
+from toolvet.batch.chunk import Chunk, ReadPosition
 from toolvet.batch.job import Job
-from toolvet.batch.judging import ChunkJudge
+from toolvet.batch.judging import ChunkJudge, encode
 from toolvet.batch.kernel.answers import AnswersKernel
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
 from toolvet.batch.location import locate
+from toolvet.batch.output import write_output
 from toolvet.batch.plan import make_plan
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import decoded
@@ -192,7 +191,7 @@ def chunks_of(path: Path) -> tuple[list[Chunk], float]:
     """The chunks of a file, and the CPU time of reading them."""
     started = time.process_time()
     reader = open_reader(locate(str(path)), 0)
-    found = [*reader.chunks(("id", "text"), ReadPlace())]
+    found = [*reader.chunks(("id", "text"), ReadPosition())]
     return found, time.process_time() - started
 
 

@@ -24,8 +24,8 @@ from benchmarks.answer import searched
 from benchmarks.harness import Taken
 from benchmarks.node import NodeProcess, node
 
-from toolvet.checks.answer.phrases import phrases
-from toolvet.matching.rows import RowScan
+from toolvet.core.checks.answer.phrases import phrases
+from toolvet.core.matching.patterns import RowScan
 
 PROCESSES: Final = 2
 NODE: Final = """

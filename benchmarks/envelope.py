@@ -11,7 +11,7 @@ import jsonschema  # type: ignore[import-untyped]
 from benchmarks.harness import Report, Way
 
 from toolvet import check_envelope, error_response, not_found_error, success_response
-from toolvet.envelope.contract.table import envelope_schema
+from toolvet.core.envelope.contract.table import envelope_schema
 
 MESSAGE = "Validation failed: spec_id is required"
 REMEDIATION = "Provide a non-empty spec_id parameter"

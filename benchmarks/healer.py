@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any
 
 from benchmarks.harness import Report
-from tests.schema.repair.blind_healer import heal, without_correction, without_examples
-from tests.schema.repair.breaking import broken_calls, real_schemas
-from tests.schema.repair.own_schemas import OWN_SCHEMAS
-from tests.schema.repair.ways import Text
+from tests.core.schema.repair.blind_healer import heal, without_correction, without_examples
+from tests.core.schema.repair.breaking import broken_calls, real_schemas
+from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.core.schema.repair.ways import Text
 
 from toolvet import check_arguments
-from toolvet.schema.json_value import same
+from toolvet.core.json_value import same
 
 CALLS = 2_000
 SEED = 20_260_102

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from benchmarks.harness import Report
 
 from toolvet import check_answer
-from toolvet.checks.answer.phrases import read_phrases
+from toolvet.core.checks.answer.phrases import read_phrases
 
 MARKS = (
     '"',

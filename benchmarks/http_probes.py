@@ -11,7 +11,7 @@ from statistics import median
 from benchmarks.harness import Report
 
 from toolvet.assess.http_probes import HttpProbing
-from toolvet.transport import HttpTarget
+from toolvet.mcp.transport import HttpTarget
 
 SERVER = Path(__file__).parents[1] / "tests" / "servers" / "over_http.py"
 STYLES = ("fastmcp", "mcpserver", "lowlevel")

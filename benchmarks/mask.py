@@ -14,7 +14,7 @@ from functools import partial
 
 from benchmarks.harness import Report, Way
 
-from toolvet.redact import SecretMask
+from toolvet.core.redact import SecretMask
 
 WORDS = [
     "the",

@@ -36,7 +36,7 @@ from typing import cast
 from benchmarks.harness import Report
 from benchmarks.native import HERE as NATIVE, HOW, compiled
 
-HERE = Path(__file__).parent / "proxy"
+HERE = Path(__file__).parent / "proxy_programs"
 Rounds = dict[str, list[float]]
 ARGUMENTS = {"text": "A kibibyte of words that a tool is to work on. " * 20, "times": 3, "mode": "plain"}
 PEERS = ("SDK streams", "FastMCP proxy")

@@ -32,7 +32,7 @@ from pathlib import Path
 from benchmarks.harness import Report
 from benchmarks.native import HERE as NATIVE, HOW, compiled
 
-HERE = Path(__file__).parent / "proxy_http"
+HERE = Path(__file__).parent / "proxy_http_programs"
 WARM_UP = 300
 WARM_SECONDS = 10.0
 # One round has to do: on many connections each call takes seconds.

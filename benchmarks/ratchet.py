@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 import jsonschema_rs
-from benchmarks.accuracy import TASKS, Task
 from benchmarks.calibration.tables import figures, repair_figures
+from benchmarks.tasks import TASKS, Task
 
 from toolvet import SignalType, check_answer, check_arguments, check_result, valid_example
-from toolvet.turn.verdict import verdict
+from toolvet.core.turn.check import verdict
 
 FLOORS: Final = Path(__file__).parent.parent / "accuracy-floors.json"
 ABOUT: Final = "about"  # The one key of the file that is not a task: a sentence for the reader.

@@ -20,12 +20,12 @@ import orjson
 from benchmarks import envelope, session
 from benchmarks.harness import Way
 from benchmarks.startup import started
-from tests.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
 from toolvet import AnswerStream, check_answer, check_arguments, check_envelope, check_result, fit_response
-from toolvet.redact import SecretMask
-from toolvet.schema import invalid_examples, valid_example
-from toolvet.turn.grounding import ToolCall, ground
+from toolvet.core.redact import SecretMask
+from toolvet.core.schema import invalid_examples, valid_example
+from toolvet.core.turn.grounding import ToolCall, ground
 
 CLEAN: Final = (
     "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "

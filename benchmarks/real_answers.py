@@ -35,10 +35,10 @@ from benchmarks.harness import Report, shown
 from benchmarks.hostile import report_worst
 
 from toolvet import AnswerStream, check_answer
-from toolvet.checks.answer.phrases import phrases, read_phrases
-from toolvet.checks.answer.read import find
-from toolvet.matching.engine_hyperscan import HyperscanEngine
-from toolvet.matching.normal import as_ascii
+from toolvet.core.checks.answer.phrases import phrases, read_phrases
+from toolvet.core.checks.answer.read import find
+from toolvet.core.matching.engine_hyperscan import HyperscanEngine
+from toolvet.core.matching.letters import as_ascii
 
 PROJECT = Path(__file__).resolve().parents[1]
 DATA = PROJECT.parent / "shared" / "data"

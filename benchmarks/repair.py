@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Report, quartiles
-from tests.schema.repair.breaking import Broken, broken_calls, real_schemas
-from tests.schema.repair.own_schemas import OWN_SCHEMAS
-from tests.schema.repair.ways import Text
+from tests.core.schema.repair.breaking import Broken, broken_calls, real_schemas
+from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.core.schema.repair.ways import Text
 
-from toolvet.schema import compiled, recover, repair
-from toolvet.schema.json_value import same
+from toolvet.core.json_value import same
+from toolvet.core.schema import compiled, recover, repair
 
 CALLS = 5_000
 SEED = 20_260_101

@@ -11,10 +11,10 @@ from itertools import pairwise
 import orjson
 from benchmarks.harness import Report, Way, here, shown
 
-from toolvet.checks.result import check_result
-from toolvet.checks.result.phrases import phrases
-from toolvet.matching.dialect import translate
-from toolvet.matching.engine_re import ReEngine
+from toolvet.core.checks.result import check_result
+from toolvet.core.checks.result.phrases import phrases
+from toolvet.core.matching.dialect import translate
+from toolvet.core.matching.engine_re import ReEngine
 
 TOOL = {"name": "search_items", "inputSchema": {"type": "object"}}
 PROSE = "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "

@@ -16,9 +16,9 @@ from itertools import pairwise
 
 from benchmarks.harness import Report, Way, here, shown
 
-from toolvet.checks.answer.phrases import phrases
-from toolvet.matching import Pattern, PatternSet
-from toolvet.prose import masks
+from toolvet.core.checks.answer.phrases import phrases
+from toolvet.core.matching import Pattern, PatternSet
+from toolvet.core.prose import masks
 
 SENTENCES = {
     "English": "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up. ",

@@ -17,12 +17,12 @@ import fastjsonschema
 import jsonschema  # type: ignore[import-untyped]
 import jsonschema_rs
 from benchmarks.harness import Report, Way, here, quartiles
-from tests.schema.repair.breaking import real_schemas
-from tests.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.core.schema.repair.breaking import real_schemas
+from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
+from toolvet.core.schema import Schema, compiled, invalid_examples, valid_example
+from toolvet.core.schema.compilation import _CACHE
 from toolvet.errors import Unsatisfiable
-from toolvet.schema import Schema, compiled, invalid_examples, valid_example
-from toolvet.schema.compilation import _CACHE
 
 DRAFT = jsonschema.Draft202012Validator
 JSON_SCHEMA_7 = "http://json-schema.org/draft-07/schema#"

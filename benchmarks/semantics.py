@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 
-from toolvet.integrations.embedding import WordLlamaEmbedder
-from toolvet.turn.consistency import contradictions, off_topic
+from toolvet.agents.integrations.embedding import WordLlamaEmbedder
+from toolvet.core.turn.consistency import contradictions, off_topic
 
 GOOD = ("ok", "informative", "compliance")
 FILES = ("good_answer", "refusal")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import orjson
 from benchmarks.harness import Report, Way
 
-from toolvet.session import Policies, ProxySettings, Session
+from toolvet.proxy.session import Policies, ProxySettings, Session
 
 SCHEMA = {
     "type": "object",

@@ -33,8 +33,8 @@ LINES = {
 CHECK = [sys.executable, "-m", "toolvet", "check", "answer", "--json"]
 CALLS = """
 import os, time
-from toolvet.resident.client import _Call
-from toolvet.resident.place import address
+from toolvet.agents.daemon.client import _Call
+from toolvet.agents.daemon.protocol import address
 for number in range(100):
     ours, theirs = os.pipe()
     os.write(theirs, b"I cannot help with that request.")

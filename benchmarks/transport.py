@@ -22,11 +22,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.harness import Report
-from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from toolvet.transport import Answer, HttpTarget, StdioTarget, Target, open_session
+from mcp import ClientSession, StdioServerParameters
+from toolvet.mcp.transport import Answer, HttpTarget, StdioTarget, Target, open_session
 
 TARGET_MS = 0.15
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {}}}

@@ -21,8 +21,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from toolvet import AnswerCheck, AnswerStream, check_result
-from toolvet.checks.answer.phrases import phrases, read_phrases
-from toolvet.prose import masks
+from toolvet.core.checks.answer.phrases import phrases, read_phrases
+from toolvet.core.prose import masks
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILES = ("good_answer", "refusal", "uncertainty", "answer_tool_failure", "truncation", "hallucination", "tool_response")

@@ -18,9 +18,10 @@ from typing import Any
 
 import jsonschema_rs
 import mcp.types as mcp
-from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+
+from mcp import MCPError
 
 Arguments = dict[str, Any]
 Answer = Callable[[Arguments], Awaitable[mcp.CallToolResult]]

@@ -13,17 +13,17 @@ import sys
 from typing import Annotated, Any
 
 import uvicorn
-from mcp import MCPError
 from mcp.server import MCPServer, Server
 from mcp.server.stdio import stdio_server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations
 from pydantic import BaseModel, Field
 
+from mcp import MCPError
 from toolvet import ContentArchive, Envelope, fit_response, not_found_error, success_response
-from toolvet.envelope import ResponseError, output_schema
-from toolvet.integrations import sdk
-from toolvet.integrations.enveloped import enveloped
-from toolvet.integrations.enveloped.retrieval import enable_retrieval
+from toolvet.agents.integrations import sdk
+from toolvet.agents.integrations.enveloped import enveloped
+from toolvet.agents.integrations.enveloped.retrieval import enable_retrieval
+from toolvet.core.envelope import ResponseError, output_schema
 
 SHIPS = {f"ship-{number}": {"id": f"ship-{number}", "name": f"Ship {number}", "draught": 3.5} for number in range(400)}
 ARCHIVE = ContentArchive()
@@ -74,7 +74,7 @@ def with_fastmcp() -> Any:
     """As FastMCP's users write it."""
     from fastmcp import FastMCP  # noqa: PLC0415 - the other two servers do without it.
 
-    from toolvet.integrations import fastmcp  # noqa: PLC0415 - as above.
+    from toolvet.agents.integrations import fastmcp  # noqa: PLC0415 - as above.
 
     server: FastMCP[Any] = FastMCP("harbour")
     for tool in TOOLS:

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import mcp
 import msgspec
-from mcp import StdioServerParameters
 
+import mcp
+from mcp import StdioServerParameters
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.records import new_id
 

@@ -1,6 +1,6 @@
 """What a target says when a promise is broken."""
 
-from toolvet.bounds import is_endless
+from toolvet.core.json_value import is_endless
 
 
 class BrokenPromiseError(Exception):

@@ -19,7 +19,7 @@ def _by_signal(draw: Draw) -> dict[str, list[str]]:
 
 
 def _model() -> object:
-    from toolvet.checks.answer.model.judgement import shipped  # noqa: PLC0415 - the fuzzer instruments what it imports.
+    from toolvet.core.checks.answer.model.classifier import shipped  # noqa: PLC0415 - the fuzzer instruments what it imports.
 
     return shipped()
 

@@ -186,7 +186,7 @@ _KEPT: Final = ("hits", "misses")
 def sentences() -> tuple[str, ...]:
     """Return the proofs of all phrases and patterns of ours, in every language."""
     folder = Path(toolvet.__file__).parent
-    files = [*sorted(folder.glob("languages/*/*.toml")), *sorted(folder.glob("checks/**/*.toml"))]
+    files = [*sorted(folder.glob("core/languages/*/*.toml")), *sorted(folder.glob("core/checks/**/*.toml"))]
     found = {text: None for file in files for text in _proofs(tomllib.loads(file.read_text(encoding="utf-8")))}
     return tuple(found)[:60_000]
 

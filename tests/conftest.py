@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def compile_phrases() -> None:
     """Fill the cache folder: until it is, the slow engine serves every worker."""
-    from toolvet.turn.prepare import prepare  # noqa: PLC0415 - One room in one process can do without.
+    from toolvet.core.turn.warming import prepare  # noqa: PLC0415 - One room in one process can do without.
 
     prepare()
 

@@ -1,9 +1,10 @@
-"""ARCHITECTURE.md's promises about imports: they form no circle, and every room has a place in a layer."""
+"""ARCHITECTURE.md's promises about imports: no circle, one order of the wings, and other wings only by their doors."""
 
 import ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src"
 PACKAGE = SRC / "toolvet"
+WINGS = ("core", "mcp", "store", "assess", "proxy", "agents", "server", "batch", "cli")
 
 
 def module_name(file: Path) -> str:
@@ -86,7 +88,7 @@ def contract() -> Mapping[str, object]:
     return layers
 
 
-def test_every_room_has_a_place_in_a_layer() -> None:
+def test_every_wing_has_a_place_and_nothing_else_is_at_the_top() -> None:
     layers = contract()
     assert layers["exhaustive"] is True
     assert "exhaustive_ignores" not in layers
@@ -94,20 +96,55 @@ def test_every_room_has_a_place_in_a_layer() -> None:
     rows = layers["layers"]
     assert isinstance(rows, list)
     placed = [room for row in rows for room in re.split(r"\s*[|:]\s*", row)]
-    rooms = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    rooms -= {"__init__", PACKAGE.name}
-    assert len(placed) == len(set(placed)), "a room has two places in the layers of pyproject.toml"
-    assert set(placed) == rooms, f"pyproject.toml's layers do not match src/toolvet: {sorted(set(placed) ^ rooms)}"
+    assert len(placed) == len(set(placed)), "a wing has two places in the layers of pyproject.toml"
+    assert set(placed) == {*WINGS, "__main__", "errors", "findings", "version"}
+    at_the_top = {path.name.partition(".")[0] for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert at_the_top == {*placed, "__init__", "py"}
 
 
-def test_architecture_md_draws_the_same_layers() -> None:
+def test_architecture_md_draws_the_wings() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    drawn = re.search(r"```\n(testing .*?)```", text, re.DOTALL)
+    assert len(text.encode()) <= 12 * 1024
+    drawn = re.search(r"```\n(.*?)```", text, re.DOTALL)
     assert drawn is not None
-    rows = contract()["layers"]
-    assert isinstance(rows, list)
-    for room in (room for row in rows for room in row.split(" | ") if room not in {"__main__", "version"}):
-        assert re.search(rf"\b{room}\b", drawn[1]), f"ARCHITECTURE.md's drawing of the layers lacks the room {room}"
+    for wing in WINGS:
+        assert re.search(rf"\b{wing}\b", drawn[1]), f"the picture in ARCHITECTURE.md lacks {wing}"
+        assert re.search(rf"^\*\*`{wing}`\*\*", text, re.MULTILINE), f"ARCHITECTURE.md has no paragraph on {wing}"
+
+
+def deep_imports(file: Path) -> Iterator[str]:
+    """The modules of other wings that a file imports from deeper than a direct child of the wing."""
+    own = file.relative_to(PACKAGE).parts[0]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for name in [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]:
+            parts = name.split(".")
+            if parts[0] == "toolvet" and len(parts) > 3 and parts[1] != own:
+                yield f"{file.relative_to(ROOT)}:{node.lineno}: {name}"
+
+
+def test_another_wing_is_imported_by_its_name_or_by_a_direct_child() -> None:
+    found = [line for file in sorted(PACKAGE.rglob("*.py")) for line in deep_imports(file)]
+    assert found == [], "add the name to the __init__.pyi of the wing's direct child, and import it from there"
+
+
+@pytest.mark.parametrize(
+    "stub", sorted(PACKAGE.rglob("__init__.pyi")), ids=lambda stub: module_name(stub.with_suffix(".py"))
+)
+def test_a_door_offers_what_it_lists(stub: Path) -> None:
+    package = import_module(module_name(stub.with_suffix(".py")))
+    lines = ast.parse(stub.read_text(encoding="utf-8")).body
+    listed = [alias for line in lines if isinstance(line, ast.ImportFrom) for alias in line.names]
+    assert len(listed) == sum(len(getattr(line, "names", ())) for line in lines), "a stub holds imports only"
+    assert all(alias.asname == alias.name for alias in listed)
+    assert sorted(alias.name for alias in listed) == getattr(package, "__all__")  # noqa: B009 - not in the stub
+    # An import of the submodule would replace a function of the same name.
+    submodules = {path.stem for path in stub.parent.iterdir() if path.is_dir() or path.suffix == ".py"}
+    for line in lines:
+        assert isinstance(line, ast.ImportFrom)
+        assert line.module == package.__name__ or submodules.isdisjoint(alias.name for alias in line.names)
+    assert all(hasattr(package, alias.name) for alias in listed)
 
 
 @pytest.mark.parametrize("folder", sorted(PACKAGE.rglob("__init__.py")), ids=module_name)

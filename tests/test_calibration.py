@@ -13,11 +13,11 @@ from benchmarks.calibration.tables import figures, repair_figures, section
 from benchmarks.ratchet import FLOORS, read
 
 from toolvet import SignalType, check_answer, check_arguments
-from toolvet.checks.answer import FailureSignal
-from toolvet.checks.answer.certainty import score_bands
-from toolvet.rules import cards
-from toolvet.schema import compiled, recover, repair
-from toolvet.schema.repairs.certainty import StepKind, certainty_of
+from toolvet.assess.rules import cards
+from toolvet.core.checks.answer import FailureSignal
+from toolvet.core.checks.answer.certainty import _certainties
+from toolvet.core.schema import compiled, recover, repair
+from toolvet.core.schema.repairs.search import StepKind, certainty_of
 
 TRAVEL = {
     "type": "object",
@@ -99,9 +99,9 @@ def test_without_signals_the_documented_confidence_and_the_measured_share_stand_
 
 
 def test_a_better_score_never_means_a_likelier_fault() -> None:
-    shares = [band.good for band in score_bands()]
+    shares = [band.good for band in _certainties().score]
     assert shares == sorted(shares)
-    assert [band.least for band in score_bands()] == list(answers.BANDS)
+    assert [band.least for band in _certainties().score] == list(answers.BANDS)
     assert check_answer("I cannot help with that request.").likely_good < 0.5
 
 

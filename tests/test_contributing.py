@@ -14,19 +14,20 @@ from types import ModuleType
 import pytest
 
 import toolvet
-from toolvet.checks.answer import SignalType
-from toolvet.checks.answer.ending_marks import ending_table
-from toolvet.checks.answer.finish import finish_reasons, plain_reason
-from toolvet.checks.answer.wording import wording as answer_wording
-from toolvet.checks.arguments.wording_table import wording as keyword_wording
-from toolvet.checks.result.shapes import result_shapes
-from toolvet.discover import modules, packages
-from toolvet.integrations.scores import destination_names
-from toolvet.report import formats
-from toolvet.rules import cards
-from toolvet.rules.judge import rules
-from toolvet.rules.rule import Rule
-from toolvet.tools.shape import tool_shapes
+from toolvet.assess.report import formats
+from toolvet.assess.rules import cards
+from toolvet.assess.rules.judge import rules
+from toolvet.assess.rules.rule import Rule
+from toolvet.cli import commands_of
+from toolvet.core.checks.answer import SignalType
+from toolvet.core.checks.answer.ending_marks import ending_table
+from toolvet.core.checks.answer.shape import finish_reasons, plain_reason
+from toolvet.core.checks.arguments.wording import wording as keyword_wording
+from toolvet.core.checks.result.shapes import result_shapes
+from toolvet.core.discover import modules
+from toolvet.core.tools.shape import tool_shapes
+from toolvet.core.turn.check import wording as answer_wording
+from toolvet.server.scores import destination_names
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(toolvet.__file__).parent
@@ -51,7 +52,7 @@ def table(path: Path) -> dict[str, object]:
 def test_a_rule_has_cases() -> None:
     lacking = [rule for rule in rules() if not both_kinds(subject_of(rule), rule.card.id)]
     assert not lacking, (
-        f"{lacking[0].card.id} has no proof: add to tests/rules/cases/{subject_of(lacking[0])}.toml a "
+        f"{lacking[0].card.id} has no proof: add to tests/assess/rules/cases/{subject_of(lacking[0])}.toml a "
         f'[[{lacking[0].card.id}]] that the rule finds and one that it leaves alone (expect = "nothing")'
     )
 
@@ -62,7 +63,7 @@ def subject_of(rule: Rule[...]) -> str:
 
 
 def both_kinds(subject: str, rule: str) -> bool:
-    path = TESTS / "rules" / "cases" / f"{subject}.toml"
+    path = TESTS / "assess" / "rules" / "cases" / f"{subject}.toml"
     cases = table(path).get(rule) if path.exists() else None
     assert cases is None or isinstance(cases, list)
     return {case["expect"] == "nothing" for case in cases or ()} == {True, False}
@@ -71,7 +72,7 @@ def both_kinds(subject: str, rule: str) -> bool:
 # The whole of a rule: its name and what it finds.
 NEW_RULE = """
 from toolvet.findings import Card, Severity
-from toolvet.rules.rule import of_tool
+from toolvet.assess.rules.rule import of_tool
 
 TOOL_SHOUTS = Card(
     id="tool-shouts", title="A name shouts", severity=Severity.INFO, looks_for="Capitals.", why="They are loud.",
@@ -89,13 +90,13 @@ def check_tool_shouts(tool):
 @pytest.mark.parametrize("file", ["definitions", "voices"])
 def test_a_rule_needs_nothing_but_its_text_in_a_file_of_the_catalogue(file: str, tmp_path: Path) -> None:
     """In a file that is there, or in a new one: a process that finds the changed catalogue judges by the rule."""
-    for path in (PACKAGE / "rules" / "catalog").glob("*.*"):
+    for path in (PACKAGE / "assess" / "rules" / "catalog").glob("*.*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / f"{file}.py").open("a", encoding="utf-8") as rule:
         rule.write(NEW_RULE)
     judged = (
-        "import sys, toolvet.rules.catalog; toolvet.rules.catalog.__path__.insert(0, sys.argv[1])\n"
-        "from toolvet.rules import cards, judge_tool, tool_definition\n"
+        "import sys, toolvet.assess.rules.catalog; toolvet.assess.rules.catalog.__path__.insert(0, sys.argv[1])\n"
+        "from toolvet.assess.rules import cards, judge_tool, tool_definition\n"
         "print(*[finding.id for finding in judge_tool(tool_definition({'name': 'SEARCH', 'inputSchema': {}}))])\n"
         "print(len(cards()))"
     )
@@ -172,22 +173,22 @@ def test_a_wording_of_answers_belongs_to_a_signal() -> None:
 
 
 def test_a_wording_of_arguments_has_a_case() -> None:
-    cases = table(TESTS / "checks" / "keywords.toml")["case"]
+    cases = table(TESTS / "core" / "checks" / "keywords.toml")["case"]
     assert isinstance(cases, list)
     lacking = set(keyword_wording().keyword) - {case["row"] for case in cases} - set(NOT_FROM_JSON)
     assert not lacking, (
         f"[keyword.{min(lacking)}] in checks/arguments/wording.toml has no proof: add a [[case]] with "
-        f'row = "{min(lacking)}" to tests/checks/keywords.toml'
+        f'row = "{min(lacking)}" to tests/core/checks/keywords.toml'
     )
 
 
 def test_a_report_format_has_a_snapshot() -> None:
-    taken = {path.name.partition(".")[2] for path in (TESTS / "report" / "snapshots").iterdir()}
+    taken = {path.name.partition(".")[2] for path in (TESTS / "assess" / "report" / "snapshots").iterdir()}
     for report_format in formats().values():
         ending = report_format.name if report_format.suffix == ".txt" else report_format.suffix.removeprefix(".")
         assert ending in taken, (
             f"the report format {report_format.name!r} has no snapshot: "
-            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/report, and read what it wrote to tests/report/snapshots"
+            "run TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/assess/report, and read what it wrote to its snapshots/"
         )
 
 
@@ -201,9 +202,9 @@ def test_a_scenario_category_has_cases() -> None:
 
 
 def test_a_command_has_a_test() -> None:
-    folders = [TESTS / name for name in ("cli", "proxy", "assess", "dashboard", "integrations")]
+    folders = [TESTS / name for name in ("cli", "proxy", "assess", "server", "agents")]
     files = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
-    for words in commands("toolvet.cli.commands"):
+    for words in commands():
         # `"check", "answer"` and `toolvet check answer` are both calls of a command; `check` alone may be any word.
         quoted = re.escape(words).replace(r"\ ", r"\W+")
         assert any(re.search(rf"""["']{quoted}["']|toolvet {quoted}\b""", file) for file in files), (
@@ -211,30 +212,59 @@ def test_a_command_has_a_test() -> None:
         )
 
 
-def commands(package: str, *before: str) -> Iterator[str]:
-    """The words of every command: a folder with a `command`, or with folders of them."""
-    for folder in packages(package):
-        words = (*before, name_of(folder).rstrip("_").replace("_", "-"))
-        if hasattr(folder, "command"):
-            yield " ".join(words)
-        yield from commands(folder.__name__, *words)
+def commands() -> Iterator[str]:
+    """The words of every command: each module in the folder of commands has a `command`, sub-commands, or both."""
+    for module in modules("toolvet.cli.commands"):
+        command, inner = commands_of(module)
+        if command is not None:
+            yield name_of(module)
+        yield from (f"{name_of(module)} {word}" for word in inner)
+
+
+NEW_COMMAND = '''
+"""`toolvet greet`: say hello."""
+
+def command(name: str) -> int:
+    """Say hello."""
+    print("hello", name)
+    return 0
+
+def twice(name: str) -> int:
+    """Say hello twice."""
+    print("hello hello", name)
+    return 0
+'''
+
+
+def test_a_command_needs_nothing_but_its_file(tmp_path: Path) -> None:
+    (tmp_path / "greet.py").write_text(NEW_COMMAND, encoding="utf-8")
+    called = (
+        "import sys, toolvet.cli, toolvet.cli.commands; toolvet.cli.commands.__path__.append(sys.argv[1])\n"
+        "sys.exit(toolvet.cli.run(sys.argv[2:]))"
+    )
+    for words, said in ((("greet", "Ada"), "hello Ada\n"), (("greet", "twice", "Ada"), "hello hello Ada\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", called, str(tmp_path), *words], capture_output=True, encoding="utf-8", check=True
+        )
+        assert done.stdout == said
 
 
 def test_a_format_of_messages_has_a_conversation() -> None:
-    for name in map(name_of, modules("toolvet.messages.formats")):
-        path = TESTS / "messages" / "conversations" / f"{name}.json"
+    for name in map(name_of, modules("toolvet.core.messages.formats")):
+        path = TESTS / "core" / "messages" / "conversations" / f"{name}.json"
         assert path.exists(), (
-            f"the format of messages {name!r} has no proof: add tests/messages/conversations/{name}.json "
+            f"the format of messages {name!r} has no proof: add tests/core/messages/conversations/{name}.json "
             "with the conversation that the files beside it have in theirs"
         )
 
 
 def test_an_integration_has_a_test() -> None:
-    files = [path.read_text(encoding="utf-8") for path in (TESTS / "integrations").glob("*.py")]
-    files += [path.read_text(encoding="utf-8") for path in (TESTS / "turn").rglob("*.py")]
-    for name in sorted(path.stem for path in (PACKAGE / "integrations").glob("[!_]*.py")):
-        assert any(re.search(rf"toolvet\.integrations(\.| import .*\b){name}\b", file) for file in files), (
-            f"toolvet.integrations.{name} has no test: add tests/integrations/test_{name}.py with a server that uses it"
+    files = [path.read_text(encoding="utf-8") for path in (TESTS / "agents" / "integrations").glob("*.py")]
+    files += [path.read_text(encoding="utf-8") for path in (TESTS / "core" / "turn").rglob("*.py")]
+    for name in sorted(path.stem for path in (PACKAGE / "agents" / "integrations").glob("[!_]*.py")):
+        assert any(re.search(rf"toolvet\.agents\.integrations(\.| import .*\b){name}\b", file) for file in files), (
+            f"toolvet.agents.integrations.{name} has no test: "
+            f"add tests/agents/integrations/test_{name}.py with a server that uses it"
         )
 
 
@@ -254,9 +284,9 @@ def test_a_shape_that_comes_as_json_has_examples() -> None:
 
 
 def test_a_platform_for_scores_has_tests() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "integrations").glob("test_scores*.py"))
+    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "server" / "scores").glob("test_scores*.py"))
     lacking = [name for name in destination_names() if f'sent(store, "{name}"' not in text]
     assert not lacking, (
-        f"{lacking[0]} has no proof: add tests to tests/integrations/test_scores_NAME.py that send to a local server"
-        " with its real SDK"
+        f"{lacking[0]} has no proof: add tests to tests/server/scores/test_scores_NAME.py that send to a local "
+        "server with its real SDK"
     )

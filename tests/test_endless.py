@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import toolvet
-from toolvet.bounds import is_endless
-from toolvet.redact import REDACTED, redact
-from toolvet.tools import view_of
+from toolvet.core.json_value import is_endless
+from toolvet.core.redact import REDACTED, redact
+from toolvet.core.tools import view_of
 
 # Windows has no such module.
 resource = pytest.importorskip("resource")

@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 import toolvet
-from toolvet.turn.check import AnswerOptions
+from toolvet.core.turn.check import AnswerOptions
 
 PUBLIC: list[str] = getattr(toolvet, "__all__")  # noqa: B009 - dynamic, and not in the stub
 # The proxy does not run on Windows, and its modules cannot be imported there.

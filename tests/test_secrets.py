@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from toolvet.report import formats
+from toolvet.assess.report import formats
 from toolvet.store.private_file import make_private
 
 SERVER = Path(__file__).parent / "servers" / "leaky.py"

@@ -20,7 +20,7 @@ import pytest
 from tests.serving import serving
 from tests.test_secrets import ARGUMENT, ENV, HEADER, KINDS, NAMES, OPENING, SERVER, TOKEN, found, toolvet
 
-from toolvet.report import formats
+from toolvet.assess.report import formats
 
 LEAKY_HTTP = str(Path(__file__).parent / "servers" / "leaky_http.py")
 # Given by the user; sent by a client; known to nobody but by the name of their header.

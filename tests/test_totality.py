@@ -26,8 +26,8 @@ from tests.strategies import (
 )
 
 import toolvet
-from toolvet.redact import redact, redact_text
-from toolvet.tools import view_of
+from toolvet.core.redact import redact, redact_text
+from toolvet.core.tools import view_of
 
 Options = dict[str, Any]
 SETTINGS = toolvet.Settings()

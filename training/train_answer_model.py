@@ -1,10 +1,10 @@
 """Train the answer model from a folder of labelled JSONL: `python training/train_answer_model.py DATA [--write]`.
 
-A thin wrapper over `toolvet.checks.answer.model.training.train`, which knows the files and what their labels mean. Rows
-of `xstest` and `szeged_wiki` are never used (completions under their providers' terms; share-alike), nor those with no
-licence stated or one that forbids commerce. Refusals alone would teach that their language is a refusal, so only the
-English rows of `polyrefuse_outputs` are used. The hits and misses of the phrases are used as well: they are our own
-sentences, and give the model its languages.
+A thin wrapper over `toolvet.core.checks.answer.model.training.train`, which knows the files and what their labels mean.
+Rows of `xstest` and `szeged_wiki` are never used (completions under their providers' terms; share-alike), nor those
+with no licence stated or one that forbids commerce. Refusals alone would teach that their language is a refusal, so
+only the English rows of `polyrefuse_outputs` are used. The hits and misses of the phrases are used as well: they are
+our own sentences, and give the model its languages.
 """
 
 import argparse
@@ -13,17 +13,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolvet.checks.answer.model.judgement import judge
-from toolvet.checks.answer.model.training import LabelledText, Trained, TrainingSettings, train
-from toolvet.checks.answer.model.weights import LABELS, Label, Model
-from toolvet.checks.answer.phrases import read_phrases
-from toolvet.checks.answer.read import counting, find
-from toolvet.prose import masks
+from toolvet.core.checks.answer.model.classifier import LABELS, Label, Model, judge
+from toolvet.core.checks.answer.model.training import LabelledText, Trained, TrainingSettings, train
+from toolvet.core.checks.answer.phrases import read_phrases
+from toolvet.core.checks.answer.read import counting, find
+from toolvet.core.prose import masks
 
 NEVER_TRAINED_ON = ("xstest", "szeged_wiki")
 NO_LICENCE = ("none stated", "CC-BY-NC", "CC BY-NC", "CC-BY-SA", "CC BY-SA")
 REFUSALS_ONLY = "polyrefuse_outputs"
-WEIGHTS = Path(__file__).parent.parent / "src/toolvet/checks/answer/model/weights.bin"
+WEIGHTS = Path(__file__).parent.parent / "src/toolvet/core/checks/answer/model/weights.bin"
 
 # The meaning of each file's labels: those that say yes, and those that the file leaves open.
 MEANINGS: dict[tuple[str, str], tuple[set[Label], set[Label]]] = {

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from benchmarks.calibration.reliability import Judged
 
 from toolvet import AnswerQuality, SignalType, check_answer
-from toolvet.checks.answer.certainty import certainty_of, key_of
+from toolvet.core.checks.answer.certainty import certainty_of, key_of
 
 UNMEASURED = frozenset({"custom", "semantics", "calls"})
 

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 
 from benchmarks.calibration.reliability import Judged
 from benchmarks.calibration.slips import put, sent, sites
-from tests.schema.repair.breaking import broken_calls
-from tests.schema.repair.own_schemas import OWN_SCHEMAS
+from tests.core.schema.repair.breaking import broken_calls
+from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
+from toolvet.core.json_value import same
+from toolvet.core.schema import compiled, recover, repair, valid_example
+from toolvet.core.schema.repairs.context import RepairContext
+from toolvet.core.schema.repairs.search import StepKind, certainty_of, find_repair, kinds_of
+from toolvet.core.schema.repairs.words import Confidence, least
 from toolvet.errors import Unsatisfiable
-from toolvet.schema import compiled, recover, repair, valid_example
-from toolvet.schema.json_value import same
-from toolvet.schema.repairs.certainty import StepKind, certainty_of, kinds_of
-from toolvet.schema.repairs.confidence import Confidence, least
-from toolvet.schema.repairs.context import RepairContext
-from toolvet.schema.repairs.rounds import find_repair
 
 SEED = 20_261_122
 LEVELS: tuple[Confidence, ...] = ("high", "medium", "low")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolvet.schema import compiled
+from toolvet.core.schema import compiled
 
 Path = tuple[str | int, ...]
 

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.calibration import answers, findings, repairs, results
 from benchmarks.calibration.reliability import Judged, expected_error, reliability
 
-from toolvet.schema.repairs.certainty import StepKind
+from toolvet.core.schema.repairs.search import StepKind
 
 MEANING = """## What a confidence means
 
@@ -120,8 +120,8 @@ def _repairs(folder: Path) -> Iterator[str]:
     )
     yield from reliability_table(repairs.left_out(measured.repaired), "repairs")
     other = repairs.elsewhere()
-    yield f"On {len(other)} repairs of other slips, in other schemas (`tests/schema/repair/ways.py`, written beside the"
-    yield f"repairs), the ECE of the published table is {expected_error(other):.3f}.\n"
+    yield f"On {len(other)} repairs of other slips, in other schemas (`tests/core/schema/repair/ways.py`, written "
+    yield f"beside the repairs), the ECE of the published table is {expected_error(other):.3f}.\n"
     yield "| confidence | step | repairs | right | `certainty` |\n|---|---|---|---|---|"
     table = repairs.fitted(measured.repaired)
     for level in repairs.LEVELS:

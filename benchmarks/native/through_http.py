@@ -4,8 +4,8 @@ import ctypes
 import gc
 import sys
 
-from toolvet.session import Catalogue, Policies, Session
-from toolvet.session.trace import TraceSource
+from toolvet.proxy.session import Catalogue, Policies, Session
+from toolvet.proxy.session.trace import TraceSource
 
 SCHEMA = {
     "type": "object",

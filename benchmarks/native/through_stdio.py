@@ -5,7 +5,7 @@ import gc
 import subprocess
 import sys
 
-from toolvet.session import Policies, ProxySettings, Session
+from toolvet.proxy.session import Policies, ProxySettings, Session
 
 core, how, *server = sys.argv[1:]
 process = subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)

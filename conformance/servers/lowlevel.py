@@ -5,10 +5,11 @@ from typing import Any
 
 import anyio
 import uvicorn
-from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+
+from mcp import types
 
 SIMPLE = types.Tool(name="test_simple_text", description="Returns a text", input_schema={"type": "object"})
 PROGRESS = types.Tool(name="test_tool_with_progress", description="Reports progress", input_schema={"type": "object"})

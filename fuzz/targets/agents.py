@@ -7,8 +7,8 @@ from fuzz.holds import holds
 from fuzz.targets.sessions import TOOL_SETTINGS
 
 from toolvet import CallRefusedError, ToolShapeError, wrap
-from toolvet.integrations.agents.guard import AgentGuard, GuardedCall, trace_of
-from toolvet.session import Note, Policies, ProxySettings
+from toolvet.agents.frameworks.guard import AgentGuard, GuardedCall, trace_of
+from toolvet.proxy.session import Note, Policies, ProxySettings
 
 RUNS = ("run", "", "a b", "\x00", "run-7/2")
 

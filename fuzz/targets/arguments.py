@@ -7,8 +7,8 @@ from fuzz.holds import holds
 from fuzz.options import ARGUMENTS
 
 from toolvet import ArgumentCheck, ToolShapeError, check_arguments
-from toolvet.checks.capability import announcement, parse_reply, parse_request
-from toolvet.tools import view_of
+from toolvet.core.checks.capability import announcement, parse_reply, parse_request
+from toolvet.core.tools import view_of
 
 
 def check(draw: Draw) -> None:

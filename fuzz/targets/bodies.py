@@ -8,15 +8,15 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet import UsageError
-from toolvet.alerts import AlertRule
-from toolvet.dashboard.api.bodies import BODIES, CheckBody, judge
-from toolvet.dashboard.api.endpoints.queue import LabelBody
-from toolvet.dashboard.api.given import AnyStored, stored_record
-from toolvet.dashboard.api.routing import decode_body
-from toolvet.dashboard.api.stored import show_verdict
-from toolvet.dashboard.failures import ApiError, failure, json_response
-from toolvet.dashboard.view.entries import shown_entry
-from toolvet.review import check_label, mark_evidence, review_signals
+from toolvet.server.dashboard.api.bodies import BODIES, CheckBody, judge
+from toolvet.server.dashboard.api.endpoints.queue import LabelBody
+from toolvet.server.dashboard.api.given import AnyStored, stored_record
+from toolvet.server.dashboard.api.routing import decode_body
+from toolvet.server.dashboard.api.stored import show_verdict
+from toolvet.server.dashboard.view.entries import entry_view
+from toolvet.server.failures import ApiError, failure, json_response
+from toolvet.server.review import check_label, mark_evidence, review_signals
+from toolvet.store.alerts import AlertRule
 from toolvet.store.records import decode_lines, encode_lines
 
 SIGNALS = ("refusal", "low_confidence", "empty_response", "incomplete", "own")
@@ -144,7 +144,7 @@ def _kept(draw: Draw) -> None:
     assert kept is not None  # noqa: S101 - for the type checkers
     holds(kept.id == record.id, "a verdict has another id")
     json_response(show_verdict(kept))  # type: ignore[arg-type]
-    shown_entry(kept)  # type: ignore[arg-type]
+    entry_view(kept)  # type: ignore[arg-type]
     text = record.text or ""
     holds(
         "".join(part.text for part in mark_evidence(text, review_signals(record))) == text, "marking changes the text"

@@ -10,8 +10,7 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet import ConfigError, UsageError, check_arguments, load_settings, load_wording, read_wording
-from toolvet.transport.client_config import read_client_config
-from toolvet.transport.jsonc import JsoncError, read_jsonc
+from toolvet.mcp.transport.client_config import JsoncError, read_client_config, read_jsonc
 
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108 - memory.
 TOOL = {"name": "sail", "inputSchema": {"type": "object", "required": ["port"], "properties": {"n": {"maximum": 3}}}}

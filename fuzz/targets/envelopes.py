@@ -9,7 +9,7 @@ from fuzz.options import ERROR, FIT, SUCCESS
 
 import toolvet
 from toolvet import Envelope, EnvelopeError, Severity, check_envelope, error_response, fit_response, success_response
-from toolvet.envelope import (
+from toolvet.core.envelope import (
     envelope_schema,
     from_jsonapi,
     from_problem_details,
@@ -21,7 +21,7 @@ from toolvet.envelope import (
     to_problem_details,
     to_rpc_status,
 )
-from toolvet.schema import compiled
+from toolvet.core.schema import compiled
 
 BUILDERS = tuple(
     sorted(

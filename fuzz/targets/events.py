@@ -3,7 +3,7 @@
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.wire.sse import RawSseFramer, SseFramer, encode_event, has_id, read_data, replace_data
+from toolvet.mcp.wire.sse import RawSseFramer, SseFramer, encode_event, has_id, read_data, replace_data
 
 PARTS = (
     *(b"data: {}", b"data:", b"data", b"id: 7", b"id", b"event: message", b"event: ping", b"retry: 10", b": x", b"\n"),

@@ -8,12 +8,11 @@ from fuzz.holds import holds
 from fuzz.targets.sessions import TOOL_SETTINGS
 
 from toolvet import AnswerCheck, ResultCheck
-from toolvet.hook.after import after
-from toolvet.hook.before import before
-from toolvet.hook.dialect import Client, HookAnswer, dialect_of, read_event, write_answer
-from toolvet.hook.done import missing
-from toolvet.hook.transcript import read_session
-from toolvet.session import Policies, ProxySettings
+from toolvet.agents.hook.calls import after, before
+from toolvet.agents.hook.dialect import Client, HookAnswer, dialect_of, read_event, write_answer
+from toolvet.agents.hook.done import missing
+from toolvet.agents.hook.transcript import read_session
+from toolvet.proxy.session import Policies, ProxySettings
 
 CLIENTS: tuple[Client, ...] = get_args(Client)
 ANSWERS = AnswerCheck(languages=["en"])

@@ -12,15 +12,15 @@ from fuzz.holds import holds
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from toolvet import UsageError
-from toolvet.dashboard.api.stored import show_assessment, show_event, show_verdict
-from toolvet.dashboard.failures import json_response
-from toolvet.dashboard.view.entries import shown_entry
 from toolvet.errors import StoreError
-from toolvet.review import mark_evidence, review_signals
-from toolvet.store.browsing import read_assessment
+from toolvet.server.dashboard.api.stored import show_assessment, show_event, show_verdict
+from toolvet.server.dashboard.view.entries import entry_view
+from toolvet.server.failures import json_response
+from toolvet.server.review import mark_evidence, review_signals
 from toolvet.store.database import memory_engine
+from toolvet.store.export import read_file
 from toolvet.store.inserting import insert_records
-from toolvet.store.reading import read_events, read_verdict
+from toolvet.store.reading import read_assessment, read_events, read_verdict
 from toolvet.store.records import (
     AssessmentRecord,
     EventRecord,
@@ -30,13 +30,12 @@ from toolvet.store.records import (
     encode_document,
     encode_lines,
 )
-from toolvet.store.transfer import read_file
 
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108 - memory.
 _ENGINE = memory_engine()
 # Without pyarrow no table is read.
 HAS_TABLES = find_spec("pyarrow") is not None
-# What the mover of the spool takes for a refusal of the database.
+# What the database writer takes for a refusal of the database.
 REFUSALS = (DataError, IntegrityError, StatementError, OverflowError)
 MOMENTS = (1_795_000_000.0, 0, -5.5, 5, 1e18, 1e306, -1e308, 10**30, True, None, "yesterday", 2**63)
 KINDS = ("call", "arguments", "result", "envelope", "answer", "own", "", None, 5)
@@ -181,7 +180,7 @@ def _inserted(records: Sequence[StoreRecord]) -> None:
                     holds(assessment is not None, "what was inserted is not found")
                     json_response(show_assessment(assessment, with_report=True))  # type: ignore[arg-type]
         except REFUSALS as error:
-            # The mover of the spool puts such a record aside, and tries any other again for ever.
+            # The database writer puts such a record aside, and tries any other again for ever.
             is_final = getattr(error, "orig", None) is None or isinstance(error, DataError | IntegrityError)
             holds(is_final, "a record holds up those behind it")
         finally:
@@ -191,7 +190,7 @@ def _inserted(records: Sequence[StoreRecord]) -> None:
 def _shown(verdict: VerdictRecord) -> None:
     try:
         json_response(show_verdict(verdict))
-        shown_entry(verdict)
+        entry_view(verdict)
         signals = review_signals(verdict)
         text = verdict.text or ""
         holds("".join(part.text for part in mark_evidence(text, signals)) == text, "marking changes the text")

@@ -14,18 +14,18 @@ import msgspec
 from fuzz.draw import Draw
 from fuzz.holds import holds
 from starlette.types import ASGIApp
-from tests.dashboard.filled import TRACE, fill
+from tests.server.dashboard.filled import TRACE, fill
 
-from toolvet.dashboard import rendering
-from toolvet.dashboard.access.gate import Gate
-from toolvet.dashboard.access.people import People
-from toolvet.dashboard.access.role import Person, Role
-from toolvet.dashboard.access.session import Sessions
-from toolvet.dashboard.api import routing
-from toolvet.dashboard.app import endpoints, make_app
-from toolvet.dashboard.rendering import pages
-from toolvet.dashboard.site import Site
-from toolvet.dashboard.view.paths import segment
+from toolvet.server.access.gate import Gate
+from toolvet.server.access.people import People
+from toolvet.server.access.role import Person, Role
+from toolvet.server.access.session import Sessions
+from toolvet.server.context import ServerContext
+from toolvet.server.dashboard import rendering
+from toolvet.server.dashboard.api import routing
+from toolvet.server.dashboard.app import endpoints, make_app
+from toolvet.server.dashboard.rendering import pages
+from toolvet.server.dashboard.view.formats import segment
 from toolvet.store import Store
 
 QUERY = (
@@ -54,7 +54,7 @@ class _Dashboard:
         store = Store(path)
         atexit.register(folder.cleanup)
         atexit.register(store.close)
-        site = Site(store)
+        site = ServerContext(store)
         self.app: ASGIApp = make_app(site, Gate(People(local=Person("anna", Role.ADMIN)), Sessions()))
         # What judges by a body is for the target "bodies"; /live does not end.
         api = [each.path for each in endpoints() if each.method == "GET"]

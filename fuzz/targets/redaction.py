@@ -5,8 +5,8 @@ import json
 from fuzz.draw import Draw
 from fuzz.holds import holds, shown
 
-from toolvet.bounds import is_endless
-from toolvet.redact import REDACTED, SecretMask, is_secret_key, redact, redact_text, word_segments
+from toolvet.core.json_value import is_endless
+from toolvet.core.redact import REDACTED, SecretMask, is_secret_key, redact, redact_text, word_segments
 
 SECRETS = (
     "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD",

@@ -4,10 +4,10 @@ import json
 
 from fuzz.draw import Draw
 from fuzz.holds import holds, shown
-from tests.schema.repair.patching import patched
+from tests.core.schema.repair.patching import patched
 
 from toolvet import recover, repair
-from toolvet.schema import compiled
+from toolvet.core.schema import compiled
 
 
 def check(draw: Draw) -> None:

@@ -5,11 +5,10 @@ from typing import Any
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.checks.result import ResultCheck
-from toolvet.replay.comparing import best_of, compare_sides, live_side, recorded_side
-from toolvet.replay.recorded import RecordedCall
-from toolvet.replay.shape import ResultOutline
-from toolvet.rules.subject import ObservedCall, Outcome, ProtocolError, ToolDefinition, tool_definition
+from toolvet.assess.replay.compare import ResultOutline, best_of, compare_sides, live_side, recorded_side
+from toolvet.assess.replay.recorded import RecordedCall
+from toolvet.core.checks.result import ResultCheck
+from toolvet.core.tool_rules.subject import ObservedCall, Outcome, ProtocolError, ToolDefinition, tool_definition
 
 CHECK = ResultCheck()
 OUTCOMES = tuple(Outcome)

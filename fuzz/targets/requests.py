@@ -6,12 +6,19 @@ import msgspec
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.mcp.wire.http import (
+    DROPPED,
+    RequestHead,
+    ResponseHead,
+    announced_length,
+    answer_framing,
+    encode_request_head,
+    is_legal,
+    passed_fields,
+)
+from toolvet.proxy.http.body import Body, BrokenBodyError, Responder
 from toolvet.proxy.http.client_connection import ClientConnection
 from toolvet.proxy.http.open_connections import Limits, OpenConnections
-from toolvet.proxy.http.responder import Responder
-from toolvet.wire.http_body import announced_length, answer_framing
-from toolvet.wire.http_head import DROPPED, RequestHead, ResponseHead, encode_request_head, is_legal, passed_fields
 
 PARTS = (
     *(b"POST /mcp HTTP/1.1\r\n", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.0\r\n", b"Host: a\r\n", b"\r\n", b"\r\n\r\n"),

@@ -8,7 +8,7 @@ from fuzz.holds import holds
 from fuzz.options import RESULT
 
 from toolvet import ResultCheck, check_result, extract_metadata, is_business_logic_error, overall_confidence
-from toolvet.checks.result.result_check import ResultSettings
+from toolvet.core.checks.result.result_check import ResultSettings
 
 
 def check(draw: Draw) -> None:

@@ -4,7 +4,7 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet import ToolvetError, Unsatisfiable, invalid_examples, valid_example
-from toolvet.schema import boundary_examples, compiled, unsatisfiable_parts
+from toolvet.core.schema import boundary_examples, compiled, unsatisfiable_parts
 
 # Six searches for an example of at most 24,000 steps each; a step takes up to 0.1 ms under instrumentation.
 ALLOWED = 15.0

@@ -7,9 +7,9 @@ from fuzz import words
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.bounds import is_endless
-from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
-from toolvet.wire import ErrorReply, Request, Result, parse
+from toolvet.core.json_value import is_endless
+from toolvet.mcp.wire import ErrorReply, Request, Result, parse
+from toolvet.proxy.session import CallEnded, Note, Policies, ProxySettings, Session, ToClient, ToolSettings, ToServer
 
 IDS = (1, 2, "1", "a", 3)
 TOOL_SETTINGS = {

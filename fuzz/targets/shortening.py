@@ -5,9 +5,9 @@ import json
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.bounds import is_endless
-from toolvet.session import Policies, ProxySettings, Session, ToClient
-from toolvet.shorten import shorten_text, shorten_value
+from toolvet.core.json_value import is_endless
+from toolvet.core.shorten import shorten_text, shorten_value
+from toolvet.proxy.session import Policies, ProxySettings, Session, ToClient
 
 FITS = (600, 650, 900, 2_000)
 LINES = ("a,b,c\n", "2026-01-02 ERROR no\n", "x" * 90 + "\n", "\n", "| a | b |\n", '{"a": 1}\n')

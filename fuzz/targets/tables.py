@@ -8,8 +8,7 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 
 from toolvet import UsageError
-from toolvet.cli.commands.check.records import read_lines, read_records
-from toolvet.cli.commands.check.source import is_table
+from toolvet.cli.commands.check.input import is_table, read_lines, read_records
 from toolvet.cli.commands.check.tables import read_table
 
 _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108 - memory.

@@ -6,16 +6,16 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 from starlette.datastructures import Headers
 
-from toolvet.dashboard.access.guard import BrowserGuard
-from toolvet.dashboard.access.login import _inside as inside
-from toolvet.dashboard.access.session import LoginSession, Sessions
-from toolvet.dashboard.failures import ApiError
-from toolvet.dashboard.view.chosen import read_chosen
-from toolvet.dashboard.view.paths import queried, read_segment, segment
-from toolvet.dashboard.view.period import read_period
+from toolvet.server.access.guard import BrowserGuard
+from toolvet.server.access.login import _inside as inside
+from toolvet.server.access.session import LoginSession, Sessions
+from toolvet.server.dashboard.pages.verdicts import read_chosen
+from toolvet.server.dashboard.view.formats import queried, read_segment, segment
+from toolvet.server.dashboard.view.period import read_period
+from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
 from toolvet.store.database import memory_engine
-from toolvet.store.finding import find_page
+from toolvet.store.verdict_page import find_page
 
 NOW = 1_795_000_000.0
 NAMES = ("kind", "server", "tool", "order", "failed", "escalated", "min_score", "max_score", "q", "period", "signal")

@@ -5,7 +5,7 @@ import json
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet.wire import (
+from toolvet.mcp.wire import (
     InvalidJson,
     LineFramer,
     Oversize,
@@ -19,7 +19,7 @@ from toolvet.wire import (
     split_batch,
     without_half_characters,
 )
-from toolvet.wire.header import encode_header, mirror, parameter_headers, request_headers
+from toolvet.mcp.wire.header import encode_header, mirror, parameter_headers, request_headers
 
 MEMBERS = ("jsonrpc", "id", "method", "params", "result", "error", "code")
 

@@ -2,12 +2,16 @@
 # Type checkers and editors read this file as it is. Python reads it too, when a name is first asked for (__init__.py),
 # so it holds imports of the form `from toolvet.room import name as name` and nothing else.
 
-from toolvet.causes import (
+from toolvet.agents.frameworks.guard import (
+    CallRefusedError as CallRefusedError,
+    wrap as wrap,
+)
+from toolvet.core.causes import (
     ErrorKind as ErrorKind,
     Retry as Retry,
     State as State,
 )
-from toolvet.checks.answer import (
+from toolvet.core.checks.answer import (
     Action as Action,
     AnswerQuality as AnswerQuality,
     CallFailure as CallFailure,
@@ -16,7 +20,7 @@ from toolvet.checks.answer import (
     QualitySummary as QualitySummary,
     SignalType as SignalType,
 )
-from toolvet.checks.arguments import (
+from toolvet.core.checks.arguments import (
     ArgumentCheck as ArgumentCheck,
     ArgumentReport as ArgumentReport,
     Issue as Issue,
@@ -26,7 +30,7 @@ from toolvet.checks.arguments import (
     check_arguments as check_arguments,
     read_wording as read_wording,
 )
-from toolvet.checks.result import (
+from toolvet.core.checks.result import (
     Classification as Classification,
     Factor as Factor,
     Leak as Leak,
@@ -39,7 +43,7 @@ from toolvet.checks.result import (
     is_business_logic_error as is_business_logic_error,
     overall_confidence as overall_confidence,
 )
-from toolvet.envelope import (
+from toolvet.core.envelope import (
     Archive as Archive,
     ContentArchive as ContentArchive,
     Envelope as Envelope,
@@ -63,6 +67,45 @@ from toolvet.envelope import (
     unavailable_error as unavailable_error,
     validation_error as validation_error,
 )
+from toolvet.core.messages import (
+    ToolCall as ToolCall,
+    Turn as Turn,
+    turns as turns,
+)
+from toolvet.core.schema import (
+    InvalidExample as InvalidExample,
+    Recovered as Recovered,
+    Repair as Repair,
+    invalid_examples as invalid_examples,
+    recover as recover,
+    repair as repair,
+    valid_example as valid_example,
+)
+from toolvet.core.settings import (
+    Settings as Settings,
+    load_settings as load_settings,
+    load_wording as load_wording,
+)
+from toolvet.core.tools import (
+    ToolHandle as ToolHandle,
+    tool as tool,
+)
+from toolvet.core.turn import (
+    AnswerCheck as AnswerCheck,
+    AnswerStream as AnswerStream,
+    BestAnswer as BestAnswer,
+    CallVerdict as CallVerdict,
+    ConversationCheck as ConversationCheck,
+    ConversationVerdict as ConversationVerdict,
+    TurnVerdict as TurnVerdict,
+    best_answer as best_answer,
+    check_answer as check_answer,
+    check_answers as check_answers,
+    check_conversation as check_conversation,
+    quality_summary as quality_summary,
+    regeneration_advice as regeneration_advice,
+    vet_stream as vet_stream,
+)
 from toolvet.errors import (
     ArchiveError as ArchiveError,
     AuthenticationError as AuthenticationError,
@@ -80,49 +123,6 @@ from toolvet.errors import (
 from toolvet.findings import (
     Finding as Finding,
     Severity as Severity,
-)
-from toolvet.integrations.agents.wrap import (
-    CallRefusedError as CallRefusedError,
-    wrap as wrap,
-)
-from toolvet.messages import (
-    ToolCall as ToolCall,
-    Turn as Turn,
-    turns as turns,
-)
-from toolvet.schema import (
-    InvalidExample as InvalidExample,
-    Recovered as Recovered,
-    Repair as Repair,
-    invalid_examples as invalid_examples,
-    recover as recover,
-    repair as repair,
-    valid_example as valid_example,
-)
-from toolvet.settings import (
-    Settings as Settings,
-    load_settings as load_settings,
-    load_wording as load_wording,
-)
-from toolvet.tools import (
-    ToolHandle as ToolHandle,
-    tool as tool,
-)
-from toolvet.turn import (
-    AnswerCheck as AnswerCheck,
-    AnswerStream as AnswerStream,
-    BestAnswer as BestAnswer,
-    CallVerdict as CallVerdict,
-    ConversationCheck as ConversationCheck,
-    ConversationVerdict as ConversationVerdict,
-    TurnVerdict as TurnVerdict,
-    best_answer as best_answer,
-    check_answer as check_answer,
-    check_answers as check_answers,
-    check_conversation as check_conversation,
-    quality_summary as quality_summary,
-    regeneration_advice as regeneration_advice,
-    vet_stream as vet_stream,
 )
 from toolvet.version import (
     __version__ as __version__,

@@ -1,11 +1,11 @@
-"""`python -m toolvet`, and the program `toolvet`: a resident is asked before anything else is loaded."""
+"""`python -m toolvet`, and the program `toolvet`: a daemon is asked before anything else is loaded."""
 
 import sys
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from toolvet.resident.client import ask  # noqa: PLC0415 - the help of the command line needs none
+    from toolvet.agents.daemon import ask  # noqa: PLC0415 - the help of the command line needs none
 
     try:
         code = ask(sys.argv[1:])
@@ -14,7 +14,7 @@ def main() -> None:
 
         code = complain_of_output(error)
     if code is None:
-        from toolvet.cli import main as run  # noqa: PLC0415 - what a resident saves
+        from toolvet.cli import main as run  # noqa: PLC0415 - what a daemon saves
 
         run()
     sys.exit(code)

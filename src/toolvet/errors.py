@@ -17,8 +17,8 @@ A broken server, a wrong argument or an odd result becomes a finding, not an exc
     ├── StoreError             a store cannot be opened, read or written                              exit 2
     └── Unsatisfiable          no value can satisfy this JSON Schema (also a ValueError)
 
-Below the root as well, in rooms of their own: `toolvet.envelope.ResponseError`, which carries the response of a tool
-that failed (exit 1), and `toolvet.client.InvalidArgumentsError` (1) and `NativeValidationError` (4).
+Below the root as well, in rooms of their own: `toolvet.core.envelope.ResponseError`, which carries the response of a
+tool that failed (exit 1), and `toolvet.mcp.client.InvalidArgumentsError` (1) and `NativeValidationError` (4).
 
 Any other exception that reaches the command line is a bug of ours (exit 5).
 """

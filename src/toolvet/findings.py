@@ -56,7 +56,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         occurrences: the number of calls that showed the same thing.
     """
 
-    # What the verdict on an envelope leaves out (`toolvet.schema.document`). Reports show all.
+    # What the verdict on an envelope leaves out (`toolvet.core.json_form`). Reports show all.
     _hides: ClassVar = ("tool", "tools", "cause", "item", "item_kind", "why", "reproduce", "scenario", "occurrences")
 
     id: str

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.identifiers import absent_values, is_fed, is_identifier
-from toolvet.checks.result import check_result
-from toolvet.rules import ObservedCall, Outcome, tool_definition
-from toolvet.rules.ending import Ending, ending
-from toolvet.transport import StdioTarget
+from toolvet.assess.harvest import absent_values, is_fed, is_identifier
+from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
+from toolvet.assess.rules.ending import Ending, ending
+from toolvet.core.checks.result import check_result
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "tasks.py"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[2] / "examples" / "bookshop_server.py"
 FINE = ("search_books", "get_book", "order_book")

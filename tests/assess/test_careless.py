@@ -9,7 +9,7 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.findings import Finding
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVERS = Path(__file__).parents[1] / "servers"
 CHECKS = {"absent-answered", "junk-answered", "arguments-not-object", "empty-success", "invalid-accepted"}

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from toolvet.assess.exchange import SeededChoice
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.plan import SeededChoice
+from toolvet.assess.rules import tool_definition
 from toolvet.assess.values import Values
-from toolvet.discover import modules
-from toolvet.rules import tool_definition
+from toolvet.core.discover import modules
 
 CATEGORIES = {module.__name__.rpartition(".")[2]: module for module in modules("toolvet.assess.scenarios")}
 FOLDER = Path(__file__).parent / "categories"

@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.disk import disk_used
 from toolvet.assess.sandbox import sandbox_tool
+from toolvet.assess.workspace import disk_used
 from toolvet.errors import UsageError
 from toolvet.findings import Finding, Severity
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 _FILLER = str(Path(__file__).parents[1] / "servers" / "filler.py")
 _ENDLESS = "100000"

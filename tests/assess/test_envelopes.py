@@ -11,7 +11,7 @@ import pytest
 
 from toolvet import not_found_error, success_response
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 SEARCH = {

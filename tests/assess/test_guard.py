@@ -11,10 +11,10 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.folder import Folder
-from toolvet.assess.guard import deed_of, guard_of, protected_parameters
+from toolvet.assess.guard import action_of, guard_of, protected_parameters
 from toolvet.assess.harvest import Harvest
-from toolvet.rules import ToolDefinition, tool_definition
-from toolvet.transport import StdioTarget
+from toolvet.assess.rules import ToolDefinition, tool_definition
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "tasks.py"
 OLD = {1, 2, 17}  # The tasks that the server has before anything is called.
@@ -103,7 +103,7 @@ def tool(name: str, *required: str, **properties: object) -> ToolDefinition:
     ],
 )
 def test_the_words_of_a_name_say_what_is_done(name: str, deed: str) -> None:
-    assert deed_of(tool(name)) == deed
+    assert action_of(tool(name)) == deed
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_what_is_moved_goes_to_a_path_of_its_own_in_the_folder(tool: str, source
     harvest.note_made([("path",)], "/data/toolvet-made.txt")
     guard = guard_of(definition, harvest, known={}, fixtures=[], folder=Folder("/data", ("a.txt",)))
     assert guard.value(destination) == "/data/toolvet-made-moved.txt"
-    assert guard.value(source) == "/data/toolvet-made.txt" or deed_of(definition) == "creates"
+    assert guard.value(source) == "/data/toolvet-made.txt" or action_of(definition) == "creates"
     assert guard.value(source) != guard.value(destination)
 
 

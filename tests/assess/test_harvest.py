@@ -1,8 +1,8 @@
 import pytest
 
 from toolvet.assess.harvest import Harvest
-from toolvet.checks.result import check_result
-from toolvet.rules import ObservedCall, Outcome, tool_definition
+from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
+from toolvet.core.checks.result import check_result
 
 
 def call(tool: str, result: dict[str, object]) -> ObservedCall:

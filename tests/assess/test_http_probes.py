@@ -11,7 +11,7 @@ from tests.servers.careless_http import CarelessServer, careless_http
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.http_probes import MOST_REQUESTS, probe_table
-from toolvet.transport import HttpTarget
+from toolvet.mcp.transport import HttpTarget
 
 METHODS = {"initialize", "notifications/initialized", "ping", "server/discover"}
 TOKEN = "tk-5e9f0c41d27b"

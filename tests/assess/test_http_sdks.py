@@ -9,7 +9,7 @@ import pytest
 from tests.serving import serving
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import HttpTarget
+from toolvet.mcp.transport import HttpTarget
 
 SERVERS = Path(__file__).parents[1] / "servers"
 TOKEN = "a-token-for-tests"

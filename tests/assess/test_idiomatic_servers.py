@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVERS = Path(__file__).parents[1] / "servers"
 PYTHON = ("idiomatic_fastmcp.py", "idiomatic_mcpserver.py", "idiomatic_lowlevel.py")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
+from toolvet.assess.report import load, render
+from toolvet.assess.rules import cards
 from toolvet.findings import Finding
-from toolvet.report import load, render
-from toolvet.rules import cards
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "shelf.py"
 REFUSED = {"error": [-32602, "Not found"]}

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.excerpt import MOST_WHOLE, LargeExcerpt, is_heavy
-from toolvet.assess.exchange import assess_call, mask_of, observe
-from toolvet.assess.plan import PlannedCall
-from toolvet.bounds import count_values
-from toolvet.redact import mask, secret
-from toolvet.report import formats, render
-from toolvet.rules import ObservedCall, cards, judge_call, tool_definition
-from toolvet.transport import Answer, RpcError, StdioTarget
+from toolvet.assess.exchange import MOST_WHOLE, LargeExcerpt, PlannedCall, assess_call, is_heavy, mask_of, observe
+from toolvet.assess.report import formats, render
+from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
+from toolvet.core.json_value import count_values
+from toolvet.core.redact import secret
+from toolvet.mcp.transport import Answer, RpcError, StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "large.py"
 TOOL = {"name": "get_page", "description": "Gets a page.", "inputSchema": {"type": "object"}}
@@ -49,8 +47,7 @@ def _read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(words))
         return whole(words)
 
-    for module in (mask, secret):
-        monkeypatch.setattr(module, "redact_text", noted)
+    monkeypatch.setattr(secret, "redact_text", noted)
     return lengths
 
 

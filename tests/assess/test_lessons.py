@@ -12,9 +12,9 @@ import pytest
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.lessons import learn, lesson_phrases
+from toolvet.assess.rules import ToolDefinition, tool_definition
 from toolvet.assess.values import MOST_RETRIES
-from toolvet.rules import ToolDefinition, tool_definition
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 

@@ -15,10 +15,10 @@ import pytest
 from toolvet.assess import Options
 from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
 from toolvet.assess.many.folder import JOURNAL
-from toolvet.assess.many.processes import ProcessFacts, below, end_all_below, list_processes, memory_of
-from toolvet.checks.result import ResultCheck, ResultSettings
+from toolvet.assess.many.pool import ProcessFacts, below, end_all_below, list_processes, memory_of
+from toolvet.core.checks.result import ResultCheck, ResultSettings
 from toolvet.errors import UsageError
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 _SCRIPTED = str(Path(__file__).parents[1] / "servers" / "scripted.py")
 _LIMITS = AssessmentLimits(seconds=60, memory_mib=300, output_mib=50)

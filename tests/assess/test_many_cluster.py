@@ -16,12 +16,20 @@ from tests.batch.cluster.conftest import IS_REQUIRED, needed
 
 from toolvet.assess import Options
 from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
-from toolvet.assess.many.cluster import ClusterAssessor, open_assessor
+from toolvet.assess.many.cluster import (
+    WORKER,
+    ClusterAssessor,
+    ServerReply,
+    ServerRequest,
+    decode_job,
+    encode_request,
+    why_not_sent,
+)
 from toolvet.assess.many.folder import JOURNAL
-from toolvet.assess.many.messages import ServerReply, ServerRequest, decode_job, encode_request, why_not_sent
-from toolvet.assess.many.station import answer
-from toolvet.errors import UnreachableError, UsageError
-from toolvet.transport import HttpTarget, StdioTarget
+from toolvet.assess.many.on_worker import answer
+from toolvet.batch.executors import open_executor
+from toolvet.errors import UnreachableError
+from toolvet.mcp.transport import HttpTarget, StdioTarget
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX systems")
 LONG = pytest.mark.skipif(not IS_REQUIRED, reason="starts many processes: make cluster")
@@ -128,9 +136,7 @@ class TestWhatIsSent:
 def test_an_address_where_nobody_listens_and_daft_without_one_are_told() -> None:
     needed("distributed", "dask")
     with pytest.raises(UnreachableError, match="the scheduler does not answer"):
-        open_assessor("dask", "tcp://127.0.0.1:1", None)
-    with pytest.raises(UsageError, match="give the --address of a Ray cluster"):
-        open_assessor("daft", None, None)
+        open_executor("dask", "tcp://127.0.0.1:1", None, WORKER)
 
 
 def assessed_by(assessor: ClusterAssessor, folder: Path, *jobs: AssessmentJob) -> dict[str, AssessmentOutcome]:
@@ -149,7 +155,10 @@ def test_a_server_whose_worker_is_lost_is_tried_once_more_and_then_told(tmp_path
     murders = tmp_path / "murders"
     murderer = python("murderer", MURDERER % str(murders))
     found = assessed_by(
-        open_assessor("dask", None, 2), tmp_path / "out", murderer, *(scripted(tmp_path, name) for name in "abc")
+        ClusterAssessor(open_executor("dask", None, 2, WORKER)),
+        tmp_path / "out",
+        murderer,
+        *(scripted(tmp_path, name) for name in "abc"),
     )
     assert {name: outcome.ending for name, outcome in found.items()} == {
         "murderer": "crashed", "a": "assessed", "b": "assessed", "c": "assessed",

@@ -15,10 +15,10 @@ import pytest
 
 from toolvet.assess import Options, assess
 from toolvet.assess.harvest import Harvest
+from toolvet.assess.report.document import Report
+from toolvet.assess.rules import tool_definition
 from toolvet.assess.waves import Waves
-from toolvet.report.document import Report
-from toolvet.rules import tool_definition
-from toolvet.transport import HttpTarget, StdioTarget, Target
+from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
 MANY_TOOLS = str(Path(__file__).parents[1] / "servers" / "many_tools.py")
 SCRIPTED = Path(__file__).parents[1] / "servers" / "scripted.py"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.report.document import Tool
-from toolvet.transport import StdioTarget
+from toolvet.assess.report.document import Tool
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 SCHEMA = {

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.checks.result import check_result
+from toolvet.assess.report import apply_baseline, render
+from toolvet.assess.rules import ObservedCall, Outcome, cards, judge_call, tool_definition
+from toolvet.assess.rules.ending import cause_of, share
+from toolvet.core.checks.result import check_result
 from toolvet.findings import Finding, Severity
-from toolvet.report import apply_baseline, render
-from toolvet.rules import ObservedCall, Outcome, cards, judge_call, tool_definition
-from toolvet.rules.cause import cause_of, share
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 CRASH = "TypeError: {0}() missing 1 required positional argument: 'id'"

@@ -10,7 +10,7 @@ import pytest
 from tests.serving import serving
 
 from toolvet.assess import Options, assess
-from toolvet.transport import HttpTarget
+from toolvet.mcp.transport import HttpTarget
 
 SERVER = Path(__file__).parents[2] / "examples" / "bookshop_server.py"
 

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from toolvet.assess.reproduce import reproduce_call, reproduce_definition, reproduce_server, reproduce_tool
-from toolvet.transport import HttpTarget, StdioTarget, Target
+from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
 OWN_FLAG = StdioTarget(command="server", args=("--plan-only", "--tool", "x y"))
 SERVER = "-- server --plan-only --tool 'x y'"

@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.folder import Folder
-from toolvet.assess.samples import offer_sample, sample_bytes
-from toolvet.rules import ToolDefinition, tool_definition
-from toolvet.transport import StdioTarget
+from toolvet.assess.folder import Folder, offer_sample, sample_bytes
+from toolvet.assess.rules import ToolDefinition, tool_definition
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 FORMATS = ("txt", "md", "csv", "json", "yaml", "xml", "html", "svg", "pdf", "png", "gif", "wav", "zip", "docx", "xlsx")

@@ -6,12 +6,12 @@ import pytest
 from tests.labelled import DATA
 
 from toolvet.assess.harvest import Harvest
+from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.assess.scenarios import plan_calls
 from toolvet.assess.scenarios.error_case import UNKNOWN
 from toolvet.assess.values import Values
-from toolvet.checks.result import check_result
-from toolvet.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
-from toolvet.schema import compiled
+from toolvet.core.checks.result import check_result
+from toolvet.core.schema import compiled
 
 SCHEMA = {
     "type": "object",

@@ -14,13 +14,11 @@ import pytest
 from rich.console import Console
 
 import toolvet
-from toolvet import report as documents
-from toolvet.assess import Options, Report, assess
-from toolvet.assess.exchange import assess_call, observe
-from toolvet.assess.plan import PlannedCall
-from toolvet.report import render
-from toolvet.rules import cards, tool_definition
-from toolvet.transport import Answer, StdioTarget
+from toolvet.assess import Options, Report, assess, report as documents
+from toolvet.assess.exchange import PlannedCall, assess_call, observe
+from toolvet.assess.report import render
+from toolvet.assess.rules import cards, tool_definition
+from toolvet.mcp.transport import Answer, StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 SECRETS = ("hunter2secret", "dbpassS3", "sk-live-0123456789")
@@ -103,19 +101,19 @@ def test_a_verdict_that_quotes_half_a_secret_shows_none_of_it() -> None:
     assert cut
 
 
-def test_secrets_are_removed_in_six_files_only() -> None:
-    """Findings leave through `quote`, scenarios through `exchange`, and what a server says of itself in `assemble`.
+def test_secrets_are_removed_in_five_files_only() -> None:
+    """Findings leave through `quote`, scenarios through `exchange`, and the server's own description in `assemble`.
 
-    Resources and prompts leave through `assemble_items`, the requests about them through `requests`. `messages` looks
-    for secrets in what would go to a worker of a cluster.
+    Requests about resources and prompts leave through `requests`. `cluster` looks for secrets in jobs that would go to
+    a worker. Replays and peers, which are no part of an assessment, redact their own words.
     """
-    folders = [Path(toolvet.__file__).parent / room for room in ("assess", "report", "rules")]
-    sources = [(path.name, path.read_text(encoding="utf-8")) for folder in folders for path in folder.rglob("*.py")]
+    folder = Path(toolvet.__file__).parent / "assess"
+    files = [path for path in folder.rglob("*.py") if "replay" not in path.parts and path.name != "peers.py"]
+    sources = [(path.name, path.read_text(encoding="utf-8")) for path in files]
     assert {name for name, text in sources if re.search(r"\bredact(?:_text)?\(", text)} == {
         "assemble.py",
-        "assemble_items.py",
+        "cluster.py",
         "exchange.py",
-        "messages.py",
         "quote.py",
         "requests.py",
     }

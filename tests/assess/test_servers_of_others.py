@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from toolvet.assess import Options, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 BIN = Path(sys.executable).parent
 

@@ -1,9 +1,9 @@
 import pytest
 
 from toolvet.assess import server_status, tool_status
-from toolvet.assess.status import score
+from toolvet.assess.assemble import score
+from toolvet.assess.report.document import Scenario, Tool
 from toolvet.findings import Finding, Severity
-from toolvet.report.document import Scenario, Tool
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 SERVER = Path(__file__).parents[1] / "servers" / "scripted.py"
 SEARCH = {

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from toolvet.assess.harvest import Harvest, Name
+from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.assess.waves import Waves, guessed_parameters
-from toolvet.checks.result import check_result
-from toolvet.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
+from toolvet.core.checks.result import check_result
 
 TEXT = {"type": "string"}
 

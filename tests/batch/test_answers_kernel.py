@@ -16,10 +16,10 @@ from toolvet import AnswerCheck
 from toolvet.batch.kernel.answers import AnswersKernel
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
-from toolvet.checks.answer import AnswerQuality
-from toolvet.checks.answer.phrases import phrases
-from toolvet.checks.answer.raw_error import raw_error_table
-from toolvet.turn.verdict import CLEAN
+from toolvet.core.checks.answer import AnswerQuality
+from toolvet.core.checks.answer.phrases import phrases
+from toolvet.core.checks.answer.shape import raw_error_table
+from toolvet.core.turn.check import CLEAN
 
 CHECK = AnswerCheck()
 KERNEL = AnswersKernel(CHECK)
@@ -176,7 +176,7 @@ def test_a_clean_row_has_no_work_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_row_with_a_hit_is_scanned_once_and_its_shape_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("hyperscan")
-    from toolvet.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - where it is installed
+    from toolvet.core.matching.engine_hyperscan import HyperscanEngine  # noqa: PLC0415 - where it is installed
 
     story = "".join(f"The ferry number {number} left the {place} at dusk. " for number, place in enumerate(PLACES))
     narrow, wide = f"{story}I can't help with that.", f"{story}I can’t help with that."
@@ -194,7 +194,7 @@ def test_a_row_with_a_hit_is_scanned_once_and_its_shape_looked_at_once(monkeypat
     judged(texts)
     engine = phrases().pattern_set._engine
     monkeypatch.setattr(HyperscanEngine, "_ends", counted)
-    monkeypatch.setattr("toolvet.checks.answer.read.shape_signals", None)
+    monkeypatch.setattr("toolvet.core.checks.answer.read.shape_signals", None)
     assert_same(judged(texts), wanted)
     ascii_rows = "\n".join(texts[:1] + texts[2:]).encode()
     assert scanned == [ascii_rows, wide.replace("’", "'").encode()]

@@ -190,9 +190,9 @@ def test_a_full_disk_keeps_what_was_judged_and_leaves_no_half_file(tmp_path: Pat
     )
     words = ["batch", "answers", str(source), str(tmp_path / "out.jsonl"), "--jobs", "1"]
     code = (
-        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; "
+        "from toolvet.batch import output; from toolvet.batch.reading import lines; "
         "from toolvet.__main__ import main;"
-        f"manifest._PART_BYTES = 1; lines.CHUNK_BYTES = 20_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
+        f"output._PART_BYTES = 1; lines.CHUNK_BYTES = 20_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
     )
 
     def small() -> None:

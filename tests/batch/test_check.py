@@ -11,7 +11,7 @@ import pytest
 from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 
 from toolvet.batch import BatchCheck, check as checking
-from toolvet.checks.answer.custom import BadOption
+from toolvet.core.checks.answer.custom import BadOption
 from toolvet.errors import UsageError
 
 TOOL = {"name": "sail", "inputSchema": {"type": "object", "required": ["port"]}}

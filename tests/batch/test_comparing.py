@@ -10,11 +10,11 @@ import pytest
 from tests.batch.conftest import Judge
 from tests.batch.summary.test_fold import SCHEMA, TYPES, made
 
-from toolvet.batch.comparing import parts
-from toolvet.batch.comparing.compare import compare_outputs
+from toolvet.assess.report.batch.document import ComparisonReport
+from toolvet.batch import comparing
+from toolvet.batch.comparing import compare_outputs
 from toolvet.batch.location import locate
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import ComparisonReport
 
 
 def compared(old: Path, new: Path, **options: Any) -> ComparisonReport:
@@ -61,7 +61,7 @@ def changed(tmp_path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]],
 def test_every_change_is_counted_however_the_rows_are_divided(
     changed: Any, rows_of_a_part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "ROWS_OF_A_PART", rows_of_a_part)
+    monkeypatch.setattr(comparing, "ROWS_OF_A_PART", rows_of_a_part)
     old, new, old_file, new_file = changed
     found = compared(old_file, new_file)
     after = {row["id"]: row for row in new}

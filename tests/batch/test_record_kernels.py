@@ -14,12 +14,12 @@ from toolvet.batch.kernel.arguments import ArgumentsKernel
 from toolvet.batch.kernel.conversations import ConversationsKernel
 from toolvet.batch.kernel.envelopes import EnvelopesKernel
 from toolvet.batch.kernel.results import ResultsKernel
-from toolvet.batch.kernels import read_tools
-from toolvet.checks.arguments import ArgumentCheck
-from toolvet.checks.result import ResultCheck
-from toolvet.envelope import check_envelope
-from toolvet.envelope.check.check import EnvelopeVerdict
-from toolvet.turn import ConversationCheck
+from toolvet.batch.plan import read_tools
+from toolvet.core.checks.arguments import ArgumentCheck
+from toolvet.core.checks.result import ResultCheck
+from toolvet.core.envelope import check_envelope
+from toolvet.core.envelope.check import EnvelopeVerdict
+from toolvet.core.turn import ConversationCheck
 
 ERROR = {"isError": True, "content": [{"type": "text", "text": "connect ECONNREFUSED 127.0.0.1:5432"}]}
 SUCCESS = {"content": [{"type": "text", "text": "42"}]}

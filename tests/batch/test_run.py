@@ -20,13 +20,13 @@ from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 
 from toolvet import check_answer
 from toolvet.batch import location, run as running
-from toolvet.batch.chunk import ReadPlace
+from toolvet.batch.chunk import ReadPosition
+from toolvet.batch.engines import Pool
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.job import Job
 from toolvet.batch.judging import ChunkJudge
 from toolvet.batch.plan import make_plan
-from toolvet.batch.pool import Pool
 from toolvet.batch.reading import lines, parquet
-from toolvet.cluster.carrier import EngineFigures
 from toolvet.errors import UsageError
 
 
@@ -173,9 +173,9 @@ def test_a_killed_run_leaves_no_output_and_the_next_one_ends_the_same(tmp_path: 
     words = ["batch", "answers", str(source), str(tmp_path / "out.jsonl"), "--jobs", "1", "--quiet"]
     # A part for each chunk, so that there is something to go on from.
     code = (
-        "from toolvet.batch import manifest; from toolvet.batch.reading import lines; "
+        "from toolvet.batch import output; from toolvet.batch.reading import lines; "
         "from toolvet.__main__ import main;"
-        f"manifest._PART_BYTES = 1; lines.CHUNK_BYTES = 50_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
+        f"output._PART_BYTES = 1; lines.CHUNK_BYTES = 50_000; import sys; sys.argv = ['toolvet', *{words!r}]; main()"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     folder = tmp_path / ".out.jsonl.toolvet-batch"
@@ -232,7 +232,7 @@ def test_a_process_that_dies_loses_only_the_row_that_kills_it(
     deadly = tmp_path / "sitecustomize.py"
     deadly.write_text(
         "import os, sys\n"
-        "if 'toolvet.batch.worker' in sys.orig_argv:\n"
+        "if 'toolvet.batch.process' in sys.orig_argv:\n"
         "    from toolvet import AnswerCheck\n"
         "    real = AnswerCheck.__call__\n"
         "    def call(self, text, **more):\n"
@@ -253,7 +253,7 @@ def test_who_ends_a_run_starts_nothing_again(tmp_path: Path, monkeypatch: pytest
     # The first process judges for ever; one that is started in its place judges at once.
     (tmp_path / "sitecustomize.py").write_text(
         "import os, pathlib, sys, time\n"
-        "if 'toolvet.batch.worker' in sys.orig_argv:\n"
+        "if 'toolvet.batch.process' in sys.orig_argv:\n"
         "    from toolvet.batch import judging\n"
         f"    seen = pathlib.Path({str(tmp_path)!r}, 'started')\n"
         "    def call(self, chunk, most=None):\n"
@@ -269,7 +269,7 @@ def test_who_ends_a_run_starts_nothing_again(tmp_path: Path, monkeypatch: pytest
     reader = lines.LinesReader(location.locate(str(source)), 0)
     plan = make_plan(Job(kind="answers"), reader, ["in.jsonl"], "jsonl", source="in.jsonl")
     pool = Pool(plan, 1, EngineFigures())
-    found = threading.Thread(target=lambda: list(pool.judged(reader.chunks((), ReadPlace()))), daemon=True)
+    found = threading.Thread(target=lambda: list(pool.judged(reader.chunks((), ReadPosition()))), daemon=True)
     found.start()
     while not (tmp_path / "started").exists():
         time.sleep(0.01)
@@ -282,9 +282,11 @@ def test_a_chunk_is_some_megabytes_however_large_the_rows_are(tmp_path: Path) ->
     texts = [GOOD, "x" * 3_000_000, "y" * 9_000_000, GOOD]
     pq.write_table(pa.table({"text": texts * 2}), tmp_path / "big.parquet")
     reader = parquet.ParquetReader(location.locate(str(tmp_path / "big.parquet")), 0)
-    sizes = [(chunk.rows, len(chunk.body)) for chunk in reader.chunks(("text",), ReadPlace())]
+    sizes = [(chunk.rows, len(chunk.body)) for chunk in reader.chunks(("text",), ReadPosition())]
     assert sum(rows for rows, _ in sizes) == 8
     assert max(size for _, size in sizes) < 9_100_000
     write_lines(tmp_path / "big.jsonl", [{"text": text} for text in texts * 2])
     line_reader = lines.LinesReader(location.locate(str(tmp_path / "big.jsonl")), 0)
-    assert max(len(chunk.body) for chunk in line_reader.chunks((), ReadPlace())) < 9_000_000 + 2 * parquet.CHUNK_BYTES
+    assert (
+        max(len(chunk.body) for chunk in line_reader.chunks((), ReadPosition())) < 9_000_000 + 2 * parquet.CHUNK_BYTES
+    )

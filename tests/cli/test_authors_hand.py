@@ -15,9 +15,9 @@ from msgspec import structs
 from rich.console import Console
 from tests.cli.test_assess_command import complaint, scripted, toolvet
 
+from toolvet.assess.report import load, print_report, render
+from toolvet.assess.rules import cards
 from toolvet.cli import run
-from toolvet.report import load, print_report, render
-from toolvet.rules import cards
 
 # One warning or note about the definition, and one error about its only call.
 TOOL = {

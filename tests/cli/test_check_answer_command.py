@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.checks.answer.phrases import phrases
+from toolvet.core.checks.answer.phrases import phrases
 
 REFUSAL = "I cannot help with that request."
 FINE = "The three largest harbours are Shanghai, Singapore and Ningbo."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.in_process import check as toolvet
 
-from toolvet.cli.commands.check.source import is_table
+from toolvet.cli.commands.check.input import is_table
 from toolvet.cli.commands.check.tables import open_table
 from toolvet.errors import UsageError
 

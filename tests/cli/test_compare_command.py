@@ -6,12 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.replay.recording import LIBRARY
+from tests.assess.replay.recording import LIBRARY
 
+from toolvet.assess.peers import PeerFinding, peer_programs, read_output
+from toolvet.assess.rules import cards
 from toolvet.cli import run
-from toolvet.peers.reading import PeerFinding, read_output
-from toolvet.peers.run import peer_programs
-from toolvet.rules import cards
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the peers are looked for as a POSIX program")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from toolvet.agents.hook.dialect import CLIENTS, Client, dialect_of
+from toolvet.agents.hook.installing import HookCommand, has_hooks, with_hooks, without_hooks
 from toolvet.cli import run
-from toolvet.hook.dialect import CLIENTS, Client, dialect_of
-from toolvet.hook.installing import HookCommand, has_hooks, with_hooks, without_hooks
+from toolvet.mcp.transport.client_config import read_jsonc
 from toolvet.proxy.install.file import backup_of
-from toolvet.transport.jsonc import read_jsonc
 
 COMMAND = HookCommand("/opt/tool vet/toolvet hook claude", "& toolvet hook claude")
 TEXTS = [

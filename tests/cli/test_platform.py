@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from toolvet.cli import run
-from toolvet.cli.commands.proxy import platform
+from toolvet.cli.commands import proxy
 
 CONFIG = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 
 
 @pytest.fixture
 def _windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "_IS_POSIX", False)
+    monkeypatch.setattr(proxy, "_IS_POSIX", False)
 
 
 @pytest.mark.usefixtures("_windows")

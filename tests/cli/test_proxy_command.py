@@ -9,7 +9,7 @@ import pytest
 
 from toolvet.store import Store
 
-FLIGHTS = str(Path(__file__).parents[1] / "integrations" / "flights.py")
+FLIGHTS = str(Path(__file__).parents[1] / "agents" / "integrations" / "flights.py")
 SERVER = (sys.executable, "-c", "import sys; [print(line, end='', flush=True) for line in sys.stdin]")
 """A server that sends back what it gets."""
 CLAUDE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'

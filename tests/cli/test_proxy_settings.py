@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from toolvet.cli.commands.proxy.explain import explain_policies
+from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError
-from toolvet.session import Policies, ProxySettings, ToolSettings
-from toolvet.settings import load_settings
+from toolvet.proxy.session import Policies, ProxySettings, ToolSettings
 
-FLIGHTS = str(Path(__file__).parents[1] / "integrations" / "flights.py")
+FLIGHTS = str(Path(__file__).parents[1] / "agents" / "integrations" / "flights.py")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.replay.recording import LIBRARY, PLANTED, Mode, record_calls, replayed, told
+from tests.assess.replay.recording import LIBRARY, PLANTED, Mode, record_calls, replayed, told
 
 from toolvet.cli import run
 from toolvet.store import Store, VerdictRecord

@@ -171,7 +171,7 @@ def test_a_name_that_no_database_takes_is_made_one() -> None:
 
 @pytest.mark.usefixtures("store")
 def test_evidence_is_underlined_on_a_terminal() -> None:
-    from toolvet.cli.commands.review.item import item_lines  # noqa: PLC0415
+    from toolvet.cli.commands.review.run import item_lines  # noqa: PLC0415
     from toolvet.store.judged import VerdictContext, verdict_record  # noqa: PLC0415
     from toolvet.store.queue_records import QueueItem  # noqa: PLC0415
 

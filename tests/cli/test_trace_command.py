@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.checks.result import check_result
+from toolvet.core.checks.result import check_result
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.records import encode_document, new_id
 

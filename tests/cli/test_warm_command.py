@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from toolvet.cli import run
-from toolvet.cli.commands.warm import run as command
-from toolvet.discover import prepared
+from toolvet.core import discover, turn
+from toolvet.core.discover import prepared
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was asked for: compiling takes long."""
     found: list[str] = []
-    monkeypatch.setattr(command, "prepare", lambda: found.append("prepare"))
+    monkeypatch.setattr(turn, "prepare", lambda: found.append("prepare"))
     return found
 
 
@@ -30,13 +30,13 @@ def test_an_image_gets_them_beside_the_package(
 ) -> None:
     folder = tmp_path / "prepared"
     monkeypatch.setattr(prepared, "FOLDER", str(folder))
-    monkeypatch.setattr(command, "entries_of", lambda _build: {"a": b"content", "b": b"more"})
+    monkeypatch.setattr(discover, "entries_of", lambda _build: {"a": b"content", "b": b"more"})
     assert run(["warm", "--for-all"]) == 0
     assert f"{folder} has the phrases of all languages" in capsys.readouterr().err
     assert prepared.prepared("a") == b"content"
     # Everybody may read it, nobody else may write.
     assert [path.stat().st_mode & 0o777 for path in sorted(folder.iterdir())] == [0o644, 0o644]
-    monkeypatch.setattr(command, "entries_of", lambda _build: {"b": b"new"})
+    monkeypatch.setattr(discover, "entries_of", lambda _build: {"b": b"new"})
     assert run(["warm", "--for-all"]) == 0
     assert prepared.prepared("a") is None, "what is no longer needed is removed"
     assert prepared.prepared("b") == b"new"
@@ -46,6 +46,6 @@ def test_a_package_that_cannot_be_written_is_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(prepared, "FOLDER", "/dev/null/prepared")
-    monkeypatch.setattr(command, "entries_of", lambda _build: {"a": b"content"})
+    monkeypatch.setattr(discover, "entries_of", lambda _build: {"a": b"content"})
     assert run(["warm", "--for-all"]) == 2
     assert "/dev/null/prepared cannot be written" in capsys.readouterr().err

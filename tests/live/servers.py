@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 ROOT = Path(__file__).parents[2]
 LIVE = ROOT / ".live"

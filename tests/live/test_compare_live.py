@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.replay.recording import LIBRARY
+from tests.assess.replay.recording import LIBRARY
 
+from toolvet.assess.peers import peer_programs
 from toolvet.cli import run
-from toolvet.peers.run import peer_programs
 
 pytestmark = pytest.mark.live
 BOOKSHOP = str(Path(__file__).parents[2] / "examples" / "bookshop_server.py")

@@ -12,7 +12,7 @@ import pytest
 from tests.live.servers import everything_server, git_server, sqlite_server, time_server
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 pytestmark = pytest.mark.live
 

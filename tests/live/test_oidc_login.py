@@ -9,13 +9,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.dashboard.serving import Running, serving
 from tests.live.servers import oidc_provider
+from tests.server.dashboard.serving import Running, serving
 
-from toolvet.dashboard.access.flow import CALLBACK
-from toolvet.dashboard.access.oidc import OidcLogin
-from toolvet.dashboard.access.people import People
-from toolvet.settings import OidcSettings
+from toolvet.server.access.oidc import OidcLogin
+from toolvet.server.access.people import People
+from toolvet.server.access.session import CALLBACK
+from toolvet.server.settings import OidcSettings
 
 pytestmark = pytest.mark.live
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import mcp
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.live.servers import (
@@ -23,7 +22,8 @@ from tests.live.servers import (
     typescript_sdk,
 )
 
-from toolvet.checks.capability import EXTENSION_ID
+import mcp
+from toolvet.core.checks.capability import EXTENSION_ID
 from toolvet.store import Store, VerdictRecord
 
 pytestmark = pytest.mark.live

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.replay.recording import LIBRARY, PLANTED, SECRET, Mode, record_calls, replayed, told
+from tests.assess.replay.recording import LIBRARY, PLANTED, SECRET, Mode, record_calls, replayed, told
 from tests.serving import serving
 
 from toolvet.cli import run

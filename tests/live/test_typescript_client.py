@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.live.servers import typescript_client, typescript_sdk
 
-from toolvet.checks.capability import ValidationReply, announcement, parse_reply
+from toolvet.core.checks.capability import ValidationReply, announcement, parse_reply
 
 pytestmark = pytest.mark.live
 HERE = Path(__file__).parent
-FLIGHTS = str(HERE.parent / "integrations" / "flights.py")
+FLIGHTS = str(HERE.parent / "agents" / "integrations" / "flights.py")
 
 
 FIRST = (typescript_sdk, "@modelcontextprotocol/sdk/client/index.js", "@modelcontextprotocol/sdk/client/stdio.js")

@@ -11,7 +11,7 @@ from tests.live.servers import typescript_sdk
 from tests.serving import serving
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import HttpTarget
+from toolvet.mcp.transport import HttpTarget
 
 pytestmark = [
     pytest.mark.live,

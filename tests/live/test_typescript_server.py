@@ -8,7 +8,7 @@ import pytest
 from tests.live.servers import typescript_sdk
 
 from toolvet.assess import Options, Report, assess
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 pytestmark = [
     pytest.mark.live,

@@ -20,7 +20,7 @@ from toolvet.assess import Options, Report, assess
 from toolvet.assess.sandbox import sandbox_tool
 from toolvet.errors import UsageError
 from toolvet.findings import Finding
-from toolvet.transport import StdioTarget
+from toolvet.mcp.transport import StdioTarget
 
 pytestmark = pytest.mark.live
 

@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from toolvet.proxy.http.front import Front
-from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.open_connections import Limits
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.request_filter import Listen, RequestFilter
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.session import Policies, ProxySettings
+from toolvet.proxy.session import Policies, ProxySettings
 
 TOOL = {
     "name": "find_book",
@@ -113,7 +113,7 @@ async def read_chunks(reader: asyncio.StreamReader) -> bytes:
     return b"".join(parts)
 
 
-class Sink:
+class Exporter:
     """Keeps the notes."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class Sink:
 
 
 class Proxy:
-    def __init__(self, port: int, recorder: Recorder, sink: Sink, server: Server, upstream_port: int = 0) -> None:
+    def __init__(self, port: int, recorder: Recorder, sink: Exporter, server: Server, upstream_port: int = 0) -> None:
         self.port = port
         self.upstream_port = upstream_port
         self.server = server
@@ -208,10 +208,10 @@ async def world(
     upstream = HttpUpstream(f"http://127.0.0.1:{port}{path}")
     address = Address(upstream.path, upstream.target, upstream.origin)
     where = Listen("127.0.0.1", 0)
-    sink = Sink()
+    sink = Exporter()
     with Recorder([sink]) as recorder:
         service = ProxiedServer(upstream, address, Policies(settings), recorder)
-        front = Front(service, Guard(where, token), recorder.render_metrics)
+        front = FrontEnd(service, RequestFilter(where, token), recorder.render_metrics)
         try:
             async with listening(front, where, limits) as (_, ours):
                 yield Proxy(ours, recorder, sink, server, port)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
+from toolvet.proxy.record.store_exporter import StoreExporter
+from toolvet.proxy.session import Note, Policies, ProxySettings, Session, ToClient, ToServer
 
 ORIGIN = RecordSource("mcp-server-books", "stdio-1")
 TOOL = {
@@ -52,7 +52,7 @@ class Conversation:
         return steps
 
 
-def prepared(sink: StoreSink, notes: Iterable[StampedNote]) -> list[object]:
+def prepared(sink: StoreExporter, notes: Iterable[StampedNote]) -> list[object]:
     """What a sink writes for these notes."""
     return [item for note in notes if (item := sink.prepare(note)) is not None]
 

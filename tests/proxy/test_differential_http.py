@@ -13,15 +13,15 @@ from tests.proxy.http_world import EVENTS, Client, Writer, read_request, reply
 from tests.proxy.stdio_client import HERE
 from tests.proxy.test_differential import LEGAL, OFF, OPENING, SILENT, call, is_question, lists
 
+from toolvet.mcp.wire import SseFramer
 from toolvet.proxy.bridge.bridge import Bridge
-from toolvet.proxy.http.front import Front
-from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.request_filter import Listen, RequestFilter
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies, ProxySettings
-from toolvet.wire import SseFramer
+from toolvet.proxy.session import Policies, ProxySettings
 
 # Their answers come with another message, or never: over HTTP that is another exchange.
 ELSEWHERE = (b'"waits"', b'"asks"', b"subscriptions/listen", b'"result"', b'"error"', b"cancelled")
@@ -96,8 +96,10 @@ def run(settings: Mapping[str, object], test: Callable[[HostileServer, int, int]
         where = Listen("127.0.0.1", 0)
         with Recorder([]) as recorder:
             policies = Policies(ProxySettings(**settings))  # type: ignore[arg-type]
-            front = Front(
-                ProxiedServer(upstream, address, policies, recorder), Guard(where, None), recorder.render_metrics
+            front = FrontEnd(
+                ProxiedServer(upstream, address, policies, recorder),
+                RequestFilter(where, None),
+                recorder.render_metrics,
             )
             try:
                 async with listening(front, where, None) as (_, ours):
@@ -162,7 +164,7 @@ def test_before_a_command_each_answer_says_what_the_server_said(tmp_path: Path) 
         where = Listen("127.0.0.1", 0)
         with Recorder([]) as recorder:
             service = ProxiedServer(bridge, Address(), Policies(ProxySettings(announce="off")), recorder)
-            front = Front(service, Guard(where), recorder.render_metrics)
+            front = FrontEnd(service, RequestFilter(where), recorder.render_metrics)
             async with listening(front, where) as (_, port):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
                 client = Client(reader, writer, port)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from mcp import Client, StdioServerParameters
 from tests.proxy.test_http_program import serving
 
+from mcp import Client, StdioServerParameters
 from toolvet.cli import run
 
 SERVER = [sys.executable, str(Path(__file__).with_name("long_results_server.py"))]

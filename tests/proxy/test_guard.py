@@ -3,15 +3,15 @@
 import pytest
 
 from toolvet.errors import UsageError
-from toolvet.proxy.http.guard import Guard, Listen, read_listen
-from toolvet.wire.http_head import RequestHead
+from toolvet.mcp.wire.http import RequestHead
+from toolvet.proxy.http.request_filter import Listen, RequestFilter, read_listen
 
 TOKEN = "0123456789abcdef"
 HERE = Listen("127.0.0.1", 8080)
 EVERYWHERE = Listen("0.0.0.0", 8080)  # noqa: S104 - Nothing listens there.
 
 
-def status(guard: Guard, *fields: tuple[bytes, bytes]) -> int | None:
+def status(guard: RequestFilter, *fields: tuple[bytes, bytes]) -> int | None:
     """Why a request with these fields is denied; None where it may pass."""
     denied = guard.denies(RequestHead(b"POST", b"/mcp", list(fields)))
     return None if denied is None else denied.status
@@ -49,19 +49,19 @@ def test_an_address_without_a_port_that_can_be_listened_on_is_refused(text: str)
 )
 def test_an_address_beyond_this_machine_needs_a_token(host: str, loopback: bool) -> None:  # noqa: FBT001 - a column of the table.
     assert Listen(host, 80).is_loopback is loopback
-    Guard(Listen(host, 80), TOKEN)
+    RequestFilter(Listen(host, 80), TOKEN)
     if loopback:
-        Guard(Listen(host, 80))
+        RequestFilter(Listen(host, 80))
     else:
         for nothing in (None, ""):
             with pytest.raises(UsageError, match="needs a --token"):
-                Guard(Listen(host, 80), nothing)
+                RequestFilter(Listen(host, 80), nothing)
 
 
 @pytest.mark.parametrize("token", ["", TOKEN[:15], f"{TOKEN}é", f"{TOKEN}\n", f"{TOKEN}\x7f"])
 def test_a_weak_token_is_refused(token: str) -> None:
     with pytest.raises(UsageError, match="at least 16 characters, all of them printable ASCII"):
-        Guard(HERE, token)
+        RequestFilter(HERE, token)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_a_weak_token_is_refused(token: str) -> None:
 def test_only_names_of_this_proxy_are_served(host: bytes, here: bool, everywhere: bool) -> None:  # noqa: FBT001 - columns of the table.
     token = (b"x-toolvet-token", TOKEN.encode())
     for listen, served in ((HERE, here), (EVERYWHERE, everywhere)):
-        guard = Guard(listen, TOKEN, hosts=["Tools.Example"])
+        guard = RequestFilter(listen, TOKEN, hosts=["Tools.Example"])
         # A second time, because decisions are remembered.
         assert [status(guard, (b"Host", host), token) for _ in range(2)] == [None if served else 421] * 2
 
 
 def test_the_name_that_it_listens_on_is_its_own_and_one_host_is_enough() -> None:
-    guard = Guard(Listen("MyMachine", 80), TOKEN)
+    guard = RequestFilter(Listen("MyMachine", 80), TOKEN)
     own = (b"host", b"mymachine"), (b"x-toolvet-token", TOKEN.encode())
     assert status(guard, *own) is None
     assert status(guard, (b"host", b"mymachine"), *own) == 421
@@ -132,7 +132,7 @@ def test_the_name_that_it_listens_on_is_its_own_and_one_host_is_enough() -> None
     ],
 )
 def test_only_pages_of_this_machine_and_those_admitted_may_use_it(origin: bytes, welcome: bool) -> None:  # noqa: FBT001 - a column of the table.
-    guard = Guard(HERE, hosts=["tools.example"], origins=["https://App.example/", "app://desktop"])
+    guard = RequestFilter(HERE, hosts=["tools.example"], origins=["https://App.example/", "app://desktop"])
     own = (b"host", b"localhost")
     assert [status(guard, own, (b"Origin", origin)) for _ in range(2)] == [None if welcome else 403] * 2
     assert status(guard, own, (b"origin", origin), (b"origin", origin)) == 403
@@ -161,21 +161,21 @@ def test_only_pages_of_this_machine_and_those_admitted_may_use_it(origin: bytes,
 )
 def test_a_request_without_the_token_is_denied(fields: list[tuple[bytes, bytes]], passes: bool) -> None:  # noqa: FBT001 - a column of the table.
     own = (b"host", b"localhost")
-    assert status(Guard(HERE, TOKEN), own, *fields) == (None if passes else 401)
-    assert status(Guard(HERE), own, *fields) is None
+    assert status(RequestFilter(HERE, TOKEN), own, *fields) == (None if passes else 401)
+    assert status(RequestFilter(HERE), own, *fields) is None
 
 
 def test_the_proxys_token_is_told_from_the_servers_credentials() -> None:
-    guard = Guard(HERE, TOKEN)
+    guard = RequestFilter(HERE, TOKEN)
     assert guard.is_token(b"Authorization", b"Bearer 0123456789abcdef")
     assert not guard.is_token(b"Authorization", b"Bearer of another")
     assert not guard.is_token(b"Authorization", b"0123456789abcdef")
     assert not guard.is_token(b"X-Other", b"Bearer 0123456789abcdef")
-    assert not Guard(HERE).is_token(b"Authorization", b"Bearer 0123456789abcdef")
+    assert not RequestFilter(HERE).is_token(b"Authorization", b"Bearer 0123456789abcdef")
 
 
 def test_the_memory_of_decisions_is_bounded() -> None:
-    guard = Guard(HERE)
+    guard = RequestFilter(HERE)
     sizes = []
     for number in range(600):
         assert status(guard, (b"host", b"h%d.evil" % number)) == 421

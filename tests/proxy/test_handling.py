@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolvet.proxy.http.handling import Handling, Wakeup, in_turn, need_task
+from toolvet.proxy.http.handling import Handling, OneTimeEvent, in_turn, need_task
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:
@@ -34,7 +34,7 @@ def test_what_a_turn_wakes_goes_on_at_its_end_without_a_task() -> None:
 
     async def test() -> None:
         loop = asyncio.get_running_loop()
-        wakeup = Wakeup()
+        wakeup = OneTimeEvent()
 
         async def work() -> None:
             came.append("begun")
@@ -49,7 +49,7 @@ def test_what_a_turn_wakes_goes_on_at_its_end_without_a_task() -> None:
             came.append(data.decode())
 
         def wake(data: bytes) -> None:
-            wakeup.come()
+            wakeup.set()
             came.append(data.decode())
 
         await called(lambda: in_turn(begin, b"one"))
@@ -66,7 +66,7 @@ def test_who_waits_for_a_future_gets_a_task_and_keeps_it() -> None:
     tasks: list[object] = []
 
     async def test() -> None:
-        wakeup = Wakeup()
+        wakeup = OneTimeEvent()
 
         async def work() -> None:
             tasks.append(asyncio.current_task())
@@ -79,7 +79,7 @@ def test_who_waits_for_a_future_gets_a_task_and_keeps_it() -> None:
 
         handling = Handling(work(), asyncio.get_running_loop())
         handling.start()
-        asyncio.get_running_loop().call_later(0.01, wakeup.come)
+        asyncio.get_running_loop().call_later(0.01, wakeup.set)
         await handling.over()
         assert tasks[0] is None
         assert tasks[1] is not None
@@ -99,7 +99,7 @@ def test_a_cancelled_one_ends_where_it_waits(where: str) -> None:
         async def work() -> None:
             begun.set_result(None)
             try:
-                await (Wakeup() if where == "wakeup" else loop.create_future())
+                await (OneTimeEvent() if where == "wakeup" else loop.create_future())
             except asyncio.CancelledError:
                 ends.append("cancelled")
                 raise
@@ -150,7 +150,7 @@ def test_a_coroutine_that_is_woken_twice_waits_for_the_second_thing() -> None:
     came: list[str] = []
 
     async def test() -> None:
-        first, second = Wakeup(), Wakeup()
+        first, second = OneTimeEvent(), OneTimeEvent()
 
         async def work() -> None:
             await first
@@ -160,11 +160,11 @@ def test_a_coroutine_that_is_woken_twice_waits_for_the_second_thing() -> None:
 
         handling = Handling(work(), asyncio.get_running_loop())
         await called(handling.run)
-        first.come()
+        first.set()
         await called(handling.run)
         await called(handling.run)
         assert came == ["first"]
-        second.come()
+        second.set()
         await handling.over()
         assert came == ["first", "second"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.proxy.notes import ORIGIN, TOOL, text
 
-from toolvet.checks.result import ResultCheck
+from toolvet.core.checks.result import ResultCheck
 from toolvet.proxy.record.recorder import Recorder
+from toolvet.proxy.session import Policies, ProxySettings, Session
 from toolvet.proxy.stdio.relay import Relay
-from toolvet.session import Policies, ProxySettings, Session
 
 
 class Pipe:

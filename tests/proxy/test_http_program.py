@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fastmcp import Client as FastMcpClient
+
 from mcp import types
 from mcp.client import Client
 

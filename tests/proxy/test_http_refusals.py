@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from tests.proxy.http_world import Asked, Proxy, Sink, Writer, call, reply, result, world
+from tests.proxy.http_world import Asked, Exporter, Proxy, Writer, call, reply, result, world
 
 from toolvet.proxy.http.open_connections import Limits
-from toolvet.proxy.http.refusal_log import RefusalLog
+from toolvet.proxy.http.proxied_server import RefusalLog
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.recorder import Recorder
 
@@ -138,7 +138,7 @@ class Clock:
 
 def flooded(times: Sequence[float]) -> list[str]:
     """The notes of a record of refusals at these times."""
-    sink, clock = Sink(), Clock()
+    sink, clock = Exporter(), Clock()
     with Recorder([sink]) as recorder:
         log = RefusalLog(recorder, "server", clock)
         for clock.now in times:

@@ -8,12 +8,11 @@ import pytest
 from tests.proxy.http_world import Asked, Client, Proxy, Writer, call, reply, result, world
 from tests.proxy.notes import Conversation, text
 
+from toolvet.mcp.wire.http import RequestHead
 from toolvet.proxy.http import front, handling, known_head, upstream
-from toolvet.proxy.http.callers import Callers
-from toolvet.proxy.http.sender import Requester, sender_of
-from toolvet.session import CallEnded
-from toolvet.session.trace import TraceSource
-from toolvet.wire.http_head import RequestHead
+from toolvet.proxy.http.callers import Callers, Requester, sender_of
+from toolvet.proxy.session import CallEnded
+from toolvet.proxy.session.trace import TraceSource
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 SECRET = "tok-7hQ2vZ9xWc41LmNp8R"

@@ -15,13 +15,13 @@ import pytest
 from tests.proxy.http_world import Asked, Client, Writer, call, reply, result, world
 
 from toolvet.proxy.bridge.bridge import Bridge
-from toolvet.proxy.http.front import Front
-from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.open_connections import Limits, OpenConnections
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.request_filter import Listen, RequestFilter
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
+from toolvet.proxy.session import Policies
 
 SERVER = str(Path(__file__).with_name("bridge") / "bridged_server.py")
 MANY = 3_000
@@ -46,7 +46,10 @@ async def before(kind: str, limits: Limits) -> AsyncGenerator[tuple[int, Callabl
     bridge, where = Bridge([sys.executable, SERVER], None, None), Listen("127.0.0.1", 0)
     with Recorder() as recorder:
         service = ProxiedServer(bridge, Address(), Policies(), recorder)
-        async with listening(Front(service, Guard(where), recorder.render_metrics), where, limits) as (_, port):
+        async with listening(FrontEnd(service, RequestFilter(where), recorder.render_metrics), where, limits) as (
+            _,
+            port,
+        ):
             yield port, lambda: 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.proxy.http_world import Answer, Asked, Proxy, Writer, call, reply, result, world
 
-from toolvet.session import ProxySettings, ToolSettings
+from toolvet.proxy.session import ProxySettings, ToolSettings
 
 TEXT = {"content": [{"type": "text", "text": "Dune, on the second shelf"}]}
 BAD = call(1, {"titel": "Dune"})

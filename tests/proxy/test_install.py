@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.errors import ConfigError, UsageError
+from toolvet.mcp.transport.client_config import read_jsonc
 from toolvet.proxy.install.entries import Change, Wrapper, inner_command, plan_install, plan_uninstall
 from toolvet.proxy.install.file import backup_of, install, uninstall
-from toolvet.transport.jsonc import read_jsonc
 
 WRAPPER = Wrapper(("/opt/bin/toolvet",), ("--store", "calls.db"))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.proxy.http_world import Asked, Writer
-from tests.proxy.url_world import Front, events, request, run, stream
+from tests.proxy.url_world import FrontEnd, events, request, run, stream
 
 LIMIT = 65_536
 LONG_SERVER = (sys.executable, str(Path(__file__).parent / "long_server.py"))
@@ -36,7 +36,7 @@ def test_a_long_answer_of_a_server_at_a_url_is_dropped_and_its_request_answered(
         writer.write(answered(kind, size))
         writer.close()
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(request(1, "resources/read", uri="x"))
         answer = await front.read()
         assert answer["id"] == 1
@@ -53,7 +53,7 @@ def test_a_long_message_of_the_client_is_not_sent_to_a_url() -> None:
         writer.write(answered("json", 10))
         writer.close()
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(request(7, "resources/read", uri="x" * LIMIT))
         answer = await front.read()
         assert answer["id"] == 7

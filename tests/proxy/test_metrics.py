@@ -12,7 +12,7 @@ from toolvet.errors import UsageError
 from toolvet.proxy.record.metrics import CONTENT_TYPE, Metrics
 from toolvet.proxy.record.metrics_server import MetricsServer
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.session import CallEnded, ProxySettings
+from toolvet.proxy.session import CallEnded, ProxySettings
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (-?[0-9.e+-]+)')
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from toolvet.checks.result import Classification, ResultVerdict
+from toolvet.core.checks.result import Classification, ResultVerdict
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, CallStarted, PolicyFault
-from toolvet.session.step import OWN_OUTCOMES
+from toolvet.proxy.session import CallEnded, CallStarted, PolicyFault
+from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
 ORIGIN = RecordSource("books", "stdio-1")

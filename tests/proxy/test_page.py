@@ -6,7 +6,7 @@ from typing import get_args
 
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policy
+from toolvet.proxy.session import Policy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "proxy.md").read_text(encoding="utf-8")
 

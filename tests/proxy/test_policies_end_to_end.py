@@ -8,7 +8,17 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 from tests.proxy.hostile_legal_server import PAGES, TOOLS, Hostile
 
-from toolvet.session import CallEnded, Note, Policies, ProxySettings, Session, Step, ToClient, ToolSettings, ToServer
+from toolvet.proxy.session import (
+    CallEnded,
+    Note,
+    Policies,
+    ProxySettings,
+    Session,
+    Step,
+    ToClient,
+    ToolSettings,
+    ToServer,
+)
 
 Place = tuple[str, ...]
 # What a change may touch, by the word that the record has for it.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolvet.proxy import quiet
-from toolvet.session import Catalogue
+from toolvet.proxy import driver
+from toolvet.proxy.session import Catalogue
 
 LIMIT = 5
 
@@ -21,7 +21,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(quiet, "monotonic", made)
+    monkeypatch.setattr(driver, "monotonic", made)
     return made
 
 
@@ -31,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 )
 def test_only_what_a_model_could_have_done_is_a_circle(clock: Clock, seconds: float, *, stopped: bool) -> None:
     catalogue = Catalogue()
-    watch = quiet.QuietWatch()
+    watch = driver.QuietWatch()
     clock.now += 1
     told = 0
     for _ in range(LIMIT + 1):

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal
 
-import mcp
 import mcp.types as t
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+import mcp
 
 BIN = Path(sys.executable).parent
 TIME, GIT = str(BIN / "mcp-server-time"), str(BIN / "mcp-server-git")

@@ -14,9 +14,9 @@ from toolvet import fit_response
 from toolvet.proxy.record.background import BackgroundQueue
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import PolicyFault, ProxySettings
+from toolvet.proxy.record.recording import Recording, recorder_of
+from toolvet.proxy.record.store_exporter import StoreExporter
+from toolvet.proxy.session import PolicyFault, ProxySettings
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -175,7 +175,7 @@ def test_a_fault_of_a_sink_that_takes_notes_at_once_reaches_no_call_and_no_other
 
 def test_a_plain_call_is_written_down_at_once_and_any_other_by_the_thread(tmp_path: Path) -> None:
     with Store(tmp_path / "a.db") as store:
-        sink = StoreSink(store, complain=lambda _: None)
+        sink = StoreExporter(store, complain=lambda _: None)
         talk = Conversation().call({"title": "Emma"}, id=1).call({"titel": "Emma"}, id=2)
         talk.call({"title": "x"}, text("Error: no", isError=True), id=3)
         stamped = [StampedNote(ORIGIN, note, 7, 7) for note in talk.notes]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tests.proxy.notes import ORIGIN, Conversation, prepared, text
 
+from toolvet.core.json_value import elements, members
 from toolvet.errors import StoreError
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.schema.json_value import elements, members
-from toolvet.session import CallEnded, ProxySettings
+from toolvet.proxy.record.recording import Recording, recorder_of
+from toolvet.proxy.record.store_exporter import StoreExporter
+from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.store import EventRecord, VerdictRecord
 from toolvet.store.records import StoreRecord, decode_lines, encode_lines
 
@@ -41,10 +41,10 @@ class Disk:
         self.held.append(seconds)
 
 
-def sink_of(disk: Disk, told: list[str] | None = None) -> StoreSink:
+def sink_of(disk: Disk, told: list[str] | None = None) -> StoreExporter:
     store: Any = disk
     complaints = list[str]() if told is None else told
-    return StoreSink(store, complain=complaints.append)
+    return StoreExporter(store, complain=complaints.append)
 
 
 def recorded(conversation: Conversation) -> list[VerdictRecord]:
@@ -98,7 +98,7 @@ def test_a_result_that_nobody_judged_has_no_figures() -> None:
 def test_a_disk_that_refuses_is_told_once_and_gets_everything_when_it_takes_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolvet.proxy.record.store_sink._RETRY_SECONDS", 0.001)
+    monkeypatch.setattr("toolvet.proxy.record.store_exporter._RETRY_SECONDS", 0.001)
     disk, told = Disk(refusals=3), list[str]()
     notes = [StampedNote(ORIGIN, note, AT, 0) for note in Conversation().call({"title": "Emma"}).notes]
     sink = sink_of(disk, told)

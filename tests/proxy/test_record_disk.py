@@ -11,12 +11,11 @@ from tests.proxy.gates import Clock, Gate, nothing, queues_of
 from tests.proxy.notes import ORIGIN, prepared
 
 from toolvet.errors import StoreError
-from toolvet.proxy.record import store_sink
+from toolvet.proxy.record import store_exporter
 from toolvet.proxy.record.background import BackgroundQueue
-from toolvet.proxy.record.backlog import Backlog
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import CallEnded
+from toolvet.proxy.record.store_exporter import Backlog, StoreExporter
+from toolvet.proxy.session import CallEnded
 from toolvet.store import Store
 
 # ── the recorder ──
@@ -206,10 +205,10 @@ def test_the_store_gives_way_every_so_many_calls_that_are_not_plain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, ways: int
 ) -> None:
     given: list[str] = []
-    monkeypatch.setattr(store_sink, "give_way", lambda: given.append("store"))
+    monkeypatch.setattr(store_exporter, "give_way", lambda: given.append("store"))
     notes = [ended(number) for number in range(count)]
     with Store(tmp_path / "calls.jsonl") as store:
-        sink = StoreSink(store, complain=nothing)
+        sink = StoreExporter(store, complain=nothing)
         sink.write([item for each in [b"", *prepared(sink, notes)] for item in (each, b"")])
     assert len(given) == ways
 
@@ -243,8 +242,8 @@ class Waits(threading.Event):
         return self.is_set()
 
 
-def sink_of(store: Any, told: list[str]) -> StoreSink:
-    return StoreSink(store, complain=told.append)
+def sink_of(store: Any, told: list[str]) -> StoreExporter:
+    return StoreExporter(store, complain=told.append)
 
 
 def test_a_full_disk_is_asked_four_times_a_second_and_each_reason_is_told_once() -> None:

@@ -9,17 +9,16 @@ import msgspec
 import pytest
 from tests.proxy.notes import ORIGIN, TOOL, Conversation, prepared, text
 
-from toolvet.causes import ErrorKind, Retry, State
-from toolvet.checks.result import Factor, Leak, LeakKind, ResultMetadata
+from toolvet.core.causes import ErrorKind, Retry, State
+from toolvet.core.checks.result import Factor, Leak, LeakKind, ResultMetadata
+from toolvet.core.redact import SecretMask
 from toolvet.errors import StoreError
-from toolvet.proxy.record import store_sink
-from toolvet.proxy.record.backlog import Backlog
+from toolvet.proxy.record import store_exporter
 from toolvet.proxy.record.call_lines import CallLines
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.recorder import Recorder, RecordSource, StampedNote
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, ProxySettings
+from toolvet.proxy.record.store_exporter import Backlog, StoreExporter
+from toolvet.proxy.session import CallEnded, ProxySettings
 from toolvet.store import Store
 from toolvet.store.records import VerdictRecord, decode_lines, encode_lines
 
@@ -78,7 +77,7 @@ class FullDisk:
         self.left = refusals
         self._keep = store.add_lines
         monkeypatch.setattr(store, "add_lines", self.add_lines)
-        monkeypatch.setattr(store_sink, "_RETRY_SECONDS", 0.001)
+        monkeypatch.setattr(store_exporter, "_RETRY_SECONDS", 0.001)
 
     def add_lines(self, lines: bytes) -> None:
         self.left -= 1
@@ -106,7 +105,7 @@ def test_notes_leave_the_queue_while_the_disk_is_full_and_come_into_the_store_in
 
     monkeypatch.setattr(Backlog, "add", added)
     with Store(tmp_path / "calls.db") as store:
-        sink = StoreSink(store, complain=lambda _: None)
+        sink = StoreExporter(store, complain=lambda _: None)
         taken = prepared(sink, notes(CALLS))
         first, *rest = [taken[start : start + 100] for start in range(0, CALLS, 100)]
         sink.watch(int, int, lambda: rest.pop(0) if rest else [])
@@ -122,9 +121,9 @@ def test_notes_leave_the_queue_while_the_disk_is_full_and_come_into_the_store_in
 
 
 def test_no_more_is_packed_than_a_limit_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_sink, "_MOST_PACKED", 1)
+    monkeypatch.setattr(store_exporter, "_MOST_PACKED", 1)
     with Store(tmp_path / "calls.db") as store:
-        sink = StoreSink(store, complain=lambda _: None)
+        sink = StoreExporter(store, complain=lambda _: None)
         taken: list[str] = []
 
         def take_more() -> list[object]:
@@ -142,7 +141,7 @@ def test_what_was_packed_when_the_disk_stays_full_is_lost_and_counted(
 ) -> None:
     told: list[str] = []
     store = Store(tmp_path / "calls.db")
-    sink = StoreSink(store, complain=told.append)
+    sink = StoreExporter(store, complain=told.append)
     recorder = Recorder([sink], store=store, complain=told.append)
     sink.watch(lambda: recorder.lost_by(sink), int, lambda: recorder.take_more_for(sink))
     FullDisk(store, monkeypatch, 1 << 40)

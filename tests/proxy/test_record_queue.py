@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 from tests.proxy.notes import ORIGIN
 
-from toolvet.proxy.record import background, store_sink
+from toolvet.proxy.record import background, store_exporter
 from toolvet.proxy.record.background import BackgroundQueue, WhenFull
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.session import CallEnded, CallStarted
+from toolvet.proxy.record.store_exporter import StoreExporter
+from toolvet.proxy.session import CallEnded, CallStarted
 from toolvet.store import Store
 
 
@@ -209,7 +209,7 @@ def test_a_sink_that_is_slow_at_the_end_writes_down_what_it_did_not_come_to(
     monkeypatch.setattr("toolvet.proxy.record.recorder._LAST_SECONDS", 0.01)
     entered, let = threading.Event(), threading.Event()
     store = Store(tmp_path / "a.db")
-    sink = StoreSink(store, complain=lambda _: None)
+    sink = StoreExporter(store, complain=lambda _: None)
 
     class Slow:
         """The sink, which is let write when the recorder has given up the rest."""
@@ -248,10 +248,10 @@ def test_a_sink_that_is_slow_at_the_end_writes_down_what_it_did_not_come_to(
 
 def test_a_sink_that_is_far_behind_does_not_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
-    monkeypatch.setattr(store_sink, "give_way", lambda: given.append("way"))
+    monkeypatch.setattr(store_exporter, "give_way", lambda: given.append("way"))
     with Store(tmp_path / "a.db") as store:
         for waiting, times in ((16_383, 1), (16_384, 0)):
-            sink = StoreSink(store, complain=lambda _: None)
+            sink = StoreExporter(store, complain=lambda _: None)
             sink.watch(int, iter([waiting]).__next__)
             given.clear()
             call = FinishedCall(ORIGIN, ended(1).note, None, 1, 1, None)  # type: ignore[arg-type]

@@ -10,21 +10,20 @@ import pytest
 from tests.proxy.gates import queues_of
 from tests.proxy.notes import prepared
 
-from toolvet.causes import ErrorKind, Retry, State
-from toolvet.checks.arguments import Issue
-from toolvet.checks.result import Classification, Factor, Leak, LeakKind, ResultMetadata, ResultVerdict
+from toolvet.core.causes import ErrorKind, Retry, State
+from toolvet.core.checks.arguments import Issue
+from toolvet.core.checks.result import Classification, Factor, Leak, LeakKind, ResultMetadata, ResultVerdict
+from toolvet.core.redact import SecretMask
 from toolvet.errors import UsageError
-from toolvet.proxy.record.call_lines import CallLines
+from toolvet.proxy.record.call_lines import CallLines, CallRenderer
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.metrics import Metrics
 from toolvet.proxy.record.metrics_server import MetricsServer
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
-from toolvet.proxy.record.shown import CallRenderer
-from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.proxy.record.store_sink import StoreSink
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, PolicyFault
-from toolvet.session.trace import TraceSource
+from toolvet.proxy.record.recording import Recording, recorder_of
+from toolvet.proxy.record.store_exporter import StoreExporter
+from toolvet.proxy.session import CallEnded, PolicyFault
+from toolvet.proxy.session.trace import TraceSource
 from toolvet.store import EventRecord, Store, VerdictRecord
 from toolvet.store.records import SignalRecord, StoreRecord, decode_lines
 from toolvet.version import __version__
@@ -312,7 +311,7 @@ class Kept:
 @pytest.mark.parametrize("name", ["", "books"])
 def test_a_fault_is_an_event_to_the_letter(name: str) -> None:
     kept: Any = Kept()
-    sink = StoreSink(kept, name, KNOWN, complain=print)
+    sink = StoreExporter(kept, name, KNOWN, complain=print)
     note = PolicyFault("list_failed", "no list for hunter2hunter", "find")
     sink.write([StampedNote(NAMED, note, BEGAN, 1), StampedNote(NAMED, "another", BEGAN, 1)])
     sink.write([StampedNote(ORIGIN, PolicyFault("name_taken", "taken"), BEGAN, 1)])
@@ -328,7 +327,7 @@ def test_a_fault_is_an_event_to_the_letter(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "books"])
 def test_what_was_dropped_is_an_event_to_the_letter(name: str) -> None:
     kept: Any = Kept()
-    sink = StoreSink(kept, name, complain=print)
+    sink = StoreExporter(kept, name, complain=print)
     sink.close()
     sink.watch(lambda: 2)
     sink.write(prepared(sink, [StampedNote(ORIGIN, ended(), BEGAN, 1)]))
@@ -388,7 +387,7 @@ def test_the_store_gets_what_the_user_asked_for(tmp_path: Path) -> None:
 
 
 def test_without_opentelemetry_it_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "toolvet.proxy.record.telemetry_setup", None)
+    monkeypatch.setitem(sys.modules, "toolvet.proxy.record.telemetry", None)
     with pytest.raises(UsageError, match=r"^--otel needs OpenTelemetry: pip install \"toolvet\[otel\]\"$"):
         recorder_of(Recording(telemetry="on"))
 

@@ -16,7 +16,7 @@ from tests.proxy.url_world import (
     OPENING,
     SAID,
     VERSION,
-    Front,
+    FrontEnd,
     events,
     fronted,
     request,
@@ -55,7 +55,7 @@ async def says(asked: Asked, writer: Writer) -> None:
 
 
 def test_a_session_is_opened_used_and_deleted() -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(call(1, GOOD))
         assert (await front.read())["result"] == SAID
@@ -71,7 +71,7 @@ def test_a_session_is_opened_used_and_deleted() -> None:
 
 
 def test_a_bad_call_is_answered_without_the_server() -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(call(1, {"title": 5}))
         answer = await front.read()
@@ -91,7 +91,7 @@ def test_the_bytes_of_messages_that_need_no_decision_are_those_of_the_bodies() -
     async def answer(asked: Asked, writer: Writer) -> None:
         writer.write(reply(answers[asked.message["id"]]))
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         odd = b'{ "id" :1,"jsonrpc":"2.0", "method" : "x/y", "params":{"n":1.50,"n":2}}'
         front.write(odd)
@@ -111,7 +111,7 @@ def test_each_event_of_a_stream_is_a_message_and_their_order_stays() -> None:
         body += b"event: other\ndata: not for us\n\n"
         writer.write(reply(body, EVENTS))
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(call("a", GOOD))
         heard = [await front.read() for _ in range(4)]
@@ -140,7 +140,7 @@ def test_what_the_server_says_of_its_own_accord_comes_from_its_stream_which_is_t
         if number < 3:
             writer.close()
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         assert [(await front.read())["params"]["data"] for _ in range(3)] == [1, 2, 3]
         assert streams == [None, "1", "2"]
@@ -168,7 +168,7 @@ def test_a_stream_that_ends_before_the_answer_is_taken_up_where_it_ended() -> No
         else:
             await legacy(asked, writer)
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(call(1, GOOD))
         assert (await front.read())["method"] == "notifications/progress"
@@ -191,7 +191,7 @@ def test_a_session_that_the_server_forgot_is_opened_anew_and_the_call_is_made_on
 
     legacy = Legacy(answer)
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         for id_ in (1, 2, 3):
             front.write(call(id_, GOOD))
@@ -212,7 +212,7 @@ def test_a_session_that_cannot_be_opened_anew_is_told_under_the_id_of_the_call()
         del asked
         writer.write(reply(b"", JSON, "404 Not Found"))
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(request(5, "x/y"))
         answered = await front.read()
@@ -226,7 +226,7 @@ def test_a_session_that_cannot_be_opened_anew_is_told_under_the_id_of_the_call()
 
 
 def test_a_modern_request_repeats_itself_in_headers_and_has_no_session() -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(call(1, {"title": "Emma"}, **META))
         assert (await front.read())["result"]["content"] == SAID["content"]
         listed, called = front.server.asked
@@ -250,7 +250,7 @@ def test_a_modern_call_is_cancelled_by_closing_its_stream_and_not_answered() -> 
         else:
             await says(asked, writer)
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(call(1, GOOD, **META))
         await began.wait()
         front.server.left.clear()
@@ -271,7 +271,7 @@ def test_a_client_that_asks_in_the_modern_era_first_can_go_on_in_the_legacy_one(
         else:
             await says(asked, writer)
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(request("d", "server/discover", _meta=META))
         assert await front.read() == {"jsonrpc": "2.0", "id": "d", "error": {"code": -32600, "message": "No session"}}
         await front.open()
@@ -301,7 +301,7 @@ def test_a_tool_list_that_cannot_be_read_keeps_no_call_waiting() -> None:
         else:
             await says(asked, writer)
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(call("x", {"title": 5}))
         assert (await front.read())["result"] == SAID
 
@@ -313,7 +313,7 @@ def test_credentials_that_are_missing_are_told_with_what_the_server_wants() -> N
         del asked
         writer.write(reply(b"go away", "text/plain", "401 Unauthorized", 'WWW-Authenticate: Bearer realm="books"'))
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(request(0, "initialize", **OPENING))
         answered = await front.read()
         assert answered["id"] == 0
@@ -338,7 +338,7 @@ def test_a_server_that_breaks_off_is_told_and_asked_again_the_next_time() -> Non
         else:
             await says(asked, writer)
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         for id_ in (1, 2):
             front.write(call(id_, GOOD))
@@ -352,7 +352,7 @@ def test_a_server_that_breaks_off_is_told_and_asked_again_the_next_time() -> Non
 
 
 def test_a_server_that_is_not_there_is_told_as_the_answer_to_each_request() -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         front.write(request(0, "initialize", **OPENING))
         answered = await front.read()
         assert "the connection was refused" in answered["error"]["message"]
@@ -369,8 +369,8 @@ def test_a_server_that_is_not_there_is_told_as_the_answer_to_each_request() -> N
             stdout=pipe,
             stderr=pipe,
         )
-        await test(Front(process, Server(says), port))
-        assert await Front(process, Server(says), port).end() == 0
+        await test(FrontEnd(process, Server(says), port))
+        assert await FrontEnd(process, Server(says), port).end() == 0
 
     asyncio.run(asyncio.wait_for(going(), 60))
 
@@ -385,7 +385,7 @@ def test_what_the_client_still_waits_for_when_it_stops_writing_is_served() -> No
 
     began = asyncio.Event()
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(call(1, GOOD))
         await began.wait()
@@ -406,7 +406,7 @@ def test_a_signal_in_the_middle_of_a_call_answers_it_and_deletes_the_session() -
         await writer.drain()
         began.set()
 
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front.write(call(1, GOOD))
         await began.wait()
@@ -421,7 +421,7 @@ def test_a_signal_in_the_middle_of_a_call_answers_it_and_deletes_the_session() -
 
 
 def test_a_client_that_reads_no_more_ends_the_proxy() -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         front._stdout._transport.close()  # type: ignore[attr-defined]
         await front.process.wait()
@@ -434,7 +434,7 @@ def test_a_client_that_reads_no_more_ends_the_proxy() -> None:
 
 
 def test_credentials_come_from_variables_and_go_with_every_request() -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         await front.open()
         assert await front.end() == 0
         assert {asked.fields["authorization"] for asked in front.server.asked} == {"Bearer abc"}
@@ -448,7 +448,7 @@ def test_credentials_come_from_variables_and_go_with_every_request() -> None:
     "words", [("--header", "A: ${NO_SUCH_VARIABLE}"), ("--header-env", "A=NO_SUCH_VARIABLE")], ids=["header", "env"]
 )
 def test_a_variable_that_is_not_set_is_named(words: tuple[str, str]) -> None:
-    async def test(front: Front) -> None:
+    async def test(front: FrontEnd) -> None:
         assert await front.process.wait() == 2
         assert b"NO_SUCH_VARIABLE is not set" in await front.stderr.read()
 

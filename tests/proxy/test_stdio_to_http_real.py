@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+
 from mcp import Client, StdioServerParameters
 
 TESTS = Path(__file__).parents[1]
 SERVERS = {
-    "sdk": (str(TESTS / "transport" / "sdk_server.py"),),
-    "fastmcp": (str(TESTS / "integrations" / "flights.py"), "fastmcp", "http"),
+    "sdk": (str(TESTS / "mcp" / "transport" / "sdk_server.py"),),
+    "fastmcp": (str(TESTS / "agents" / "integrations" / "flights.py"), "fastmcp", "http"),
 }
 MODES: tuple[Literal["legacy", "auto"], ...] = ("legacy", "auto")
 VERSIONS = {"legacy": "2025-11-25", "auto": "2026-07-28"}

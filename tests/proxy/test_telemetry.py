@@ -14,13 +14,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 from tests.proxy.notes import ORIGIN, Conversation, text
 
-from toolvet.proxy.record import telemetry_setup
+from toolvet.core.redact import SecretMask
+from toolvet.proxy.record import telemetry
 from toolvet.proxy.record.recorder import Recorder, StampedNote
-from toolvet.proxy.record.telemetry import Telemetry, evaluations
-from toolvet.proxy.record.telemetry_setup import TraceIds
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, ProxySettings
-from toolvet.session.step import Outcome
+from toolvet.proxy.record.telemetry import Telemetry, TraceIds, evaluations
+from toolvet.proxy.session import CallEnded, ProxySettings
+from toolvet.proxy.session.step import Outcome
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 MODERN = {
@@ -206,10 +205,10 @@ def test_the_end_sends_what_is_left_and_nothing_of_a_set_up_that_is_not_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     provider = Provider()
-    monkeypatch.setattr(telemetry_setup, "_set_providers", lambda _: (provider, provider, provider))
+    monkeypatch.setattr(telemetry, "_set_providers", lambda _: (provider, provider, provider))
     for known, flushes in ((ProxyTracerProvider(), 3), (TracerProvider(), 0)):
         monkeypatch.setattr("opentelemetry.trace.get_tracer_provider", lambda known=known: known)
-        sink = telemetry_setup.OtlpTelemetry("books")
+        sink = telemetry.OtlpTelemetry("books")
         sink.write([StampedNote(ORIGIN, ended("success"), 5, 0)])
         sink.close()
         assert provider.waited == [1500] * flushes

@@ -21,15 +21,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.util._once import Once
 
-from toolvet.checks.arguments import Issue
-from toolvet.checks.result import Classification, ResultVerdict
+from toolvet.core.checks.arguments import Issue
+from toolvet.core.checks.result import Classification, ResultVerdict
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
-from toolvet.proxy.record.telemetry import Evaluation, Telemetry, evaluations
-from toolvet.proxy.record.telemetry_setup import OtlpTelemetry
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, CallStarted
-from toolvet.session.step import OWN_OUTCOMES
-from toolvet.session.trace import TraceSource
+from toolvet.proxy.record.telemetry import Evaluation, OtlpTelemetry, Telemetry, evaluations
+from toolvet.proxy.session import CallEnded, CallStarted
+from toolvet.proxy.session.step import OWN_OUTCOMES
+from toolvet.proxy.session.trace import TraceSource
 from toolvet.version import __version__
 
 ORIGIN = RecordSource("mcp-server-books", "c-1", "tcp")

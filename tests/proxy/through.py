@@ -6,9 +6,9 @@ import sys
 import msgspec
 
 from toolvet.errors import ToolvetError
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recording import Recording, recorder_of
+from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.proxy.stdio.loop import run_stdio
-from toolvet.session import Policies, ProxySettings
 
 settings = msgspec.json.decode(os.environ.get("SETTINGS", "{}"), type=ProxySettings)
 with recorder_of(Recording(store=os.environ.get("STORE"))) as recorder:

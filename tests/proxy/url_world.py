@@ -22,7 +22,7 @@ OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"
 OPENED = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "books", "version": "1"}}
 
 
-class Front:
+class FrontEnd:
     """The proxy as a program, and a client that sees every byte of its lines."""
 
     def __init__(self, process: asyncio.subprocess.Process, server: Server, port: int) -> None:
@@ -56,7 +56,9 @@ class Front:
 
 
 @asynccontextmanager
-async def fronted(answering: Answering, *words: str, kind: type[Server] = Server, **env: str) -> AsyncGenerator[Front]:
+async def fronted(
+    answering: Answering, *words: str, kind: type[Server] = Server, **env: str
+) -> AsyncGenerator[FrontEnd]:
     server = kind(answering)
     listener = await asyncio.start_server(server.serve, "127.0.0.1", 0, limit=1 << 24)
     port = listener.sockets[0].getsockname()[1]
@@ -66,7 +68,7 @@ async def fronted(answering: Answering, *words: str, kind: type[Server] = Server
         *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=1 << 24, env={**os.environ, **env}
     )
     try:
-        yield Front(process, server, port)
+        yield FrontEnd(process, server, port)
     finally:
         if process.returncode is None:
             process.kill()
@@ -75,7 +77,11 @@ async def fronted(answering: Answering, *words: str, kind: type[Server] = Server
 
 
 def run(
-    answering: Answering, test: Callable[[Front], Awaitable[None]], *words: str, kind: type[Server] = Server, **env: str
+    answering: Answering,
+    test: Callable[[FrontEnd], Awaitable[None]],
+    *words: str,
+    kind: type[Server] = Server,
+    **env: str,
 ) -> None:
     async def going() -> None:
         async with fronted(answering, *words, kind=kind, **env) as front:

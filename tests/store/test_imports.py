@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from toolvet.dashboard.api.stored import show_verdict
-from toolvet.dashboard.failures import json_response
-from toolvet.dashboard.view.entries import shown_entry
 from toolvet.errors import StoreError
-from toolvet.review import review_signals
+from toolvet.server.dashboard.api.stored import show_verdict
+from toolvet.server.dashboard.view.entries import entry_view
+from toolvet.server.failures import json_response
+from toolvet.server.review import review_signals
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.records import encode_document
 
@@ -63,7 +63,7 @@ def test_an_answer_with_numbers_that_no_float_holds_is_shown(tmp_path: Path) -> 
     )
     (verdict,) = imported(path)
     assert json.loads(bytes(json_response(show_verdict(verdict)).body))["detail"]["signals"][0]["weight"] == HUGE
-    (finding,) = shown_entry(verdict).findings
+    (finding,) = entry_view(verdict).findings
     assert (finding.level, finding.certainty) == ("info", None)
     assert review_signals(verdict)[0].weight is None
 

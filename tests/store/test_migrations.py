@@ -11,8 +11,8 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.database import open_engine
+from toolvet.store.migrations import VERSIONS, newest_revision
 from toolvet.store.migrations.upgrade import upgrade
-from toolvet.store.revision import VERSIONS, newest_revision
 
 
 def version(name: str) -> ModuleType:

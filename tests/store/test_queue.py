@@ -13,11 +13,10 @@ from toolvet import check_answer
 from toolvet.errors import UsageError
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.inserting import PLACES_LOCK
-from toolvet.store.item_records import ItemChange, ItemLabel, ItemRecord
-from toolvet.store.queue import ReviewQueue
-from toolvet.store.queue_filling import read_head, read_mark
+from toolvet.store.queue import ReviewQueue, read_head, read_mark
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import ReviewLabel
+from toolvet.store.records import ItemChange, ItemLabel, ItemRecord
 from toolvet.store.retention import Retention
 from toolvet.store.tables.queue import QUEUE_PLACES
 from toolvet.store.tables.verdicts import VERDICTS

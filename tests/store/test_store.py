@@ -16,8 +16,8 @@ from sqlalchemy import text
 from tests.store.postgres import PostgresServer
 
 from toolvet import check_answer, check_arguments, check_envelope, check_result
+from toolvet.core.json_value import elements, members
 from toolvet.errors import StoreError, UsageError
-from toolvet.schema.json_value import elements, members
 from toolvet.store import FigureFilter, Store, VerdictFilter, VerdictRecord
 from toolvet.store.audit import read_entries
 from toolvet.store.database import open_engine

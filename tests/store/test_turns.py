@@ -9,7 +9,7 @@ from tests.proxy.notes import ORIGIN, Conversation, text
 
 from toolvet import AnswerQuality, check_answer
 from toolvet.errors import StoreError, UsageError
-from toolvet.proxy.record.sinks import Recording, recorder_of
+from toolvet.proxy.record.recording import Recording, recorder_of
 from toolvet.store import RecordedTurn, Store
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

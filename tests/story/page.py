@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.story.run import NOTHING, Cell, Station, Story, Told, run_story
 
 from toolvet import AnswerQuality, State
-from toolvet.causes import cause_of
+from toolvet.core.causes import cause_of
 
 _INTRO: Final = """\
 # One incident, one story

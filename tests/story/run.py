@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import mcp
 import msgspec
-from mcp import StdioServerParameters
 
+import mcp
+from mcp import StdioServerParameters
 from toolvet import AnswerQuality, State, check_answer, check_result
-from toolvet.causes import cause_of, state_of_failure
-from toolvet.meta import META_PREFIX
-from toolvet.schema.json_value import members
+from toolvet.core.causes import cause_of, state_of_failure
+from toolvet.core.json_value import members
+from toolvet.core.meta import META_PREFIX
 from toolvet.store import Store, VerdictFilter, VerdictRecord
 
 HERE: Final = Path(__file__).parent

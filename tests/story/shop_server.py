@@ -25,9 +25,9 @@ from toolvet import (
     success_response,
     unauthorized_error,
 )
-from toolvet.envelope import ResponseError
-from toolvet.integrations.enveloped import enveloped
-from toolvet.integrations.enveloped.request_ids import enable_request_ids
+from toolvet.agents.integrations.enveloped import enveloped
+from toolvet.agents.integrations.enveloped.request_ids import enable_request_ids
+from toolvet.core.envelope import ResponseError
 
 ORDERS = [{"id": f"A-{number}", "total": 20 + number % 7, "city": "Oslo"} for number in range(1, 201)]
 

@@ -7,7 +7,7 @@ from tests.story.page import render_story_page
 from tests.story.run import NOTHING, Story, Told, incidents, run_story
 
 from toolvet import State
-from toolvet.causes import cause_of
+from toolvet.core.causes import cause_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "story.md"
 IDS = [incident.id for incident in incidents()]

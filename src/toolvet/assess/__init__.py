@@ -2,7 +2,7 @@
 
     >>> import asyncio
     >>> from toolvet.assess import Options, assess
-    >>> from toolvet.transport import StdioTarget
+    >>> from toolvet.mcp.transport import StdioTarget
     >>> target = StdioTarget(command="python", args=("examples/bookshop_server.py",))
     >>> report = asyncio.run(assess(target, Options(timeout=5)))  # doctest: +SKIP
 
@@ -16,104 +16,9 @@ The way of an answer into the report, with the file that makes each shape:
 
 A finding about one call names that call by the id of its scenario, and formats join the two by that id. Secrets are
 removed where words leave this way for the report: in `rules/quote.py` for findings, in `exchange` for scenarios, in
-`assemble` for what the server says of itself, in `requests` and `assemble_items` for resources and prompts.
+`assemble` for what the server says of itself, in `requests` and `assemble` for resources and prompts.
 """
 
-import asyncio
+from toolvet.core.exports import lazy
 
-import msgspec
-
-from toolvet.assess.assemble import build_report
-from toolvet.assess.conceal import Concealer
-from toolvet.assess.disk import DiskWatch
-from toolvet.assess.options import Options
-from toolvet.assess.place import open_place
-from toolvet.assess.run import Run, Silent, Watch
-from toolvet.assess.status import server_status, tool_status
-from toolvet.errors import ToolvetError, UnreachableError
-from toolvet.report.document import Report
-from toolvet.transport import Target
-
-__all__ = ["Options", "Report", "Silent", "Watch", "assess", "server_status", "tool_status"]
-
-
-async def assess(target: Target, options: Options | None = None, watch: Watch | None = None) -> Report:
-    """Assess one server.
-
-    Cancelling it (Ctrl-C), the deadline and a server that fills the disk end it early: the report then says so in
-    `incomplete` and holds what was seen until then. The server is ended in every case.
-
-    A command is started in an empty folder with an empty home and a temporary folder of its own, all removed
-    afterwards (`assess/place.py`); `cwd` of the target and `Options.keep_home` are for the real ones.
-
-    Args:
-        target: The server: a command to start (`StdioTarget`) or a URL (`HttpTarget`).
-        options: What may be called, with which arguments, and how long; all defaults without it.
-        watch: Receives each tool and call as they begin and end, for a progress bar.
-
-    Returns:
-        The report, as `toolvet.report` renders it.
-
-    Raises:
-        UnreachableError: No session could be opened.
-        AuthenticationError: The server refused the credentials.
-        UsageError: The options name a tool that the server does not have, or a sandbox that cannot be made.
-    """
-    options = options or Options()
-    place = open_place(target, keep_home=options.keep_home, sandbox=options.sandbox, disk_mib=options.disk_mib)
-    concealer = Concealer(place.target, place.folder)
-    run, incomplete = Run(place.target, options, watch or Silent()), None
-    deadline, disk = asyncio.timeout(options.deadline), DiskWatch(place.folder, options.disk_mib)
-    try:
-        async with deadline, disk:
-            await run.go()
-    except UnreachableError as error:
-        raise UnreachableError(concealer.text(place.explain(str(error)))) from error
-    except ToolvetError as error:
-        error.args = (concealer.text(str(error)),)
-        raise
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-        incomplete = f"the deadline of {options.deadline:g} s passed"
-    except asyncio.CancelledError:
-        if run.session is None and not disk.overfilled:
-            raise
-        incomplete = _note_interruption()
-        if disk.overfilled:
-            run.overfilled = disk.overfilled
-            incomplete = f"the server {disk.overfilled}"
-    finally:
-        try:
-            incomplete = await _end(run, incomplete)
-        finally:
-            place.close()
-    report = concealer.report(build_report(run, incomplete))
-    try:
-        # A Ctrl-C while the report was made is heard here: the report is there, and must not be lost.
-        await asyncio.sleep(0)
-    except asyncio.CancelledError:
-        interrupted = _note_interruption()
-        report = msgspec.structs.replace(report, incomplete=report.incomplete or interrupted)
-    return report
-
-
-async def _end(run: Run, incomplete: str | None) -> str | None:
-    """End the server, quickly when the run was cut short. Returns why it was cut short, also if that happened here."""
-    try:
-        await run.line.close(None if incomplete is None else asyncio.CancelledError())
-    except asyncio.CancelledError:
-        # The server has ended all the same. Its run may have come to its end before, which the report need not say.
-        if run.session is None:
-            raise
-        interrupted = _note_interruption()
-        return incomplete or interrupted
-    return incomplete
-
-
-def _note_interruption() -> str:
-    """Go on after a cancellation, to make the report. Returns what the report says of it."""
-    task = asyncio.current_task()
-    if task is not None:
-        task.uncancel()
-    return "interrupted"
+__getattr__, __dir__ = lazy(__name__)

@@ -1,41 +1,50 @@
-"""Builds the report from a run: findings from the rules, tools from their scenarios, and the totals."""
+"""Builds the report from a run: findings from the rules, tools from their scenarios, their status, and the totals.
+
+The author's hand acts before anything is counted: findings that are left out (`--ignore`), and checks of another
+severity (`--severity`). So the score, the exit code and every format agree.
+"""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 import msgspec
 
-from toolvet.assess.assemble_items import build_items, find_in_items
 from toolvet.assess.exchange import shown_text
-from toolvet.assess.overrides import override
-from toolvet.assess.reproduce import reproduce_server
-from toolvet.assess.run import Run
-from toolvet.assess.status import score, server_status, tool_status
-from toolvet.assess.tool_run import ToolRun
-from toolvet.checks.result import overall_confidence
-from toolvet.findings import Finding
-from toolvet.redact import redact_text
-from toolvet.report.baseline import count
-from toolvet.report.document import (
+from toolvet.assess.items import ItemRun, ItemsRun
+from toolvet.assess.judge import ToolRun
+from toolvet.assess.report.document import (
+    Item,
+    ItemRequest,
+    Items,
     Report,
     ReportedProbe,
     ReportedToolValidation,
     ReportedTransport,
     Scenario,
     Server,
+    Status,
     Summary,
     Tool,
 )
-from toolvet.rules import merge
-from toolvet.rules.cause import share
-from toolvet.rules.exercise import exercise_of
-from toolvet.rules.message import tool_message_score
-from toolvet.transport import HttpTarget
+from toolvet.assess.report.gate import count
+from toolvet.assess.reproduce import reproduce_server
+from toolvet.assess.requests import numbered
+from toolvet.assess.rules import judge_items, merge
+from toolvet.assess.rules.ending import Exercise, exercise_of, share
+from toolvet.assess.rules.message import tool_message_score
+from toolvet.assess.run import Run
+from toolvet.core.checks import overall_confidence
+from toolvet.core.redact import redact_text
+from toolvet.findings import Finding, ItemKind, Severity
+from toolvet.mcp.transport import HttpTarget
 from toolvet.version import __version__
 
 _ANSWERED: Final = frozenset({"result", "protocol_error"})
 _LONGEST_STDERR: Final = 20_000  # Characters, from the end.
+_UNSEEN = frozenset({"untested", "not_exercised"})
+_WORKING = frozenset({"fully_working", "partially_working"})
 
 
 def build_report(run: Run, incomplete: str | None) -> Report:
@@ -48,7 +57,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     )
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     wall = time.perf_counter() - run.began
-    waited = run.line.waited + (run.http.seconds if run.http else 0.0)
+    waited = run.connection.waited + (run.http.seconds if run.http else 0.0)
     scenarios = [scenario for tool in tools for scenario in tool.scenarios if is_counted(scenario)]
     session = run.session
     return Report(
@@ -73,14 +82,14 @@ def build_report(run: Run, incomplete: str | None) -> Report:
             scenarios=len(scenarios),
             passed=sum(scenario.passed for scenario in scenarios),
             findings=count(findings),
-            calls=run.line.calls,
+            calls=run.connection.calls,
             overhead_share=round(max(0.0, 1 - waited / wall), 4) if wall else None,
         ),
         transport=_build_transport(run),
         items=build_items(run.items),
         filtered=[tool.definition.name for tool in run.tools if run.is_filtered(tool)],
         incomplete=incomplete or run.gave_up,
-        stderr=redact_text(run.line.stderr)[-_LONGEST_STDERR:],
+        stderr=redact_text(run.connection.stderr)[-_LONGEST_STDERR:],
         toolvet_version=__version__,
         started_at=run.started_at.isoformat(timespec="seconds"),
         duration_ms=round(wall * 1000, 1),
@@ -164,3 +173,168 @@ def _build_tool(tool: ToolRun) -> Tool:
         description=shown_text(tool.definition.description),
         scenarios=planned,
     )
+
+
+def build_items(run: ItemsRun | None) -> Items:
+    """What the report says of everything beside tools; an empty section for a run that ended before."""
+    if run is None:
+        return Items()
+    published = _publish(run)
+    built = [(entry.item.kind, _build_item(entry, published)) for entry in run.runs]
+
+    def of(kind: ItemKind) -> list[Item]:
+        return [item for found, item in built if found == kind]
+
+    return Items(
+        announced=list(run.announced),
+        left_out=run.left_out,
+        resources=of("resource"),
+        resource_templates=of("resource_template"),
+        prompts=of("prompt"),
+        others=[published[id(entry)] for entry in run.others],
+    )
+
+
+def find_in_items(run: ItemsRun, command: str) -> Iterator[Finding]:
+    """The findings about the lists, the items and the requests; `command` shows them again."""
+    published = _publish(run)
+    for entry in run.runs:
+        yield from _with(entry.findings, command)
+    for assessed in [request for entry in run.runs for request in entry.requests] + run.others:
+        yield from _with(assessed.findings, command, published[id(assessed)].id)
+    yield from _with(judge_items(run.seen), command)
+
+
+def _publish(run: ItemsRun) -> dict[int, ItemRequest]:
+    """The requests as the report shows them, by the identity of the object that was kept."""
+    requests = [request for entry in run.runs for request in entry.requests] + run.others
+    return {id(assessed): numbered(assessed, number) for number, assessed in enumerate(requests, start=1)}
+
+
+def _build_item(entry: ItemRun, published: dict[int, ItemRequest]) -> Item:
+    item = entry.item
+    requests = [published[id(assessed)] for assessed in entry.requests]
+    exercised = any(assessed.request.is_valid and assessed.request.succeeded for assessed in entry.requests)
+    return Item(
+        kind=item.kind,
+        identity=shown_text(item.identity) or f"(entry {item.position + 1})",
+        exercised=exercised,
+        why_not=None if exercised else _why_not(entry, requests),
+        name=shown_text(item.text("title") or item.text("name")),
+        description=shown_text(item.text("description")),
+        mime_type=shown_text(item.text("mimeType")),
+        requests=requests,
+    )
+
+
+def _why_not(entry: ItemRun, requests: Sequence[ItemRequest]) -> str:
+    if entry.skipped is not None:
+        return redact_text(entry.skipped)
+    tried = [
+        request.note
+        for request, assessed in zip(requests, entry.requests, strict=True)
+        if assessed.request.is_valid and not assessed.request.succeeded
+    ]
+    return tried[0] if tried else "not asked for: the run ended before"
+
+
+def _with(findings: Sequence[Finding], command: str, request: str | None = None) -> Iterator[Finding]:
+    for finding in findings:
+        item = None if finding.item is None else redact_text(finding.item)
+        yield msgspec.structs.replace(finding, item=item, reproduce=command, scenario=request)
+
+
+def tool_status(*, total: int, executed: int, passed: int, exercise: Exercise | None = None) -> Status:
+    """The status of a tool over its scenarios.
+
+    All passed: fully working; more than half: partially; any answer at all: connectivity only; none: broken.
+    Nothing planned: untested. A tool none of whose valid calls succeeded is not exercised, or at best connectivity only
+    when it failed by its own fault.
+
+    Args:
+        total: How many scenarios were planned, without those that met an outage.
+        executed: How many of them brought an answer of any kind.
+        passed: How many of them brought the right answer.
+        exercise: How the valid calls went; None where only the numbers are known.
+
+    Example:
+        >>> tool_status(total=4, executed=4, passed=3)
+        'partially_working'
+        >>> tool_status(total=4, executed=4, passed=4, exercise=Exercise(tried=2, succeeded=0))
+        'not_exercised'
+    """
+    if exercise is not None and not exercise.succeeded and not exercise.failed and (total > 0 or exercise.tried):
+        return "not_exercised"
+    if total <= 0:
+        return "untested"
+    if exercise is None or exercise.succeeded:
+        if passed >= total:
+            return "fully_working"
+        if passed > total * 0.5:
+            return "partially_working"
+    return "connectivity_only" if executed > 0 else "broken"
+
+
+def server_status(tools: Sequence[Tool]) -> Status:
+    """The status of a server follows from its exercised tools.
+
+    All work fully: fully working; any works, fully or partially, or answered a valid call: partially working; any
+    answers at all: connectivity only; none: broken. Without an exercised tool it is not exercised, or untested.
+    """
+    seen = [tool for tool in tools if tool.status not in _UNSEEN]
+    if not seen:
+        return "not_exercised" if any(tool.status == "not_exercised" for tool in tools) else "untested"
+    if all(tool.status == "fully_working" for tool in seen):
+        return "fully_working"
+    if any(tool.status in _WORKING or tool.succeeded for tool in seen):
+        return "partially_working"
+    return "broken" if all(tool.status == "broken" for tool in seen) else "connectivity_only"
+
+
+def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
+    """0-100 for a server, or None when no tool was exercised.
+
+    A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages (where no
+    message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those
+    that share a call with an earlier one. A tool with a finding of severity error scores at most 50. The server
+    scores the mean of its exercised tools.
+    """
+    faulty = {tool for finding in findings if finding.severity is Severity.ERROR for tool in finding.concerns}
+    scores: list[float] = []
+    for tool in tools:
+        counted = [scenario for scenario in tool.scenarios if not scenario.outage and scenario.same_as is None]
+        if not counted or tool.status in _UNSEEN:
+            continue
+        passed = 100 * sum(scenario.passed for scenario in counted) / len(counted)
+        messages = tool.error_message_score
+        value = passed if messages is None else 0.8 * passed + 0.2 * messages
+        scores.append(min(value, 50.0) if tool.name in faulty else value)
+    return round(sum(scores) / len(scores), 1) if scores else None
+
+
+def override(
+    findings: Iterable[Finding], *, ignore: Sequence[str], severity: Mapping[str, str]
+) -> tuple[list[Finding], list[Finding]]:
+    """Return the findings that count, and those that are ignored.
+
+    Args:
+        findings: What the rules found.
+        ignore: `CHECK` or `CHECK:TOOL`, where the tool may be a pattern (`get_*`); or a URI, or the name of a prompt.
+        severity: The severity (`error`, `warning`, `info`) of the findings of a check, by its id.
+    """
+    kept: list[Finding] = []
+    suppressed: list[Finding] = []
+    for finding in findings:
+        if any(_matches(pattern, finding) for pattern in ignore):
+            suppressed.append(finding)
+        elif finding.id in severity:
+            kept.append(msgspec.structs.replace(finding, severity=Severity(severity[finding.id])))
+        else:
+            kept.append(finding)
+    return kept, suppressed
+
+
+def _matches(pattern: str, finding: Finding) -> bool:
+    check, colon, name = pattern.partition(":")
+    found = finding.item if finding.tool is None else finding.tool
+    return check == finding.id and (not colon or (found is not None and fnmatchcase(found, name)))

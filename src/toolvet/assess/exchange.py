@@ -1,24 +1,31 @@
-"""A reply from the wire → the call that the rules judge → the scenario that the report shows.
+"""A planned call → the reply from the wire → the call that the rules judge → the scenario that the report shows.
 
 A scenario is made without secrets (`scenario_of`): rules and harvest see the call as it was, the report does not. Each
-value is redacted once, as a whole, before it is cut or quoted. Of an answer of more than 1 MiB all of them see an
-excerpt (`excerpt.py`).
+value is redacted once, as a whole, before it is cut or quoted.
+
+Of an answer of more than 1 MiB all of them see an excerpt (`LargeExcerpt`):
+
+    48 MB of text    {"content": [{"type": "text", "text": "not found … (48,000,000 characters in all; BLAKE2 9c4e…)"}]}
+
+Judging takes time in proportion to what is judged, and a run has a deadline. The facts that only the whole answer shows
+are taken from it once, before: its size, its verdict, and whether structured content satisfies the outputSchema. An
+excerpt has the types of the whole, and the first of its entries.
 """
 
+import gc
+import random
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
-from toolvet.assess.excerpt import CUT_MARK, MOST_VALUES, MOST_WHOLE, LargeExcerpt
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.report.document import Scenario, Verdict
 from toolvet.assess.reproduce import reproduce_call
-from toolvet.bounds import count_values
-from toolvet.checks.result import Classification, ResultCheck, ResultVerdict
-from toolvet.redact import SecretMask, redact, redact_text
-from toolvet.report.document import Scenario, Verdict
-from toolvet.rules import (
+from toolvet.assess.rules import (
     AnswerExcerpt,
     IntendedViolation,
     ObservedCall,
@@ -27,16 +34,29 @@ from toolvet.rules import (
     ProtocolError,
     ToolDefinition,
 )
-from toolvet.rules.ending import REFUSALS, Ending, ending, error_as_result, verdict_of, words_of
-from toolvet.rules.exercise import asks_for_nothing, fails_by_itself
-from toolvet.rules.fault import is_only_unknown
-from toolvet.rules.framework import framework_of, is_empty_list
-from toolvet.rules.outage import outage_of_call
-from toolvet.schema import compiled
-from toolvet.schema.json_value import is_array, is_object, members, without
-from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
-from toolvet.wire.message import has_half_character
+from toolvet.assess.rules.ending import (
+    REFUSALS,
+    Ending,
+    asks_for_nothing,
+    ending,
+    error_as_result,
+    fails_by_itself,
+    framework_of,
+    is_empty_list,
+    outage_of_call,
+    verdict_of,
+    words_of,
+)
+from toolvet.assess.rules.fault import is_only_unknown
+from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
+from toolvet.core.json_value import count_values, is_array, is_object, members, without
+from toolvet.core.redact import SecretMask, redact, redact_text
+from toolvet.core.schema import compiled
+from toolvet.core.tool_rules import Category
+from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
+from toolvet.mcp.wire import has_half_character
 
+T = TypeVar("T")
 _DEFAULT_CHECK: Final = ResultCheck()
 _LONGEST_STRING: Final = 4_000  # Characters of one string in a report; the whole answer was judged.
 _LONGEST_TEXT: Final = 20_000  # Characters of a name or a description.
@@ -51,8 +71,6 @@ _WITHOUT_ANSWER: Final = {
     Ending.DIED: "the server died",
     Ending.MALFORMED: "the answer is no tool result",
 }
-
-
 # Frameworks send an empty list like this, so that the tool is not at fault; a single answer cannot show it.
 _EMPTY_LIST: Final = ResultVerdict(
     is_valid=True,
@@ -61,6 +79,59 @@ _EMPTY_LIST: Final = ResultVerdict(
     confidence=100.0,
     evidence=("an empty list, which the framework sends without a text block",),
 )
+# Bytes of an answer, and of an entry of a list, that is judged as it is.
+MOST_WHOLE: Final = 1 << 20
+# Values of an answer whose verdict is made of the whole.
+MOST_VALUES: Final = 1_200_000
+# Characters of an excerpt, and the fewest that an entry of it gets.
+_ROOM: Final = 256 * 1024
+_LEAST: Final = 64
+_MOST_ENTRIES: Final = 200
+# Around the places where it was cut, secrets are looked for: half of one would not be seen in the excerpt.
+_AROUND: Final = 4_096
+_MOST_CUTS: Final = 32
+# What one value weighs beside its characters.
+_VALUE_BYTES: Final = 8
+CUT_MARK: Final = re.compile(r"… \([\d,]{1,20} characters in all; BLAKE2 [0-9a-f]{16}\)\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedCall:
+    """A scenario before it is run: its name, what to send, and what is wrong with that on purpose.
+
+    `absent` is the parameter whose value names a thing that does not exist, or "", and `present` the value that a
+    listing has for it. `first` is the tool that is to be called before, or "". One that is `made` has the arguments of
+    an earlier call, whose outcome it shares.
+    """
+
+    name: str
+    category: Category
+    arguments: Mapping[str, object]
+    origin: str
+    breach: IntendedViolation | None = None
+    absent: str = ""
+    present: object = None
+    first: str = ""
+    made: bool = False
+
+
+class SeededChoice:
+    """Seed 0 takes what comes first; any other seed takes others, and always the same ones for the same `topic`."""
+
+    def __init__(self, seed: int, topic: str) -> None:
+        self._random = random.Random(f"{seed}/{topic}") if seed else None  # noqa: S311 - to vary, not to hide
+
+    def one(self, options: Sequence[T]) -> T:
+        """One of the options, of which there is at least one."""
+        return options[0] if self._random is None else self._random.choice(options)
+
+    def some(self, options: Sequence[T], most: int) -> list[T]:
+        """At most `most` of the options, in their order. Seed 0 spreads evenly over them."""
+        if len(options) <= most:
+            return list(options)
+        if self._random is None:
+            return [options[index * len(options) // most] for index in range(most)]
+        return [options[index] for index in sorted(self._random.sample(range(len(options)), most))]
 
 
 @dataclass(frozen=True)
@@ -338,3 +409,67 @@ def shorten_payload(value: object, depth: int = 0) -> object:
         kept = [shorten_payload(entry, depth + 1) for entry in value[:_MOST_ITEMS]]
         return kept if len(value) <= _MOST_ITEMS else [*kept, f"… ({len(value) - _MOST_ITEMS} more items)"]
     return value
+
+
+class LargeExcerpt:
+    """The excerpt of `whole`: its `value`, and in `borders` the texts around the places where strings were cut."""
+
+    def __init__(self, whole: object, room: int = _ROOM) -> None:
+        self.borders: list[str] = []
+        self.value = self._part(whole, room)
+
+    def _part(self, value: object, room: int) -> object:
+        if isinstance(value, str):
+            return value if len(value) <= max(room, _LEAST) else self._cut(value, max(room, _LEAST))
+        if is_object(value):
+            kept = list(islice(value.items(), _entries(len(value), room)))
+            each = room // max(len(kept), 1)
+            return {
+                name if len(name) <= 4 * _LEAST else self._cut(name, 4 * _LEAST): self._part(entry, each)
+                for name, entry in kept
+            }
+        if is_array(value):
+            items = value[: _entries(len(value), room)]
+            return [self._part(item, room // max(len(items), 1)) for item in items]
+        return value
+
+    def _cut(self, text: str, room: int) -> str:
+        """The beginning of a text, its length, and its digest: two texts differ where their excerpts do."""
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        if len(self.borders) == _MOST_CUTS:
+            room = 0
+        else:
+            self.borders.append(text[max(0, room - _AROUND) : room + _AROUND])
+        return f"{text[:room]}… ({len(text):,} characters in all; BLAKE2 {digest})"
+
+
+def is_heavy(value: object, most: int) -> bool:
+    """Whether a JSON value weighs more than `most` bytes, about. Reads no more of it than that.
+
+    >>> is_heavy({"a": ["b" * 2_000]}, 1_000), is_heavy({"a": ["b"]}, 1_000)
+    (True, False)
+    """
+    level: list[object] = [value]
+    weight = 0
+    while level:
+        weight += _VALUE_BYTES * len(level)
+        # The texts are not even looked at where there are too many of them.
+        if weight <= most:
+            weight += sum(len(each) for each in level if isinstance(each, str))
+            weight += sum(len(name) for each in level if is_object(each) for name in each)
+        if weight > most:
+            return True
+        level = gc.get_referents(*(each for each in level if isinstance(each, dict | list)))
+    return False
+
+
+def light(entry: object) -> tuple[object, bool]:
+    """An entry of a list as it is, and False; of one that is too heavy to be judged an excerpt, and True."""
+    if not is_heavy(entry, MOST_WHOLE):
+        return entry, False
+    return LargeExcerpt(entry).value, True
+
+
+def _entries(count: int, room: int) -> int:
+    """How many of `count` entries an excerpt has: each gets some room."""
+    return min(count, _MOST_ENTRIES, max(1, room // _LEAST))

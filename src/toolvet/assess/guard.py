@@ -18,15 +18,14 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
-from toolvet.assess.harvest import Harvest, Name, name_of
-from toolvet.assess.identifiers import is_identifier, nested_names
-from toolvet.discover.toml import read_toml
-from toolvet.redact import word_segments
-from toolvet.rules import ObservedCall, ToolDefinition
-from toolvet.rules.ending import words_of
-from toolvet.schema.json_value import elements, is_object, members
+from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of, nested_names
+from toolvet.assess.rules import ObservedCall, ToolDefinition
+from toolvet.assess.rules.ending import words_of
+from toolvet.core.discover import read_toml
+from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.redact import word_segments
 
-DeedKind = Literal["creates", "changes", "deletes"]
+ActionKind = Literal["creates", "changes", "deletes"]
 
 _WRAPPERS: Final = frozenset({"result", "data", "item", "object", "response", "created"})
 _NOTHING: Final = object()
@@ -36,8 +35,8 @@ _ID_IN_TEXT: Final = (
 _ANY_ID_IN_TEXT: Final = re.compile(r"(?i)\bid\b\W{0,4}(?:is\W+)?([\w-]*\d[\w-]*)")
 
 
-class DeedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`deeds.toml` as written."""
+class ActionWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`actions.toml` as written."""
 
     creates: frozenset[str]
     deletes: frozenset[str]
@@ -48,7 +47,7 @@ class DeedWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ends: frozenset[str]
 
 
-def deed_of(tool: ToolDefinition) -> DeedKind:
+def action_of(tool: ToolDefinition) -> ActionKind:
     """Return what a changing tool does to the thing it is about, by the words of its name; deleting outweighs all."""
     words = word_segments(tool.name)
     if _says_delete(tool) or tool.annotations.get("destructiveHint") is True:
@@ -131,7 +130,7 @@ def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
     Call this before the harvest reads the same answers: what it has seen already was there before.
     """
     for call in calls:
-        if not call.accepted or call.breach is not None or deed_of(call.tool) != "creates":
+        if not call.accepted or call.breach is not None or action_of(call.tool) != "creates":
             continue
         noun, given = _noun(call.tool), list(members(call.arguments).values())
         for name, value in members(call.arguments).items():
@@ -154,7 +153,7 @@ def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
 def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | None) -> object | None:
     """A value for a protected parameter from what this run made, or, for a creating tool, a new name."""
     kind, noun, own = path_kind(tool, name), _noun(tool), name_of(name)
-    creates = deed_of(tool) == "creates"
+    creates = action_of(tool) == "creates"
     declared = members(tool.properties.get(name))
     if kind is not None:
         made, spoken = harvest.made(("path",)), spoken_extensions(tool, name)
@@ -212,13 +211,13 @@ def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
     if _says_delete(tool):
         return schema.get("type") != "number" and words[-1] not in table.prose
     is_its_noun = len(words) == 1 and name_of(name) == (_noun(tool),) and words[-1] not in table.matter
-    return is_its_noun and deed_of(tool) == "changes"
+    return is_its_noun and action_of(tool) == "changes"
 
 
 def _names_another(tool: ToolDefinition, inner: str) -> bool:
     """Whether a member of a structure names a thing, and not the one that the tool creates."""
     words = word_segments(inner)
-    if not words or (deed_of(tool) == "creates" and _names_itself(tool, inner)):
+    if not words or (action_of(tool) == "creates" and _names_itself(tool, inner)):
         return False
     return is_identifier(inner, {}) or words[-1] in _words().aims or words[-1] in {"name", "path"}
 
@@ -272,5 +271,5 @@ def _ids_in_text(call: ObservedCall, noun: str) -> Iterator[object]:
 
 
 @cache
-def _words() -> DeedWords:
-    return read_toml("toolvet.assess", "deeds.toml", DeedWords)
+def _words() -> ActionWords:
+    return read_toml("toolvet.assess", "actions.toml", ActionWords)

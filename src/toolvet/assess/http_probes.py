@@ -16,16 +16,23 @@ from typing import Final, Literal
 import msgspec
 import orjson
 
-from toolvet.discover.toml import read_toml
-from toolvet.meta import PROTOCOL_VERSION_KEY
-from toolvet.rules import ToolDefinition
-from toolvet.rules.http import HttpExchange, HttpSeen, recognise_sdk
-from toolvet.schema.json_value import is_array, members
-from toolvet.transport import Era, HttpTarget
-from toolvet.transport.introduction import LEGACY_VERSIONS, MODERN_VERSION, initialize_params, request_meta
-from toolvet.transport.quote import printable
-from toolvet.transport.raw_http import RawHttp, RawResponse
-from toolvet.wire import ErrorReply, Result, encode_notification, encode_request, parse
+from toolvet.assess.rules import ToolDefinition
+from toolvet.core.discover import read_toml
+from toolvet.core.json_value import is_array, members
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.tool_rules import HttpExchange, HttpSeen, recognise_sdk
+from toolvet.mcp.transport import (
+    LEGACY_VERSIONS,
+    MODERN_VERSION,
+    Era,
+    HttpTarget,
+    RawHttp,
+    RawResponse,
+    initialize_params,
+    printable,
+    request_meta,
+)
+from toolvet.mcp.wire import ErrorReply, Result, encode_notification, encode_request, parse
 
 MOST_REQUESTS: Final = 40
 
@@ -281,7 +288,7 @@ def _body(probe: HttpProbe, *, modern: bool) -> bytes | None:
 
 
 def _exchange(probe: HttpProbe, response: RawResponse, sessions: Sequence[str]) -> HttpExchange:
-    """What came back, without session ids: whoever knows one can take part in the session."""
+    """What came back, without session ids: a reader who knows one can take part in the session."""
 
     def shown(text: str) -> str:
         for session in sessions:

@@ -1,27 +1,93 @@
-"""What the rules find in one run: tool by tool, as soon as its calls are made, so that little is left to do at the end.
+"""A tool of a run with its scenarios, and what the rules find in it as soon as its calls are made.
 
-A run may be ended at any moment (a deadline, Ctrl-C), and its report must then be there within a second or two.
+Little is left to do at the end: a run may be ended at any moment (a deadline, Ctrl-C), and its report must then be
+there within a second or two.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import MOST_WHOLE
-from toolvet.assess.exchange import shorten_payload
+from toolvet.assess.exchange import (
+    MOST_WHOLE,
+    AssessedScenario,
+    PlannedCall,
+    light,
+    same_scenario,
+    shorten_payload,
+    unsent_scenario,
+)
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
-from toolvet.assess.tool_run import ToolRun
+from toolvet.assess.rules import (
+    ObservedCall,
+    ServerSeen,
+    ToolDefinition,
+    judge_call,
+    judge_calls,
+    judge_server,
+    judge_tool,
+    tool_definition,
+)
+from toolvet.core.redact import SecretMask
+from toolvet.core.tool_rules import PLACE_OF_PROBES
 from toolvet.findings import Finding
-from toolvet.redact import SecretMask
-from toolvet.rules import ServerSeen, judge_call, judge_calls, judge_server, judge_tool
-from toolvet.rules.http import PLACE_OF_PROBES
-from toolvet.transport import Answer, HttpTarget, Reply, Target
+from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 
+TOO_LARGE: Final = "its definition has more than 1 MiB, which no client can give to a model: all but its name is unread"
 # Bytes of answers that stay as they came until the end; calls whose answers come later keep what a report shows.
 _KEPT_WHOLE: Final = 64 * 1024 * 1024
+
+
+@dataclass(eq=False)
+class ToolRun:
+    """One tool of the list and all that is known of it so far.
+
+    `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
+    `findings` are those about its definition, and `scenarios` grows call by call. `judged` are the findings about the
+    calls; None while calls may still be made.
+    """
+
+    definition: ToolDefinition
+    skipped: str | None = None
+    changes: bool = False
+    scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    judged: list[Finding] | None = None
+
+    @property
+    def calls(self) -> list[ObservedCall]:
+        """The calls that were made, in order."""
+        return [scenario.call for scenario in self.scenarios if scenario.call is not None]
+
+    @property
+    def masks(self) -> list[SecretMask]:
+        """What must not be quoted of the calls."""
+        return [scenario.mask for scenario in self.scenarios if scenario.mask]
+
+    def leave_out(self, plan: PlannedCall, reason: str) -> None:
+        """Note a scenario that is not sent: with the outcome of the call that was made before, or with the reason."""
+        if plan.made:
+            calls = ((each.call, each.scenario) for each in self.scenarios if each.call is not None)
+            same = (scenario for call, scenario in calls if call.breach is None and call.arguments == plan.arguments)
+            made = next(same, None)
+            if made is not None:
+                self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
+            return
+        scenario = unsent_scenario(len(self.scenarios) + 1, plan, self.definition, reason)
+        self.scenarios.append(AssessedScenario(scenario))
+
+
+def listed_tool(raw: object, position: int) -> ToolRun:
+    """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
+    entry, is_excerpt = light(raw)
+    if not is_excerpt:
+        return ToolRun(tool_definition(raw, position))
+    read = tool_definition(entry, position)
+    stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
+    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE)
 
 
 class RunJudge:

@@ -10,15 +10,15 @@ The phrases are data (`lessons.toml`), each with texts that it must take and tex
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from toolvet.assess.folder import Folder, path_kind
-from toolvet.discover.toml import read_toml
-from toolvet.redact import word_segments
-from toolvet.rules import ToolDefinition
+from toolvet.assess.rules import ToolDefinition
+from toolvet.core.discover import read_toml
+from toolvet.core.redact import word_segments
 
 Kind = Literal[
     "first",
@@ -159,7 +159,9 @@ def _blamed(case: _Case, before: str) -> str | None:
         if (value := _first(case.arguments[name])) and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", before)
     ]
     named = sorted(
-        (name for name in texts if _place(name, before) >= 0), key=lambda name: _place(name, before), reverse=True
+        (name for name in texts if _last_mention(name, before) >= 0),
+        key=lambda name: _last_mention(name, before),
+        reverse=True,
     )
     both = [name for name in named if name in quoted]
     for found in (both, quoted if len(quoted) == 1 else [], named, texts if len(texts) == 1 else []):
@@ -168,13 +170,13 @@ def _blamed(case: _Case, before: str) -> str | None:
     return None
 
 
-def _place(name: str, text: str) -> int:
+def _last_mention(name: str, text: str) -> int:
     """Where a parameter is named last in a text: by its whole name, or by its last word; -1 where it is not."""
     words = word_segments(name) or ("",)
     for wanted in (name, " ".join(words), words[-1] if len(words[-1]) >= _SHORTEST_WORD else name):
-        places = [match.start() for match in re.finditer(rf"(?i)(?<!\w){re.escape(wanted)}(?!\w)", text)]
-        if places:
-            return places[-1]
+        mentions = [match.start() for match in re.finditer(rf"(?i)(?<!\w){re.escape(wanted)}(?!\w)", text)]
+        if mentions:
+            return mentions[-1]
     return -1
 
 
@@ -206,7 +208,7 @@ def _obey_needed(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     lacking = [name for name in named if name is not None and name not in case.arguments and name in case.wider]
     given = [name for name in named if name is not None and name in case.arguments]
     if given:
-        return _place_here(case, given)
+        return _name_folder(case, given)
     if not lacking:
         return None
     together = (" and " in match["list"] or "," in match["list"]) and " or " not in match["list"]
@@ -214,7 +216,7 @@ def _obey_needed(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     return {**case.arguments, **{name: case.wider[name] for name in wanted}}
 
 
-def _place_here(case: _Case, given: list[str]) -> dict[str, object] | None:
+def _name_folder(case: _Case, given: list[str]) -> dict[str, object] | None:
     """The folder itself for a "." that was given, where a tool takes that for nothing."""
     for name in given:
         if case.folder is not None and case.arguments[name] in (".", "./", "") and path_kind(case.tool, name):
@@ -233,15 +235,7 @@ def _obey_folder(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     return None
 
 
-def _obey_minimum(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    return _bound(case, match, 1)
-
-
-def _obey_maximum(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    return _bound(case, match, -1)
-
-
-def _bound(case: _Case, match: re.Match[str], step: int) -> dict[str, object] | None:
+def _obey_bound(case: _Case, match: re.Match[str], step: int) -> dict[str, object] | None:
     """The number that the refusal names, or that is alone in the call, moved to the bound (or just inside of it)."""
     numbers = [
         name for name, value in case.arguments.items() if isinstance(value, int | float) and not isinstance(value, bool)
@@ -259,7 +253,7 @@ def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     before = case.text[: match.start()]
     texts = [name for name, old in case.arguments.items() if isinstance(old, str)]
     quoted = [name for name in texts if case.arguments[name] and str(case.arguments[name]) in case.text]
-    named = [name for name in texts if _place(name, before) >= 0]
+    named = [name for name in texts if _last_mention(name, before) >= 0]
     timely = [
         name
         for name in texts
@@ -294,8 +288,8 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "exclusive": _obey_exclusive,
     "needed": _obey_needed,
     "folder": _obey_folder,
-    "minimum": _obey_minimum,
-    "maximum": _obey_maximum,
+    "minimum": partial(_obey_bound, step=1),
+    "maximum": partial(_obey_bound, step=-1),
     "date": _obey_date,
     "is_folder": _obey_is_folder,
 }

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from toolvet.checks.result import ResultCheck
-from toolvet.wire import DEFAULT_MESSAGE_BYTES
+from toolvet.core.checks import ResultCheck
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 Arguments = Mapping[str, object]
 

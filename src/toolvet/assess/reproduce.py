@@ -7,8 +7,8 @@ from typing import Final
 
 import orjson
 
-from toolvet.assess.place import PlacedTarget
-from toolvet.transport import StdioTarget, Target
+from toolvet.assess.workspace import WorkspaceTarget
+from toolvet.mcp.transport import StdioTarget, Target
 
 _LONGEST: Final = 2_000  # Characters of arguments in a command line that people copy.
 
@@ -52,8 +52,8 @@ def reproduce_transport(target: Target) -> str:
 def _command(target: Target, *flags: str) -> str:
     """Our command with these flags, then the words that name the server; `describe` masks the server's secrets."""
     words = ["toolvet", "assess", *flags]
-    if isinstance(target, PlacedTarget):
-        # The folder as an option: in front of the command it would be looked up in the place of the server.
+    if isinstance(target, WorkspaceTarget):
+        # The folder as an option: in front of the command it would be looked up in the workspace of the server.
         words, target = [*words, *target.flags], replace(target.given, cwd=None)
     server = f"-- {target.describe()}" if isinstance(target, StdioTarget) else target.describe()
     return f"{shlex.join(words)} {server}"

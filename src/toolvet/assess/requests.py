@@ -10,16 +10,22 @@ from typing import Final
 
 import msgspec
 
-from toolvet.assess.excerpt import MOST_VALUES, MOST_WHOLE, LargeExcerpt
-from toolvet.assess.exchange import explain_malformed, read_error, shorten_payload
-from toolvet.bounds import count_values
+from toolvet.assess.exchange import (
+    MOST_VALUES,
+    MOST_WHOLE,
+    LargeExcerpt,
+    explain_malformed,
+    read_error,
+    shorten_payload,
+)
+from toolvet.assess.report.document import ItemRequest
+from toolvet.assess.rules import ListedItem, ObservedRequest, Outcome, Purpose, judge_request
+from toolvet.assess.rules.ending import outage_of_call
+from toolvet.assess.rules.item import as_call
+from toolvet.core.json_value import count_values
+from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.findings import Finding
-from toolvet.redact import SecretMask, redact, redact_text
-from toolvet.report.document import ItemRequest
-from toolvet.rules import ListedItem, ObservedRequest, Outcome, Purpose, judge_request
-from toolvet.rules.item import as_call
-from toolvet.rules.outage import outage_of_call
-from toolvet.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut
+from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut
 
 _LONGEST_NOTE: Final = 200
 _NAMES: Final = {

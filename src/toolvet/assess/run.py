@@ -14,28 +14,35 @@ from typing import Final, Protocol
 
 import msgspec
 
-from toolvet.assess.exchange import assess_call, observe
+from toolvet.assess.connection import RenewableConnection, ValidationProbe
+from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.http_probes import HttpProbing
 from toolvet.assess.items import ItemsRun, is_without_tools
-from toolvet.assess.judge import RunJudge
-from toolvet.assess.line import Line
+from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
-from toolvet.assess.place import PlacedTarget
-from toolvet.assess.plan import PlannedCall
+from toolvet.assess.report.document import Scenario
+from toolvet.assess.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
-from toolvet.assess.tool_run import ToolRun, listed_tool
-from toolvet.assess.validation import ValidationProbe
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
+from toolvet.assess.workspace import WorkspaceTarget
+from toolvet.core.schema import compiled
+from toolvet.core.tool_rules import habits_of, why_not_called
 from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.report.document import Scenario
-from toolvet.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
-from toolvet.rules.consent import habits_of, why_not_called
-from toolvet.schema import compiled
-from toolvet.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, Reply, StdioTarget, Target, TimedOut
+from toolvet.mcp.transport import (
+    ConnectionLost,
+    Era,
+    HttpTarget,
+    Listing,
+    McpSession,
+    Reply,
+    StdioTarget,
+    Target,
+    TimedOut,
+)
 
 MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
@@ -86,7 +93,7 @@ class Run:
     def __init__(self, target: Target, options: Options, watch: Watch) -> None:
         self.target = target
         self.options = options
-        self.line = Line(target, options.era, options.timeout, options.max_message_bytes)
+        self.connection = RenewableConnection(target, options.era, options.timeout, options.max_message_bytes)
         self.judge = RunJudge(target)
         self.session: McpSession | None = None
         self.tools: list[ToolRun] = []
@@ -113,7 +120,7 @@ class Run:
             tools=tuple(run.definition for run in self.tools),
             protocol_version=self.session.protocol_version if self.session else "",
             unknown_tool=self.unknown_tool,
-            anomalies=self.line.anomalies,
+            anomalies=self.connection.anomalies,
             listing_problems=tuple(f"{problem.kind}: {problem.evidence}" for problem in self.listing.problems)
             if self.listing and not self._is_without_tools
             else (),
@@ -136,19 +143,19 @@ class Run:
 
     async def go(self) -> None:
         """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
-        self.session = await self.line.open()
-        self.validation = ValidationProbe(self.line, self.session.capabilities)
+        self.session = await self.connection.open()
+        self.validation = ValidationProbe(self.connection, self.session.capabilities)
         listed: list[object] = []
         try:
-            self.listing = await self.line.list_tools(listed)
+            self.listing = await self.connection.list_tools(listed)
         finally:
             # Also when the run ends between two pages: the report then shows the tools of those that came.
             self.tools = [listed_tool(raw, position) for position, raw in enumerate(listed)]
         await self._choose()
         if isinstance(self.target, StdioTarget):
-            is_own = isinstance(self.target, PlacedTarget) and self.target.given.cwd is None
+            is_own = isinstance(self.target, WorkspaceTarget) and self.target.given.cwd is None
             self._folder = list_folder(self.target.cwd, is_own=is_own)
-        self.items = ItemsRun(self.line, self.options, self.session.capabilities, self.judge.paths)
+        self.items = ItemsRun(self.connection, self.options, self.session.capabilities, self.judge.paths)
         await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
@@ -278,7 +285,7 @@ class Run:
                 judge_last_reply = _do_nothing
                 await self._call_first(plan.first)
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
-            asking = asyncio.ensure_future(self.line.call(run.definition.name, plan.arguments))
+            asking = asyncio.ensure_future(self.connection.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
@@ -290,7 +297,7 @@ class Run:
                 asking.cancel()
             detail = ""
             if isinstance(reply, TimedOut | ConnectionLost):
-                others = self._under_way > 1 or not self.line.is_current(session)
+                others = self._under_way > 1 or not self.connection.is_current(session)
                 detail = await self._recover(reply, session)
                 if others and self.gave_up is None:
                     raise _WentSilentError
@@ -337,7 +344,7 @@ class Run:
         if values is None:
             return
         sample = values.required_only()
-        reply, session = await self.line.call(name, sample.arguments)
+        reply, session = await self.connection.call(name, sample.arguments)
         if isinstance(reply, TimedOut | ConnectionLost):
             await self._recover(reply, session)
             return
@@ -353,11 +360,10 @@ class Run:
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
-        if isinstance(reply, TimedOut) and await self.line.responsive(session):
-            return ""
-        if not await self.line.renew(session):
+        is_back, detail = await self.connection.recover(reply, session)
+        if not is_back:
             self.gave_up = "not sent: the server did not come back"
-        return "meanwhile the server answered nothing else" if isinstance(reply, TimedOut) else ""
+        return detail
 
     def _values(self, run: ToolRun) -> Values | None:
         """The arguments for a tool; None, with the reason in `run.skipped`, where none can be made or may be sent."""
@@ -425,7 +431,7 @@ class Run:
 
     async def _ask_for_unknown_tool(self) -> None:
         plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
-        reply, session = await self.line.call(UNKNOWN_TOOL, plan.arguments)
+        reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
         if isinstance(reply, TimedOut | ConnectionLost):
             await self._recover(reply, session)
         tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
@@ -442,14 +448,14 @@ class Run:
             plan = PlannedCall(
                 name=f"arguments: {shown}", category="error_case", arguments={}, origin="generator", breach=breach
             )
-            reply, session = await self.line.send("tools/call", {"name": tool.name, "arguments": value})
+            reply, session = await self.connection.send("tools/call", {"name": tool.name, "arguments": value})
             detail = await self._recover(reply, session) if isinstance(reply, TimedOut | ConnectionLost) else ""
             call = observe(tool, plan, reply, protocol_version=session.protocol_version, detail=detail)
             self.odd_arguments.append(msgspec.structs.replace(call, arguments=value))
 
 
 async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:
-    """The runs, with pauses in which the deadline and Ctrl-C are heard: judging 20,000 definitions takes seconds."""
+    """The runs, with pauses in which the deadline and Ctrl-C take effect: judging 20,000 definitions takes seconds."""
     paused = 0.0
     for run in runs:
         if time.perf_counter() - paused >= _WITHOUT_PAUSE:

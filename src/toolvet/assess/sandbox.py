@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from toolvet.discover import data_file
+from toolvet.core.discover import data_file
 from toolvet.errors import UsageError
 
 _HIDDEN: Final = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - they are hidden, not written to.

@@ -20,12 +20,12 @@ from toolvet.assess.guard import ArgumentGuard
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.lessons import Lesson, learn as learn_from
 from toolvet.assess.options import Arguments
+from toolvet.assess.rules import ObservedCall, ToolDefinition
+from toolvet.assess.rules.ending import words_of
+from toolvet.core.json_value import is_object, members
+from toolvet.core.schema import compiled, valid_example
+from toolvet.core.tool_rules import writing_parameters
 from toolvet.errors import Unsatisfiable
-from toolvet.rules import ObservedCall, ToolDefinition
-from toolvet.rules.consent import writing_parameters
-from toolvet.rules.ending import words_of
-from toolvet.schema import compiled, valid_example
-from toolvet.schema.json_value import is_object, members
 
 # Keywords by which a schema gives a value itself.
 VALUE_KEYWORDS: Final = ("examples", "example", "default", "const", "enum")
@@ -44,7 +44,7 @@ class Sample:
 class Values:
     """Valid arguments of one tool, from the best source there is at this moment.
 
-    What a call showed is told to `learn`, and then `best` is the widest call that succeeded, and `retry` what a refusal
+    `learn` receives what a call showed, and then `best` is the widest call that succeeded, and `retry` what a refusal
     asked for.
     """
 

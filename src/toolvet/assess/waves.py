@@ -15,13 +15,12 @@ reading its list takes.
 from collections import deque
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 
-from toolvet.assess.guard import deed_of, protected_parameters
-from toolvet.assess.harvest import Harvest, Name, name_of
-from toolvet.assess.identifiers import is_identifier
+from toolvet.assess.guard import action_of, protected_parameters
+from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of
 from toolvet.assess.options import Arguments
+from toolvet.assess.rules import ToolDefinition
 from toolvet.assess.values import VALUE_KEYWORDS
-from toolvet.rules import ToolDefinition
-from toolvet.schema.json_value import is_object, members
+from toolvet.core.json_value import is_object, members
 
 
 class Waves:
@@ -50,12 +49,12 @@ class Waves:
         self._lacking: list[int] = []
         self._waiting_for: dict[Name, list[int]] = {}
         self._ready: list[int] = []
-        deeds = {position: deed_of(tools[position]) for position in changing}
+        actions = {position: action_of(tools[position]) for position in changing}
         needs = {position: len(protected_parameters(tools[position])) for position in changing}
         # A project is created before its tasks, and deleted after them.
-        self._creators = deque(sorted((p for p in deeds if deeds[p] == "creates"), key=lambda p: (needs[p], p)))
-        self._deleters = deque(sorted((p for p in deeds if deeds[p] == "deletes"), key=lambda p: (-needs[p], p)))
-        self._changers = deque(sorted(p for p in deeds if deeds[p] == "changes"))
+        self._creators = deque(sorted((p for p in actions if actions[p] == "creates"), key=lambda p: (needs[p], p)))
+        self._deleters = deque(sorted((p for p in actions if actions[p] == "deletes"), key=lambda p: (-needs[p], p)))
+        self._changers = deque(sorted(p for p in actions if actions[p] == "changes"))
         self._in_order = deque(position for position in range(len(tools)) if position not in changing)
         for position, tool in enumerate(tools):
             lacking: set[Name] = set() if fixtures.get(tool.name) else {*map(name_of, guessed_parameters(tool, known))}

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 
 import msgspec
 
+from toolvet.core.json_form import document_members, is_list, is_struct, plain_type, without_none
 from toolvet.errors import UsageError
-from toolvet.schema.document import document_members, is_list, is_struct, plain_type, without_none
 
 Array = Any
 """A `pyarrow.Array`."""

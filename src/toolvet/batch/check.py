@@ -8,14 +8,12 @@ import msgspec
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.chunk import split, without_views
-from toolvet.batch.job import Job, Kernel
+from toolvet.batch.job import KINDS, Job, Kernel
 from toolvet.batch.kernel.texts import lengths
-from toolvet.batch.kernels import build, by_name
-from toolvet.batch.kind import KINDS
-from toolvet.batch.plan import ID, LENGTH, check_kept, checked_fields, kept_fields
+from toolvet.batch.plan import ID, LENGTH, build, by_name, check_kept, checked_fields, kept_fields
+from toolvet.core.settings import AnswerSettings, CheckSettings, Settings, load_settings
+from toolvet.core.turn import AnswerOptions
 from toolvet.errors import UsageError
-from toolvet.settings import AnswerSettings, Settings, load_settings
-from toolvet.turn import AnswerOptions
 
 _MOST_BYTES: Final = 2**20
 _SOURCE: Final = "the batch"
@@ -75,7 +73,7 @@ class BatchCheck:
             columns=dict(columns or {}),
             keep=tuple(keep),
             # The options of the answer check are read now: a learned model is a file.
-            checks=msgspec.structs.replace(found.checks, answer=AnswerSettings()),
+            checks=msgspec.structs.replace(found[CheckSettings], answer=AnswerSettings()),
             options={**found.answer_options(), **options},
             tools=None if tools is None else by_name(tools, "tools"),
         )

@@ -43,7 +43,7 @@ def _without_view(kind: Any) -> Any:
     return pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()
 
 
-class ReadPlace(msgspec.Struct, frozen=True, order=True):
+class ReadPosition(msgspec.Struct, frozen=True, order=True):
     """Where reading goes on: in which file, from which place in it, and the number of its next row.
 
     `at` is a byte of a file of lines, and the row itself in others.
@@ -67,13 +67,13 @@ class Chunk(msgspec.Struct, frozen=True):
     file: int
     row: int
     rows: int
-    after: ReadPlace
+    after: ReadPosition
     problem: str | None = None
     is_cut: bool = False
     name: str | None = None
 
 
-class Stretch(msgspec.Struct, frozen=True):
+class FileRange(msgspec.Struct, frozen=True):
     """A part of a file that is read where it is judged: the chunks whose first row is in it.
 
     `file` is the file's number, `location` its path or URL, and `size` up to which byte lines are read. It ends before
@@ -82,7 +82,7 @@ class Stretch(msgspec.Struct, frozen=True):
 
     file: int
     location: str
-    start: ReadPlace
+    start: ReadPosition
     end: int | None
     size: int | None = None
 
@@ -99,6 +99,6 @@ class RowReader(Protocol):
         """The types of these columns."""
         ...
 
-    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPosition) -> Iterator[Chunk]:
         """Yield the rows from a place on."""
         ...

@@ -1,19 +1,32 @@
-"""`ChunkJudge`: a chunk of rows in, the encoded output for them out. It runs in every process that judges."""
+"""`ChunkJudge`: a chunk of rows in, the encoded output for them out. It runs in every process that judges.
 
-from typing import Any, Final
+`encode` makes bytes of a record batch; what is one behind the other is one output.
+
+`BatchEngine` says where the rows of a run are judged. Output, manifest and limits are the run's, whatever the engine.
+A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a range of a file that is read where it is
+judged (`FileRange`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers cut
+it, so that the output has the same bytes from every engine. It holds only so much work at a time, tries again what a
+process or a worker that died did not finish, and is closed to give up what it has begun.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 import numpy as np
+import orjson
 
-from toolvet.batch.arrow import RecordBatch, compute, pa
-from toolvet.batch.chunk import READ_PROBLEM, Chunk
-from toolvet.batch.encoding import encode
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, compute, pa
+from toolvet.batch.chunk import READ_PROBLEM, Chunk, FileRange, ReadPosition
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.kernel.texts import lengths
-from toolvet.batch.kernels import build
-from toolvet.batch.plan import FILE, ID, LENGTH, ROW, Plan
-from toolvet.batch.reading.json_lines import lines_batch
+from toolvet.batch.plan import FILE, ID, LENGTH, ROW, Plan, build
+from toolvet.batch.reading.lines import lines_batch
 from toolvet.batch.reading.parquet import decoded
+from toolvet.core.json_value import elements, is_array, is_object, members
 
 _MOST_SHOWN: Final = 5
 _MIX: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -148,3 +161,106 @@ def _counts(output: RecordBatch, flag: str) -> dict[str, int]:
         values = compute.value_counts(output.column(flag)).to_pylist()
         return {each["values"]: each["counts"] for each in values if each["values"] is not None}
     return {}
+
+
+_COUNTS: Final = "signal_counts"
+
+
+def encode(batch: RecordBatch, form: str) -> bytes:
+    """Return the rows as "parquet" (a stream of Arrow, which becomes Parquet when all are there), "jsonl" or "csv"."""
+    if form == "jsonl":
+        return b"".join(_json(_row(row)) + b"\n" for row in batch.to_pylist())
+    if form == "csv":
+        return _as_csv(batch)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def heading(schema: ArrowSchema, form: str) -> bytes:
+    """Return what an output of this format begins with."""
+    return _lines([schema.names]) if form == "csv" else b""
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it: members that are not known, or not there, are left out, as `to_dict` leaves them out."""
+    if is_object(value):
+        return {name: _plain(each) for name, each in value.items() if each is not None}
+    return [_plain(each) for each in elements(value)] if is_array(value) else value
+
+
+def _row(row: Mapping[str, object]) -> dict[str, object]:
+    """A row as a JSON object; of the counts of signals only those of signals that are there."""
+    found = {name: _plain(value) for name, value in row.items() if value is not None}
+    if _COUNTS in found:
+        found[_COUNTS] = {name: count for name, count in members(found[_COUNTS]).items() if count}
+    return found
+
+
+def _as_csv(batch: RecordBatch) -> bytes:
+    rows: list[dict[str, object]] = batch.to_pylist()
+    return _lines([[_cell(_row(row).get(name)) for name in row] for row in rows])
+
+
+def _cell(value: object) -> object:
+    """A value as a cell of CSV: numbers and texts as they are, all else as JSON."""
+    if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
+        return value
+    return _json(value).decode()
+
+
+def _json(value: object) -> bytes:
+    # Columns that are kept may hold decimals, bytes and the like.
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+Work = Chunk | FileRange
+
+
+class Verdicts(msgspec.Struct, frozen=True):
+    """The output of a chunk, in one piece or several, and where the next one begins.
+
+    `chunk` is the chunk itself, or, where another process read it, the place to read it at again.
+    """
+
+    chunk: Chunk | ReadPosition
+    after: ReadPosition
+    judged: list[Judged]
+
+
+class ChunkJudges(Protocol):
+    """Judges the work of one output, in order."""
+
+    def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
+        """Yield the verdicts on all chunks of the work."""
+        ...
+
+    def close(self) -> None:
+        """Give up what was begun, and end all that was started."""
+        ...
+
+
+class BatchEngine(Protocol):
+    """Makes judges for the outputs of a run."""
+
+    figures: EngineFigures
+
+    @property
+    def reads(self) -> bool:
+        """Whether it takes ranges, which are read where they are judged; else only chunks."""
+        ...
+
+    def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
+        """Return what judges by a plan; `is_small` says that the input is not worth a second process."""
+        ...
+
+    def close(self) -> None:
+        """End all that was started."""
+        ...

@@ -1,5 +1,7 @@
-"""`JudgeProcess`: one process that judges chunks, started anew when it dies; the row that kills it gets a problem."""
+"""`JudgeProcess`: one process that judges chunks, started again when it dies; the row that kills it gets a problem."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -9,10 +11,10 @@ from typing import BinaryIO, Final, cast
 import msgspec
 
 from toolvet.batch.chunk import Chunk
-from toolvet.batch.judging import Judged
+from toolvet.batch.judging import ChunkJudge, Judged
+from toolvet.batch.plan import Plan
 from toolvet.batch.reading.parquet import decoded, encoded
-from toolvet.batch.worker import read_frame, write_frame
-from toolvet.errors import UsageError
+from toolvet.errors import ToolvetError, UsageError
 
 _DIED: Final = "the process that judged this row died"
 
@@ -45,9 +47,9 @@ class JudgeProcess:
         return [checked(last)]
 
     def kill(self) -> None:
-        """End the process at once, for good; whoever waits for its answer gets none."""
+        """End the process at once, for good; a thread that waits for its answer gets none."""
         with self._starting:
-            # Whose process dies starts another one, and judges its chunk anew.
+            # Whose process dies starts another one, and judges its chunk again.
             self._is_ended = True
             if self._process is not None:
                 self._process.kill()
@@ -58,7 +60,12 @@ class JudgeProcess:
         if process is not None:
             process.kill()
             process.wait()
-            _close(process)
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    try:
+                        stream.close()
+                    except OSError:
+                        continue
 
     def _ask(self, chunk: Chunk) -> Judged | str | None:
         """What the process says of a chunk; None where it died."""
@@ -82,10 +89,10 @@ class JudgeProcess:
         with self._starting:
             if self._process is not None or self._is_ended:
                 return None if self._is_ended else self._process
-            command = [sys.executable, "-P", "-m", "toolvet.batch.worker"]
+            command = [sys.executable, "-P", "-m", "toolvet.batch.process"]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own
             self._process = process
-        with suppress(OSError):  # It died: whoever asks it something notices.
+        with suppress(OSError):  # It died: the next request to it fails.
             write_frame(cast("BinaryIO", process.stdin), self._plan)
         return process
 
@@ -95,15 +102,6 @@ def checked(found: Judged | str) -> Judged:
     if isinstance(found, str):
         raise UsageError(found)
     return found
-
-
-def _close(process: subprocess.Popen[bytes]) -> None:
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except OSError:
-                continue
 
 
 def halves(chunk: Chunk) -> tuple[Chunk, Chunk]:
@@ -120,3 +118,49 @@ def halves(chunk: Chunk) -> tuple[Chunk, Chunk]:
         replace(chunk, body=bodies[0], rows=middle),
         replace(chunk, body=bodies[1], row=chunk.row + middle, rows=chunk.rows - middle),
     )
+
+
+_LENGTH: Final = 8
+
+
+def write_frame(stream: BinaryIO, content: bytes) -> None:
+    """Write content behind its length."""
+    stream.write(len(content).to_bytes(_LENGTH))
+    stream.write(content)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """Return the next content; None where the stream ends."""
+    length = stream.read(_LENGTH)
+    if len(length) < _LENGTH:
+        return None
+    size = int.from_bytes(length)
+    content = stream.read(size)
+    return content if len(content) == size else None
+
+
+def main() -> None:
+    """Judge until stdin ends."""
+    # Ctrl-C at the terminal reaches every process: the one that started this one decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    frames, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    # What a library prints must not get between the frames.
+    os.dup2(2, 1)
+    plan = read_frame(frames)
+    if plan is None:
+        return
+    judge = ChunkJudge(msgspec.msgpack.decode(plan, type=Plan))
+    encoder, decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(tuple[Chunk, int | None])
+    while (frame := read_frame(frames)) is not None:
+        chunk, most = decoder.decode(frame)
+        del frame  # The chunk has a copy of its own, and may be large.
+        try:
+            found: Judged | str = judge(chunk, most)
+        except (ToolvetError, TypeError) as error:
+            found = f"{error}"
+        write_frame(answers, encoder.encode(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -12,18 +12,16 @@ from typing import Final
 import msgspec
 
 from toolvet.batch.arrow import pa
-from toolvet.batch.chunk import Chunk, ReadPlace, RowReader
-from toolvet.batch.encoding import heading
-from toolvet.batch.engine import BatchEngine, ChunkJudges, Verdicts
-from toolvet.batch.finishing import write_output
-from toolvet.batch.input_rows import InputRows
+from toolvet.batch.chunk import Chunk, FileRange, ReadPosition, RowReader
+from toolvet.batch.engines import LocalEngine
 from toolvet.batch.job import Job
-from toolvet.batch.judging import ChunkJudge, Tally
+from toolvet.batch.judging import BatchEngine, ChunkJudge, ChunkJudges, Tally, Verdicts, Work, heading
 from toolvet.batch.location import Location, input_files, locate
-from toolvet.batch.manifest import Parts, fingerprint
+from toolvet.batch.output import Parts, fingerprint, write_output
 from toolvet.batch.plan import Plan, make_plan
-from toolvet.batch.pool import LocalEngine
+from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
+from toolvet.batch.reading.parquet import ParquetReader
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.version import __version__
 
@@ -82,7 +80,7 @@ def run_batch(
         limit: Judge at most so many rows.
         jobs: How many processes judge. None: as many as there are cores, one for a small input.
         form: The format of the output, where its name does not say it: "parquet", "jsonl" or "csv".
-        restart: Whether to begin anew where an earlier run was stopped.
+        restart: Whether to begin again where an earlier run was stopped.
         progress: Called now and then with what was done, and the share of the input (0 to 1) where that is known.
         engine: Where rows are judged; the caller closes it. None: on this machine, with so many `jobs`.
 
@@ -94,7 +92,7 @@ def run_batch(
     """
     files = input_files(locate(source)) if source != "-" else [locate("-")]
     run = _BatchRun(job, limit, engine or LocalEngine(jobs), restart=restart, progress=progress)
-    if not _is_folder(output):
+    if not (output.endswith("/") or ("://" not in output and Path(output).is_dir())):
         return run.to_file(files, locate(output), form)
     root = locate(source).path.rstrip("/")
     total = BatchOutcome(Tally())
@@ -107,15 +105,95 @@ def run_batch(
     return total
 
 
-def _is_folder(output: str) -> bool:
-    return output.endswith("/") or ("://" not in output and Path(output).is_dir())
-
-
 def _renamed(name: str, form: str) -> str:
     path = Path(name)
     if Location("", None, name).compression is not None:
         path = path.with_suffix("")
     return str(path.with_suffix(f".{form}"))
+
+
+class InputRows:
+    """The rows of all files from a place on. `first` reads the first file, `sizes` say up to where lines are read."""
+
+    def __init__(
+        self, plan: Plan, files: Sequence[Location], first: RowReader, start: ReadPosition, sizes: Sequence[int | None]
+    ) -> None:
+        self._plan = plan
+        self._files = files
+        self._first = first
+        self._start = start
+        self._sizes = sizes
+        self._lines: list[tuple[str, LinesReader]] = []
+        self._lengths: dict[int, int] = {}
+
+    def work(self, *, ranges: bool) -> Iterator[Work]:
+        """Yield the work of each file. A later file that cannot be opened is a chunk that is lost.
+
+        With `ranges`, of Parquet, and of small files among several, only the places are yielded; rows of other files
+        are read here.
+        """
+        for number in range(self._start.file, len(self._files)):
+            start = self._start if number == self._start.file else ReadPosition(number)
+            after = ReadPosition(number + 1)
+            try:
+                reader = self._reader(number)
+                self._check_columns(reader, number)
+            except UsageError as error:
+                if number == 0:
+                    raise
+                yield Chunk("lost", b"", number, 1, 1, after, f"{error}")
+                continue
+            if isinstance(reader, LinesReader):
+                self._lines.append((self._files[number].given, reader))
+            self._lengths[number] = _length(reader)
+            yield from (self._ranges(reader, number, start) if ranges else None) or reader.chunks(
+                self._plan.wanted, start
+            )
+
+    def chunk_at(self, place: ReadPosition) -> Chunk:
+        """Return the chunk that begins at a place, read again."""
+        return next(iter(self._reader(place.file).chunks(self._plan.wanted, place)))
+
+    def share(self, after: ReadPosition) -> float | None:
+        """How much of the input lies before a place, 0 to 1; None where that is not known."""
+        length = self._lengths.get(after.file, 0)
+        if after.file < len(self._files) and after.at and not length:
+            return None
+        return (after.file + after.at / max(1, length)) / len(self._files)
+
+    def grown(self) -> list[tuple[str, int]]:
+        """The files that became longer since they were opened, and by how many bytes."""
+        return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
+
+    def _ranges(self, reader: RowReader, number: int, start: ReadPosition) -> Iterator[Work] | None:
+        """The places of a file's rows; None where they have to be read here."""
+        file = self._files[number]
+        if file.is_stdio:
+            return None
+        place = os.path.abspath(file.path) if file.is_local else file.given  # noqa: PTH100 - a path of the file system
+        if isinstance(reader, ParquetReader):
+            return (
+                FileRange(number, place, ReadPosition(number, first, first + 1), end)
+                for first, end in reader.ranges(self._plan.wanted, start.at)
+            )
+        if len(self._files) == 1 or file.info().size > _WHOLE_FILE:
+            return None
+        return iter([FileRange(number, place, start, None, self._size_of(number))])
+
+    def _check_columns(self, reader: RowReader, number: int) -> None:
+        missing = [name for name in self._plan.wanted if name not in reader.names]
+        # A record of JSON may lack a member.
+        if missing and not isinstance(reader, LinesReader):
+            raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
+
+    def _reader(self, number: int) -> RowReader:
+        size = self._size_of(number)
+        if number == 0 and (size is None or not isinstance(self._first, LinesReader) or self._first.size == size):
+            return self._first
+        return open_reader(self._files[number], number, size)
+
+    def _size_of(self, number: int) -> int | None:
+        return self._sizes[number] if number < len(self._sizes) else None
 
 
 class _BatchRun:
@@ -152,7 +230,7 @@ class _BatchRun:
     def _to_stdout(self, plan: Plan, files: Sequence[Location], first: RowReader) -> BatchOutcome:
         if plan.form == "parquet":
             raise UsageError("Parquet cannot be written to stdout; give a file")
-        rows = InputRows(plan, files, first, ReadPlace(), [None] * len(files))
+        rows = InputRows(plan, files, first, ReadPosition(), [None] * len(files))
         tally = Tally()
         out = sys.stdout.buffer
         out.write(heading(plan.output(), plan.form))
@@ -200,7 +278,7 @@ class _BatchRun:
 
     def _limited(self, plan: Plan, judges: ChunkJudges, rows: InputRows, tally: Tally) -> Iterator[Verdicts]:
         """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
-        for found in judges.judged(rows.work(stretches=self._engine.reads)):
+        for found in judges.judged(rows.work(ranges=self._engine.reads)):
             left = None if self._limit is None else self._limit - tally.rows
             if left is not None and left <= sum(each.tally.rows for each in found.judged):
                 chunk = found.chunk if isinstance(found.chunk, Chunk) else rows.chunk_at(found.chunk)
@@ -240,3 +318,14 @@ def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> st
         for file, (path, info) in zip(files, infos, strict=True)
     ]
     return fingerprint(__version__, msgspec.to_builtins(plan), known, limit, pa.__version__)
+
+
+# One of many files that is at most so large is read as a whole where it is judged: its output fits into memory.
+_WHOLE_FILE: Final = 64 * 2**20
+
+
+def _length(reader: RowReader) -> int:
+    """How far the places in a file go; 0 where that is not known."""
+    if isinstance(reader, ParquetReader):
+        return reader.rows
+    return (reader.size or 0) if isinstance(reader, LinesReader) else 0

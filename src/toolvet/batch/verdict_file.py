@@ -6,14 +6,14 @@ from typing import Any, Final
 import orjson
 
 from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, load, pa
-from toolvet.batch.chunk import READ_PROBLEM, ReadPlace, RowReader
+from toolvet.batch.chunk import READ_PROBLEM, ReadPosition, RowReader
 from toolvet.batch.location import Location
 from toolvet.batch.plan import FILE, ID, LENGTH, ROW
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import decoded
+from toolvet.core.json_value import is_object
 from toolvet.errors import UsageError
-from toolvet.schema.json_value import is_object
 
 parquet = load("pyarrow.parquet")
 
@@ -46,7 +46,7 @@ class VerdictFile:
 
     @property
     def rows(self) -> int | None:
-        """How many rows it has, where that can be told without reading it."""
+        """How many rows it has, where that is known without reading it."""
         return None if self._reader is not None else int(self._parquet.metadata.num_rows)
 
     def require(self, names: Mapping[str, str], *, is_read: bool = False) -> None:
@@ -94,7 +94,7 @@ class VerdictFile:
 
     def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
         """The rows as records, in parts, with the number of the first of each."""
-        for chunk in reader.chunks(self.names, ReadPlace()):
+        for chunk in reader.chunks(self.names, ReadPosition()):
             if chunk.form == "lost":
                 raise UsageError(f"{self.given}: row {chunk.row}: {chunk.problem}")
             if chunk.form == "arrow":
@@ -171,7 +171,10 @@ def _array(values: list[object], kind: ArrowType) -> Array:
     """A column of its type. Cells of CSV are texts: numbers, or JSON."""
     if pa.types.is_string(kind):
         # An empty cell of CSV is null.
-        texts = [each if isinstance(each, str) else None if each is None else _as_text(each) for each in values]
+        texts = [
+            each if isinstance(each, str) else None if each is None else (orjson.dumps(each, default=str).decode())
+            for each in values
+        ]
         return pa.array([each or None for each in texts], kind)
     read = [_read(each) if isinstance(each, str) else each for each in values]
     if pa.types.is_floating(kind):
@@ -184,7 +187,3 @@ def _read(cell: str) -> object:
         return None
     value: object = orjson.loads(cell)
     return value
-
-
-def _as_text(value: object) -> str:
-    return orjson.dumps(value, default=str).decode()

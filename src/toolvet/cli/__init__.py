@@ -13,17 +13,17 @@ Only documents go to stdout; progress, errors and logs go to stderr.
 """
 
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Final
 
-from toolvet.cli.codes import BUG, INTERRUPTED
-from toolvet.cli.plain_words import plain_call
-from toolvet.cli.short_help import short_help
+from toolvet.cli.plain_words import plain_call, with_parameters
 from toolvet.cli.streams import output_error, prepare_streams
-from toolvet.discover import packages
+from toolvet.core.discover import cached, fingerprint, keep, modules
 from toolvet.errors import ToolvetError
 from toolvet.version import __version__
 
@@ -33,9 +33,18 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 
+# The exit codes that do not belong to an exception of ours; `errors.py` has the others.
+BUG: Final = 5
+INTERRUPTED: Final = 130
+
+
+_WORDS_OF_HELP: Final[tuple[list[str], ...]] = ([], ["-h"], ["--help"])
+_HELP_FORMAT: Final = b"help/1"
+
+
 @cache
 def app(first: str | None = None) -> "App":
-    """Return the command line: every folder in `commands/` is a command of that name, run by its `command`.
+    """Return the command line: every module in `commands/` is a command of that name.
 
     `first` is the first word, where it is known: if it is a command, the others need not be loaded, which takes longer
     than many a command does.
@@ -51,30 +60,34 @@ def app(first: str | None = None) -> "App":
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
-    _add(root, "toolvet.cli.commands", first)
-    return root
-
-
-def _add(parent: "App", package: str, only: str | None = None) -> None:
-    """Add every command folder of `package` to `parent`; a folder inside a command's folder is a sub-command of it."""
-    from cyclopts import App  # noqa: PLC0415 - as above
-
-    from toolvet.cli.parameter import with_parameters  # noqa: PLC0415 - as above
-
-    for folder in packages(package, only):
-        # `import_`: a keyword of Python cannot be the name of a folder.
-        name = folder.__name__.rpartition(".")[2].rstrip("_").replace("_", "-")
-        command = getattr(folder, "command", None)
-        if command is not None and not packages(folder.__name__):
-            parent.command(with_parameters(command), name=name)
+    for module in modules("toolvet.cli.commands", first):
+        name = module.__name__.rpartition(".")[2].replace("_", "-")
+        command, inner = commands_of(module)
+        if command is not None and not inner:
+            root.command(with_parameters(command), name=name)
             continue
         # A command with sub-commands may do something itself without them.
-        words = folder.__doc__ if command is None else command.__doc__
+        words = module.__doc__ if command is None else command.__doc__
         group = App(name=name, help=words, help_format="plaintext", result_action="return_value")
         if command is not None:
             group.default(with_parameters(command))
-        _add(group, folder.__name__)
-        parent.command(group)
+        for word, function in inner.items():
+            group.command(with_parameters(function), name=word)
+        root.command(group)
+    return root
+
+
+def commands_of(module: ModuleType) -> tuple[Callable[..., object] | None, dict[str, Callable[..., object]]]:
+    """Return what the name of a module in `commands/` runs, if anything, and its sub-commands by their names.
+
+    Its function `command` is the first, each other public function a sub-command.
+    """
+    found: dict[str, Callable[..., object]] = {}
+    for name, value in sorted(vars(module).items()):
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__ and not name.startswith("_"):
+            # `import_` and `list_`: Python has taken the words themselves.
+            found[name.rstrip("_").replace("_", "-")] = value
+    return found.pop("command", None), found
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -89,7 +102,7 @@ def main(words: Sequence[str] | None = None) -> None:
 def _import_msgspec() -> None:
     """Import msgspec without `typing_extensions`, which loads `inspect` and `ast`: 9 ms of the 60 that a check takes.
 
-    Msgspec takes the same names from `typing` where it is missing. This is our own process: nobody else is surprised.
+    Msgspec takes the same names from `typing` where it is missing. This is our own process, so no other code sees it.
     """
     missing = "typing_extensions" not in sys.modules
     if missing:
@@ -108,7 +121,7 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        shown = None if parsed else short_help(list(words), app)
+        shown = None if parsed else _cached_help(list(words))
         code = (parsed or partial(_dispatch, list(words)))() if shown is None else sys.stdout.write(shown) and 0
         sys.stdout.flush()
     except ToolvetError as error:
@@ -121,7 +134,7 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
     except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
         import traceback  # noqa: PLC0415 - a start without a bug needs neither
 
-        from toolvet.redact import redact_text  # noqa: PLC0415 - as above
+        from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
 
         # Its message may quote what a server or a client said.
         sys.stderr.write(redact_text(traceback.format_exc()))
@@ -167,3 +180,26 @@ def _with_stdin(words: list[str]) -> list[str]:
 def _complain(problem: str, *, code: int, hint: str = "") -> int:
     sys.stderr.write(f"toolvet: {problem}\n" + (f"({hint})\n" if hint else ""))
     return code
+
+
+def _cached_help(words: list[str]) -> str | None:
+    """Return what these words print if they ask for the help of the whole command line, and stdout is no terminal.
+
+    It comes from the cache, because making it loads every command.
+    """
+    if words not in _WORDS_OF_HELP or sys.stdout.isatty():
+        return None
+    # Programs that ask for colours although nothing shows them get what the other path prints.
+    if "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ:
+        return None
+    width = os.environ.get("COLUMNS", "")
+    key = b"\0".join((_HELP_FORMAT, width.encode("utf-8", "replace"), fingerprint("toolvet.cli", ".py")))
+    known = cached(key)
+    if known is None:
+        from rich.console import Console  # noqa: PLC0415 - what the cache saves
+
+        printed = io.StringIO()
+        app().help_print([], console=Console(file=printed))
+        known = printed.getvalue().encode()
+        keep(key, known)
+    return known.decode()

@@ -1,19 +1,20 @@
 """`plain_call`: a check's words, read without cyclopts where they are plain, as those of hooks and scripts are.
 
-    check answer --json a.txt        → a call of `toolvet.cli.commands.check.answer.command`
+    check answer --json a.txt        → a call of `toolvet.cli.commands.check.answer`
     check answer --jso, check --help → None: cyclopts reads them, and says what is wrong or what there is
 
 Loading cyclopts takes twice as long as the rest of a check. Options are read from the signature of the command, so they
-are declared once. Whatever is not plain is left to cyclopts, and a test holds both to the same reading.
+are declared once, with `Parameter`. Whatever is not plain is left to cyclopts, and a test holds both to the same
+reading.
 """
 
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Annotated, Final, Literal, get_args, get_origin
+from typing import Annotated, Final, Literal, NamedTuple, get_args, get_origin
 
-_ROOM: Final = "toolvet.cli.commands.check"
+_CHECK: Final = "toolvet.cli.commands.check"
 _HOOK: Final = "toolvet.cli.commands.hook"
 _CLIENTS: Final = ("claude", "codex", "gemini", "copilot")
 _COMMANDS: Final = ("answer", "arguments", "conversation", "envelope", "result")
@@ -25,7 +26,7 @@ def plain_call(words: list[str]) -> Callable[[], object] | None:
         return partial(import_module(_HOOK).command, words[1])
     if len(words) < 2 or words[0] != "check" or words[1] not in _COMMANDS:
         return None
-    command: Callable[..., object] = import_module(f"{_ROOM}.{words[1]}").command
+    command: Callable[..., object] = getattr(import_module(_CHECK), words[1])
     read = _read(words[2:], command.__annotations__)
     if read is None:
         return None
@@ -90,3 +91,28 @@ def _value(word: str, kind: object, *, is_flag: bool) -> object:
     if kind is int and word.isascii() and word.isdigit() and len(word) < 10 and (word == "0" or word[0] != "0"):
         return int(word)
     return None
+
+
+class Parameter(NamedTuple):
+    """As `cyclopts.Parameter`: what a command says of one of its options, without loading cyclopts.
+
+    Where cyclopts reads the command, for its help or for words that are not plain, `with_parameters` gives it its own.
+    """
+
+    help: str
+    negative: str | None = None
+    metavar: str | None = None
+
+
+def with_parameters(command: Callable[..., object]) -> Callable[..., object]:
+    """Return `command` with its declarations as cyclopts wants them."""
+    # The caller loads it anyway.
+    from cyclopts import Parameter as Declared  # noqa: PLC0415
+
+    annotations = command.__annotations__
+    for name, annotation in list(annotations.items()):
+        for declared in getattr(annotation, "__metadata__", ()):
+            if isinstance(declared, Parameter):
+                given = {key: value for key, value in declared._asdict().items() if value is not None}
+                annotations[name] = Annotated[annotation.__origin__, Declared(**given)]
+    return command

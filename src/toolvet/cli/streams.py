@@ -55,7 +55,7 @@ class _CheckedOutput(io.FileIO):
 
 
 class _Complaints(io.FileIO):
-    """Stderr: nobody can be told that it fails."""
+    """Stderr: there is no stream left to report that it fails."""
 
     def write(self, data: "Buffer", /) -> int:
         try:

@@ -1,10 +1,10 @@
 """The server of a command line: `-- COMMAND ARGS…` or a URL, with its headers, variables and folder."""
 
+import os
 from collections.abc import Mapping, Sequence
 
-from toolvet.cli.values import is_url, read_variable
 from toolvet.errors import UsageError
-from toolvet.transport import HttpTarget, StdioTarget, Target
+from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
 
 def read_target(
@@ -27,3 +27,39 @@ def parse_variable(text: str) -> tuple[str, str]:
         return name, value
     problem = f"--env {name}: our own environment has no such variable; give one as {name}=VALUE"
     return name, read_variable(name, problem=problem)
+
+
+def is_url(word: str) -> bool:
+    """Whether the first word of a target is the URL of a server; else it is a command to start."""
+    return word.startswith(("http://", "https://"))
+
+
+def parse_header(text: str) -> tuple[str, str]:
+    """Split `Name: value`. Raises UsageError for a text without a name, or with a line break.
+
+    >>> parse_header("Authorization: Bearer abc")
+    ('Authorization', 'Bearer abc')
+    """
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip() or any(letter in text for letter in "\r\n"):
+        raise UsageError(f"--header {name.strip()!r}: write it as 'Name: value'")
+    return name.strip(), value.strip()
+
+
+def read_variable(name: str, *, problem: str) -> str:
+    """Return the environment variable `name`. Raises UsageError with `problem` if it is not set."""
+    value = os.environ.get(name)
+    if value is None:
+        raise UsageError(problem)
+    return value
+
+
+def parse_address(option: str, text: str) -> tuple[str, int]:
+    """Split `127.0.0.1:8080`, `[::1]:8080` or `localhost:0` into host and port; port 0 takes any that is free.
+
+    Raises UsageError, which names `option`, for anything else.
+    """
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"{option} {text}: write it as HOST:PORT, such as 127.0.0.1:8080")
+    return host.removeprefix("[").removesuffix("]"), int(port)

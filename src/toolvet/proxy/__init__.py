@@ -1,4 +1,4 @@
-"""A validating proxy before any MCP server: drives a `toolvet.session` with pipes and sockets, and keeps a record.
+"""Checks every call between a client and any MCP server, and keeps a record: no code changes on either side.
 
     client's side        server's side     folder
     stdin and stdout     a command         stdio

@@ -1,44 +1,17 @@
-"""Data on disk: what happened (`Store`), and content that responses left out (`SQLiteArchive`)."""
+"""Keeps verdicts on disk, in SQLite or PostgreSQL: records in, lists, sums and turns out.
 
-from typing import TYPE_CHECKING
+    store.py      `Store`: add, find, export and prune; `records.py` has what it holds
+    tables        the tables, one a file; migrations: how an older store gets them
+    alerts        a rule, a state and sums → the next state; pure
+    settings      the section `[store]` of a settings file
+    lines         files of lines, also those of the first releases → records of today
 
-from toolvet.discover.names import named
+    with Store("verdicts.db") as store:
+        store.add(toolvet.check_answer(text), trace="turn-1")
 
-if TYPE_CHECKING:
-    from toolvet.store.archive import SQLiteArchive
-    from toolvet.store.filters import VerdictFilter
-    from toolvet.store.overview import FigureFilter, GroupFigures, IssueCount, Overview, TrendPoint, VerdictFigures
-    from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord
-    from toolvet.store.store import Store
-    from toolvet.store.turns import RecordedTurn
+Also here: `SQLiteArchive` keeps content that a shortened response left out. Start reading at `store.py`.
+"""
 
-__all__ = [
-    "AssessmentRecord",
-    "EventRecord",
-    "FigureFilter",
-    "GroupFigures",
-    "IssueCount",
-    "Overview",
-    "RecordedTurn",
-    "SQLiteArchive",
-    "SignalRecord",
-    "Store",
-    "TrendPoint",
-    "VerdictFigures",
-    "VerdictFilter",
-    "VerdictRecord",
-]
+from toolvet.core.exports import lazy
 
-if not TYPE_CHECKING:  # A type checker knows the names above, and should report others.
-    # The proxy writes without the checks of answers and without SQLAlchemy, an archive needs neither (start-up time).
-    __getattr__ = named(
-        __name__,
-        {
-            "archive": "SQLiteArchive",
-            "filters": "VerdictFilter",
-            "overview": "FigureFilter VerdictFigures GroupFigures IssueCount Overview TrendPoint",
-            "records": "AssessmentRecord EventRecord SignalRecord VerdictRecord",
-            "store": "Store",
-            "turns": "RecordedTurn",
-        },
-    )
+__getattr__, __dir__ = lazy(__name__)

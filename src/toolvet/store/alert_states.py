@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from toolvet.alerts import AlertState
+from toolvet.store.alerts import AlertState
 from toolvet.store.tables.alerts import ALERT_STATES
 
 

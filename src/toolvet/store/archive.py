@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from toolvet.envelope import Eviction
-from toolvet.envelope.archive.archive import (
+from toolvet.core.envelope import (
+    Eviction,
     check_hash,
     check_limits,
     decode_content,

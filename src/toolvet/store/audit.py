@@ -1,18 +1,18 @@
 """Who did what in a store, and when: logins, refusals, labels, imports, exports, deletions. Rows are never changed.
 
-The oldest are deleted where there are more than a hundred thousand, so that nobody can fill the disk with them.
+The oldest are deleted where there are more than a hundred thousand, so that they cannot fill the disk.
 """
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from toolvet.store.audit_entries import insert_entry
+from toolvet.store.inserting import insert_entry
 from toolvet.store.store import Store
 from toolvet.store.tables.audit import AUDIT
 
 
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One deed. `at` is in seconds since the epoch, `seq` its place, which only grows.
+    """One action. `at` is in seconds since the epoch, `seq` its place, which only grows.
 
     `action` is a word such as `login`, `login_failed`, `refused`, `label`, `undo`, `export` or `delete`, `target` what
     it was done to, `address` where the request came from; empty for the command line.
@@ -29,10 +29,10 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
 def write_entry(
     store: Store, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
 ) -> None:
-    """Add an entry; it is in the database when this returns. Raises StoreError, and then the deed should not be done.
+    """Add an entry; it is in the database when this returns. Raises StoreError, and then the action should not be done.
 
     Args:
-        store: Where the deed is done.
+        store: Where the action is done.
         who: The name of the person or program.
         action: What they did, as a word.
         target: What they did it to.
@@ -56,9 +56,3 @@ def read_entries(
         query = query.where(AUDIT.c.seq < before)
     with store.reading() as connection:
         return [AuditEntry(**row) for row in connection.execute(query).mappings()]
-
-
-def count_entries(store: Store) -> int:
-    """Return how many entries there are."""
-    with store.reading() as connection:
-        return int(connection.execute(select(func.count()).select_from(AUDIT)).scalar_one())

@@ -18,8 +18,8 @@ from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from toolvet.errors import StoreError
 from toolvet.store.address import StoreAddress
+from toolvet.store.migrations import mark_revision, newest_revision
 from toolvet.store.private_file import make_private
-from toolvet.store.revision import mark_revision, newest_revision
 from toolvet.store.tables import load_tables
 
 # What does not get the lock in time is tried again.

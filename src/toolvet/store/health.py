@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from sqlalchemy import Connection, Table, exists, func, inspect, select, text
+from sqlalchemy import Connection, exists, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 
+from toolvet.store.migrations import newest_revision
 from toolvet.store.retention import measure
-from toolvet.store.revision import newest_revision
 from toolvet.store.spool import REFUSED
 from toolvet.store.tables import load_tables
 from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
@@ -45,7 +45,10 @@ def read_health(engine: "Engine", waiting: int, spool: Path, known: Sequence[str
     """Check the database, and count what it has; what is too broken to be counted is a problem beside those known."""
     problems = list(known)
     with engine.connect() as connection:
-        counts = [_count(connection, table, problems) for table in (VERDICTS, SIGNALS, EVENTS, ASSESSMENTS)]
+        counts = [
+            int(_asked(connection, select(func.count()).select_from(table), problems, [(0,)])[0][0])
+            for table in (VERDICTS, SIGNALS, EVENTS, ASSESSMENTS)
+        ]
         first, last = _asked(connection, select(func.min(VERDICTS.c.at), func.max(VERDICTS.c.at)), [], [(None, None)])[
             0
         ]
@@ -81,10 +84,6 @@ def _asked(
         connection.rollback()
         problems.append(str(error.orig).strip())
         return otherwise
-
-
-def _count(connection: Connection, table: Table, problems: list[str]) -> int:
-    return int(_asked(connection, select(func.count()).select_from(table), problems, [(0,)])[0][0])
 
 
 def _missing(connection: Connection) -> Iterator[str]:

@@ -3,6 +3,7 @@
 A record whose id the database has is left out, so that the same lines can come twice.
 """
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -10,12 +11,12 @@ from types import ModuleType
 from typing import Final, TypeAlias, TypeVar, cast
 
 import msgspec
-from sqlalchemy import Connection, Table, func, select, text
+from sqlalchemy import Connection, Table, delete, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
-from toolvet.store import binding, copying
-from toolvet.store.item_records import ItemRecord
-from toolvet.store.records import AssessmentRecord, EventRecord, StoreRecord, VerdictRecord, clean_text
+from toolvet.store import postgresql_bulk, sqlite_bulk
+from toolvet.store.records import AssessmentRecord, EventRecord, ItemRecord, StoreRecord, VerdictRecord, clean_text
+from toolvet.store.tables.audit import AUDIT
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
 from toolvet.store.tables.rollups import (
     DURATION_BOUNDS,
@@ -28,7 +29,7 @@ from toolvet.store.tables.rollups import (
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 PLACES_LOCK: Final = 0x746F6F6C766574
-"""The advisory lock of PostgreSQL that writers share while they have places which nobody else sees yet."""
+"""The advisory lock of PostgreSQL that writers share while they have places which no other connection sees yet."""
 
 _Row: TypeAlias = dict[str, object]
 _S = TypeVar("_S")
@@ -82,7 +83,7 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
 
 def _insert_items(connection: Connection, items: Sequence[ItemRecord]) -> int:
     # Only imports have them: what writes verdicts all day needs none of this.
-    from toolvet.store.item_transfer import insert_item_records  # noqa: PLC0415
+    from toolvet.store.export import insert_item_records  # noqa: PLC0415
 
     return insert_item_records(connection, items)
 
@@ -93,28 +94,28 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
     ids = list(by_id)
     if not ids:
         return []
-    for known in _ways(connection).known_ids(connection, table, ids):
+    for known in _bulk(connection).known_ids(connection, table, ids):
         del by_id[known]
     return list(by_id.values())
 
 
-def _ways(connection: Connection) -> ModuleType:
+def _bulk(connection: Connection) -> ModuleType:
     """Return the module that knows how this database takes many rows at once."""
-    return copying if connection.dialect.name == "postgresql" else binding
+    return postgresql_bulk if connection.dialect.name == "postgresql" else sqlite_bulk
 
 
 def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
     first = _reserve(connection, len(verdicts))
     rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, first, strict=True)]
-    ways = _ways(connection)
-    ways.insert_rows(connection, VERDICTS, _VERDICT_COLUMNS, rows)
+    bulk = _bulk(connection)
+    bulk.insert_rows(connection, VERDICTS, _VERDICT_COLUMNS, rows)
     signals = [
         (seq, clean_text(signal.type), clean_text(signal.level), signal.certainty)
         for verdict, seq in zip(verdicts, first, strict=True)
         for signal in verdict.signals
     ]
     if signals:
-        ways.insert_rows(connection, SIGNALS, _SIGNAL_COLUMNS, signals)
+        bulk.insert_rows(connection, SIGNALS, _SIGNAL_COLUMNS, signals)
     if connection.dialect.name == "sqlite":
         words = [
             {"seq": seq, "tool": _clean(verdict.tool), "reason": _clean(verdict.reason), "text": _clean(verdict.text)}
@@ -211,7 +212,18 @@ def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) ->
         row = sums.get(key)
         if row is None:
             row = sums[key] = [0.0] * (len(SUMS) + 1)
-        _add(row, verdict)
+        row[0] += 1
+        row[1] += verdict.failed
+        row[2] += verdict.escalate
+        row[3] += verdict.blocked is not None
+        if verdict.score is not None:
+            row[4] += verdict.score
+            row[5] += 1
+        if verdict.duration is not None:
+            row[6] += verdict.duration
+            row[7] += 1
+            row[8 + bisect_left(DURATION_BOUNDS, verdict.duration)] += 1
+            row[-1] = max(row[-1], verdict.duration)
         for type_ in {clean_text(signal.type) for signal in verdict.signals}:
             signals[*key, type_] = signals.get((*key, type_), 0) + 1
     # A minute lies in one hour, and an hour in one day.
@@ -240,33 +252,36 @@ def _add_row(row: list[float], other: list[float]) -> list[float]:
     return [*map(float.__add__, row[:-1], other[:-1]), max(row[-1], other[-1])]
 
 
-def _add(row: list[float], verdict: VerdictRecord) -> None:
-    row[0] += 1
-    row[1] += verdict.failed
-    row[2] += verdict.escalate
-    row[3] += verdict.blocked is not None
-    if verdict.score is not None:
-        row[4] += verdict.score
-        row[5] += 1
-    if verdict.duration is not None:
-        row[6] += verdict.duration
-        row[7] += 1
-        row[8 + bisect_left(DURATION_BOUNDS, verdict.duration)] += 1
-        row[-1] = max(row[-1], verdict.duration)
-
-
 def _upsert(
     connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[object, ...]], keys: Sequence[str]
 ) -> None:
     # In one order everywhere, so that two writers never wait for each other's rows.
     ordered = sorted(rows, key=lambda row: tuple(map(str, row[: len(keys)])))
-    ways = _ways(connection)
+    bulk = _bulk(connection)
     # What is there already is added to, but of the longest durations the longer one stays.
     changes = ", ".join(
-        f"{name} = {ways.GREATEST}({table.name}.{name}, excluded.{name})"
+        f"{name} = {bulk.GREATEST}({table.name}.{name}, excluded.{name})"
         if name == "duration_max"
         else f"{name} = {table.name}.{name} + excluded.{name}"
         for name in names
         if name not in keys
     )
-    ways.upsert_sums(connection, table, ordered, names=names, keys=keys, changes=changes)
+    bulk.upsert_sums(connection, table, ordered, names=names, keys=keys, changes=changes)
+
+
+MOST_ENTRIES: Final = 100_000
+# The oldest go a thousand at a time: counting them for every row would cost more than the row.
+_SLACK: Final = 1_000
+_LONGEST: Final = 500
+
+
+def insert_entry(
+    connection: Connection, who: str, action: str, target: str = "", *, address: str = "", at: float | None = None
+) -> None:
+    """Add an entry in the transaction of the action: there is neither without the other."""
+    texts = {"who": who, "action": action, "target": target, "address": address}
+    row = {name: clean_text(value)[:_LONGEST] for name, value in texts.items()}
+    added = AUDIT.insert().returning(AUDIT.c.seq)
+    seq = connection.execute(added, {"at": time.time() if at is None else at, **row}).scalar_one()
+    if seq % _SLACK == 0:
+        connection.execute(delete(AUDIT).where(AUDIT.c.seq <= seq - MOST_ENTRIES))

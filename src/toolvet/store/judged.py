@@ -11,13 +11,11 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
-from toolvet.checks.answer import AnswerQuality
-from toolvet.checks.arguments import ArgumentReport
-from toolvet.checks.result import ResultVerdict
+from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict
+from toolvet.core.json_value import is_array, is_object, members
+from toolvet.core.messages import read_calls
+from toolvet.core.redact import SecretMask
 from toolvet.findings import Finding
-from toolvet.messages.sources import read_calls
-from toolvet.redact import SecretMask
-from toolvet.schema.json_value import is_array, is_object, members
 from toolvet.store.records import AssessmentRecord, SignalRecord, VerdictRecord, clean_text, encode_document, new_id
 from toolvet.store.signals import result_signals
 from toolvet.version import __version__

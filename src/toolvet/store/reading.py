@@ -1,4 +1,7 @@
-"""Reads a database of verdicts: one verdict, those of a filter, a turn. Every function takes a connection."""
+"""Reads a database: one verdict, those of a filter, a turn, events, assessments, and how far the store is.
+
+Every function takes a connection (`Store.reading`).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
@@ -7,10 +10,18 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, select
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from toolvet.store.filters import EVERYTHING, VerdictFilter
 from toolvet.store.padding import padded
-from toolvet.store.records import AssessmentRecord, EventRecord, SignalRecord, VerdictRecord, clean_text
+from toolvet.store.records import (
+    EVERYTHING,
+    AssessmentRecord,
+    EventRecord,
+    SignalRecord,
+    VerdictFilter,
+    VerdictRecord,
+    clean_text,
+)
 from toolvet.store.search import words_condition
+from toolvet.store.tables.queue import QUEUE_CHANGES
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 VerdictOrder: TypeAlias = Literal["newest", "oldest", "lowest_score", "slowest"]
@@ -68,13 +79,13 @@ def read_assessments(connection: Connection, server: str | None = None, limit: i
     query = select(ASSESSMENTS).order_by(ASSESSMENTS.c.at.desc(), ASSESSMENTS.c.seq.desc()).limit(limit)
     if server is not None:
         query = query.where(ASSESSMENTS.c.server == server)
-    return [_assessment(row) for row in connection.execute(query).mappings()]
+    return [_assessment(row, str(row["detail"])) for row in connection.execute(query).mappings()]
 
 
 def read_assessment(connection: Connection, id_: str) -> AssessmentRecord | None:
     """Return the assessment with this id."""
     row = connection.execute(select(ASSESSMENTS).where(ASSESSMENTS.c.id == clean_text(id_))).mappings().first()
-    return None if row is None else _assessment(row)
+    return None if row is None else _assessment(row, str(row["detail"]))
 
 
 def conditions(
@@ -170,7 +181,7 @@ def _verdict(row: RowMapping, signals: tuple[SignalRecord, ...]) -> VerdictRecor
     return VerdictRecord(**fields, document=msgspec.Raw(str(row["detail"]).encode()), signals=signals)
 
 
-def _assessment(row: RowMapping) -> AssessmentRecord:
+def _assessment(row: RowMapping, detail: str) -> AssessmentRecord:
     return AssessmentRecord(
         id=str(row["id"]),
         at=float(row["at"]),
@@ -180,5 +191,41 @@ def _assessment(row: RowMapping) -> AssessmentRecord:
         status=str(row["status"]),
         counts=msgspec.json.decode(str(row["counts"]), type=dict[str, int]),
         version=str(row["version"]),
-        document=msgspec.Raw(str(row["detail"]).encode()),
+        document=msgspec.Raw(detail.encode()),
     )
+
+
+class StoreProgress(msgspec.Struct, frozen=True):
+    """The latest place (`seq`) of verdicts, events, assessments and changes of labels; 0 without any."""
+
+    verdicts: int = 0
+    events: int = 0
+    assessments: int = 0
+    labels: int = 0
+
+    @property
+    def mark(self) -> str:
+        """The same as one word: two that differ mean that something was added between them."""
+        return f"{self.verdicts}-{self.events}-{self.assessments}-{self.labels}"
+
+
+def read_progress(connection: Connection) -> StoreProgress:
+    """Return how far the store is: a greater place means that something was added."""
+    query = select(
+        *(
+            select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery()
+            for table in (VERDICTS, EVENTS, ASSESSMENTS, QUEUE_CHANGES)
+        )
+    )
+    return StoreProgress(*(int(place) for place in connection.execute(query).one()))
+
+
+def read_assessment_heads(
+    connection: Connection, server: str | None = None, limit: int = 100
+) -> Sequence[AssessmentRecord]:
+    """Return the latest assessments of a server, or of all, the newest first, without their reports."""
+    columns = [column for column in ASSESSMENTS.c if column.name != "detail"]
+    query = select(*columns).order_by(ASSESSMENTS.c.at.desc(), ASSESSMENTS.c.seq.desc()).limit(limit)
+    if server is not None:
+        query = query.where(ASSESSMENTS.c.server == server)
+    return [_assessment(row, "{}") for row in connection.execute(query).mappings()]

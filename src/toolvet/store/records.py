@@ -15,8 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.schema.json_value import elements, is_array, is_object, members
-from toolvet.store.item_records import ItemRecord
+from toolvet.core.json_value import elements, is_array, is_object, members
 
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
 """What was judged. A `call` is a whole call as the proxy saw it, with its arguments and its result."""
@@ -113,8 +112,45 @@ class AssessmentRecord(
 
     @property
     def detail(self) -> Mapping[str, object]:
-        """The report. Decoded anew each time."""
+        """The report. Decoded each time."""
         return decode_document(self.document)
+
+
+class ItemChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One change. `before` and `after` are labels as JSON; `undoes` is the number of the change that it takes back."""
+
+    reviewer: str
+    at: float
+    action: str
+    before: str = ""
+    after: str = ""
+    undoes: int | None = None
+
+
+class ItemLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one reviewer says of one item, and when (in seconds since the epoch)."""
+
+    reviewer: str
+    value: str
+    at: float
+    note: str = ""
+    signals: Mapping[str, str] = {}
+
+
+class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="item"):
+    """One item of the review queue. `id` is that of its verdict, `wanted` how many reviewers it wants.
+
+    `skips` are reviewers who do not want it, `changes` what was done with it, the oldest first.
+    """
+
+    id: str
+    at: float
+    rule: str
+    priority: int = 0
+    wanted: int = 1
+    labels: tuple[ItemLabel, ...] = ()
+    skips: tuple[str, ...] = ()
+    changes: tuple[ItemChange, ...] = ()
 
 
 StoreRecord: TypeAlias = VerdictRecord | EventRecord | AssessmentRecord | ItemRecord
@@ -245,3 +281,56 @@ def decode_lines(lines: bytes) -> Iterator[StoreRecord | None]:
                 yield _DECODER.decode(line)
             except (msgspec.MsgspecError, ValueError):
                 yield None
+
+
+class RecordedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdicts under one trace id, in the order in which they happened."""
+
+    trace: str
+    verdicts: tuple[VerdictRecord, ...] = ()
+
+    @property
+    def began(self) -> float:
+        """When the first call began or the first verdict was made, in seconds since the epoch."""
+        return min(verdict.at for verdict in self.verdicts)
+
+    @property
+    def calls(self) -> tuple[VerdictRecord, ...]:
+        """The calls."""
+        return tuple(verdict for verdict in self.verdicts if verdict.kind == "call")
+
+    @property
+    def answers(self) -> tuple[VerdictRecord, ...]:
+        """The answers that were handed in."""
+        return tuple(verdict for verdict in self.verdicts if verdict.kind == "answer")
+
+
+class VerdictFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which verdicts are wanted: those for which all members that are given hold.
+
+    `signal` is the type of one of its signals, `signals_from` … see `toolvet store`. `since` and `until` are seconds
+    since the epoch, `until` excluded. `text` are words to search for. `trace` and `conversation` are whole ids.
+    """
+
+    kind: VerdictKind | None = None
+    server: str | None = None
+    tool: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    signal: str | None = None
+    outcome: str | None = None
+    state: str | None = None
+    failed: bool | None = None
+    escalated: bool | None = None
+    blocked: bool | None = None
+    min_score: float | None = None
+    max_score: float | None = None
+    since: float | None = None
+    until: float | None = None
+    text: str | None = None
+    trace: str | None = None
+    conversation: str | None = None
+
+
+EVERYTHING = VerdictFilter()
+"""No condition."""

@@ -206,7 +206,7 @@ def delete_places(connection: Connection, places: list[int]) -> None:
     """Delete the verdicts at these places (`seq`) with all that hangs on them, inside the caller's transaction."""
     among = padded(places)
     if connection.dialect.name == "sqlite":
-        # The index of words has no texts of its own: it has to be told what it indexed.
+        # The index of words has no texts of its own: it needs to get what it indexed.
         words = select(VERDICTS.c.seq, VERDICTS.c.tool, VERDICTS.c.reason, VERDICTS.c.text).where(
             VERDICTS.c.seq.in_(among), VERDICTS.c.reason.is_not(None) | VERDICTS.c.text.is_not(None)
         )
@@ -230,7 +230,7 @@ def _vacuum(engine: "Engine", postgresql: str) -> None:
             connection.execute(text(postgresql))
         return
     with writing(engine) as connection:
-        # The index of words only notes what was deleted, until it is written anew.
+        # The index of words only notes what was deleted, until it is written again.
         connection.execute(text("INSERT INTO verdict_words (verdict_words) VALUES ('optimize')"))
     raw = engine.raw_connection()
     try:

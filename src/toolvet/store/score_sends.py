@@ -6,10 +6,9 @@ from sqlalchemy import Connection, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from toolvet.store.filters import VerdictFilter
 from toolvet.store.padding import padded
 from toolvet.store.reading import conditions, read_records
-from toolvet.store.records import VerdictRecord
+from toolvet.store.records import VerdictFilter, VerdictRecord
 from toolvet.store.tables.score_claims import SCORE_CLAIMS
 from toolvet.store.tables.score_sends import SCORE_SENDS
 from toolvet.store.tables.verdicts import VERDICTS

@@ -1,7 +1,7 @@
 """The signals of a verdict on a result: its state, and what it hides or reveals."""
 
-from toolvet.causes import ErrorKind
-from toolvet.checks.result import ResultVerdict
+from toolvet.core.causes import ErrorKind
+from toolvet.core.checks import ResultVerdict
 from toolvet.store.records import SignalRecord
 
 

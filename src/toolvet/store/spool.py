@@ -2,7 +2,7 @@
 
     calls.db.spool/
         0193f2…-4711.jsonl     a segment: lines of JSON, appended by one process, which holds its lock
-        0193f1…-4002.jsonl     nobody holds its lock: the process was killed, and the next one adopts it
+        0193f1…-4002.jsonl     no process holds its lock: the process was killed, and the next one adopts it
 
 A line is in the kernel's hands as soon as `append` returns, so `kill -9` loses none. With `sync` it is on the disk, so
 that a power failure loses none either.
@@ -10,12 +10,12 @@ that a power failure loses none either.
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from toolvet.store.file_lock import try_lock
 from toolvet.store.records import new_id
 
 _SUFFIX: Final = ".jsonl"
@@ -212,3 +212,25 @@ def _is_at(path: Path, fd: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(fd))
     except OSError:
         return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def try_lock(fd: int) -> bool:
+        """Lock the file, for as long as it is open. Returns False where another process holds the lock."""
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def try_lock(fd: int) -> bool:
+        """Lock the file, for as long as it is open. Returns False where another process holds the lock."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

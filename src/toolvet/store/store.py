@@ -18,28 +18,29 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 from toolvet.errors import StoreError, UsageError
 from toolvet.store.address import StoreAddress
-from toolvet.store.filters import EVERYTHING, VerdictFilter
-from toolvet.store.mover import SpoolMover, brief
+from toolvet.store.database_writer import DatabaseWriter, brief
 from toolvet.store.private_file import make_private
 from toolvet.store.records import (
+    EVERYTHING,
     AssessmentRecord,
     EventRecord,
+    RecordedTurn,
     StoreRecord,
+    VerdictFilter,
     VerdictRecord,
     encode_lines,
 )
 from toolvet.store.spool import Spool
-from toolvet.store.turns import RecordedTurn
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from toolvet.store.finding import VerdictPage
     from toolvet.store.health import StoreHealth
     from toolvet.store.judged import AnyVerdict
     from toolvet.store.overview import FigureFilter, GroupFigures, GroupKey, Overview, TrendPoint
     from toolvet.store.reading import VerdictOrder
     from toolvet.store.retention import Pruned, Retention
+    from toolvet.store.verdict_page import VerdictPage
 
 _FLUSH_SECONDS: Final = 10.0
 _MOST_NAMED: Final = 5
@@ -84,13 +85,15 @@ class Store:
     ) -> None:
         self.address = StoreAddress.read(url)
         self._complain = complain if complain is not None else _to_stderr
-        if missing == "refuse" and not _exists(self.address):
+        if missing == "refuse" and not (
+            self.address.path is None or self.address.path.exists() or self.address.spool.is_dir()
+        ):
             raise UsageError(f"{self.address.shown}: there is no such store; say where it is with --store")
         self._sync = sync
         self._spool = Spool(self.address.spool, sync=sync)
         self._engine: Engine | None = None
         self._opening = threading.RLock()
-        self._mover = SpoolMover(self._spool, self._open_engine, self._complain, self._tidy)
+        self._writer = DatabaseWriter(self._spool, self._open_engine, self._complain, self._tidy)
         self._kept = (older_than, max_size)
         self._tidied = 0.0
 
@@ -172,7 +175,7 @@ class Store:
         except OSError as error:
             raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
         if self.address.kind != "lines":
-            self._mover.wake()
+            self._writer.wake()
 
     def open(self) -> None:
         """Make the place for records now, so that what cannot be written is known at once. Raises StoreError."""
@@ -181,26 +184,26 @@ class Store:
                 self._append_lines(b"")
             else:
                 self._spool.open()
-                self._mover.wake()
+                self._writer.wake()
         except OSError as error:
             raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
 
     def hold(self, seconds: float) -> None:
         """Let the database wait for so long, because the processor is needed to make more records."""
-        self._mover.hold(seconds)
+        self._writer.hold(seconds)
 
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
         """Wait until the database has all that was added. Returns False after `timeout` seconds: it is in the spool."""
-        return self.address.kind == "lines" or self._mover.flush(timeout)
+        return self.address.kind == "lines" or self._writer.flush(timeout)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> bool:
         """Move what was added into the database, for at most `timeout` seconds, and close it.
 
         Returns False where something stays in the spool: the next process that opens the store takes it in.
         """
-        moved = self._mover.close(timeout)
+        moved = self._writer.close(timeout)
         # A thread that hangs in the database still has the files of the spool.
-        if not self._mover.is_running:
+        if not self._writer.is_running:
             self._spool.close()
             if self._engine is not None:
                 self._engine.dispose()
@@ -209,7 +212,7 @@ class Store:
     @property
     def problem(self) -> Exception | None:
         """Why the database did not take the last records; None where it did."""
-        return self._mover.problem
+        return self._writer.problem
 
     def __enter__(self) -> Self:
         return self
@@ -264,7 +267,7 @@ class Store:
 
         What it could not look at is said in the page (`is_whole`, `stopped`).
         """
-        from toolvet.store.finding import find_page  # noqa: PLC0415 - as above
+        from toolvet.store.verdict_page import find_page  # noqa: PLC0415 - as above
 
         with self.reading() as connection:
             return find_page(connection, wanted, limit=limit, order=order, after=after, before=before, offset=offset)
@@ -359,14 +362,14 @@ class Store:
 
         Without a filter, lines of JSON hold events and assessments as well.
         """
-        from toolvet.store.transfer import read_everything, write_file  # noqa: PLC0415 - as above
+        from toolvet.store.export import read_everything, write_file  # noqa: PLC0415 - as above
 
         with self.reading() as connection:
             yield from write_file(Path(path), read_everything(connection, wanted))
 
     def take_in(self, path: "str | os.PathLike[str]") -> Iterator[int]:
         """Add the records of a file that `export` wrote, and yield their number on the way; known ids are left out."""
-        from toolvet.store.transfer import read_file  # noqa: PLC0415 - as above
+        from toolvet.store.export import read_file  # noqa: PLC0415 - as above
 
         count = 0
         for records in read_file(Path(path)):
@@ -383,7 +386,7 @@ class Store:
             return prune(self._open_engine(), retention, progress=progress)
 
     def _tidy(self) -> None:
-        """Delete once an hour what this store was told not to keep."""
+        """Delete once an hour what this store should not keep."""
         if self._kept == (None, None) or (self._tidied and time.monotonic() < self._tidied + _TIDY_SECONDS):
             return
         self._tidied = time.monotonic()
@@ -391,7 +394,7 @@ class Store:
 
         pruned = prune(self._open_engine(), parse_retention(*self._kept))
         if pruned.verdicts or pruned.events or pruned.assessments:
-            from toolvet.store.audit_entries import insert_entry  # noqa: PLC0415 - as above
+            from toolvet.store.inserting import insert_entry  # noqa: PLC0415 - as above
 
             gone = f"{pruned.verdicts} verdicts, {pruned.events} events, {pruned.assessments} assessments"
             with self.connect() as connection:
@@ -405,7 +408,7 @@ class Store:
             engine, problems = self._open_engine(), list[str]()
             if self.address.kind != "lines":
                 try:
-                    self._mover.move_now()
+                    self._writer.move_now()
                 except Exception as error:  # noqa: BLE001 - whatever it is, the check goes on and says it
                     problems.append(f"what waits in the spool cannot be taken in: {brief(error)}")
             return read_health(engine, self._spool.waiting, self.address.spool, problems)
@@ -424,7 +427,7 @@ class Store:
         with self._translated():
             engine = self._open_engine()
             if self.address.kind != "lines":
-                self._mover.try_now()
+                self._writer.try_now()
             with engine.connect() as connection:
                 yield connection
 
@@ -479,10 +482,6 @@ class Store:
             for records in read_line_records(self.address.path or Path()):
                 insert_records(connection, records)
         return engine
-
-
-def _exists(address: StoreAddress) -> bool:
-    return address.path is None or address.path.exists() or address.spool.is_dir()
 
 
 def _to_stderr(words: str) -> None:

@@ -1,4 +1,4 @@
-"""Inputs of many stretches, and runs on an engine whose workers can be killed at a known moment."""
+"""Inputs of many ranges, and runs on an engine whose workers can be killed at a known moment."""
 
 import json
 import os
@@ -14,10 +14,9 @@ import pytest
 from tests.batch.conftest import GOOD, REFUSAL
 
 from toolvet.batch.engines import open_engine
-from toolvet.batch.input_rows import InputRows
+from toolvet.batch.executors.executor import EngineFigures
 from toolvet.batch.job import Job
-from toolvet.batch.run import BatchOutcome, run_batch
-from toolvet.cluster.carrier import EngineFigures
+from toolvet.batch.run import BatchOutcome, InputRows, run_batch
 
 IS_REQUIRED = os.environ.get("TOOLVET_CLUSTER") == "required"
 """Whether a test of an engine that is not installed fails, and does not skip."""
@@ -63,17 +62,17 @@ def rows_of_kind(kind: str, rows: int = 120) -> pa.Table:
 
 
 @pytest.fixture
-def many_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each row group is a stretch of its own."""
-    monkeypatch.setattr("toolvet.batch.reading.parquet.STRETCH_BYTES", 1)
-    monkeypatch.setattr("toolvet.batch.reading.parquet._MOST_STRETCHES", 1)
+def many_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row group is a range of its own."""
+    monkeypatch.setattr("toolvet.batch.reading.parquet.RANGE_BYTES", 1)
+    monkeypatch.setattr("toolvet.batch.reading.parquet._MOST_RANGES", 1)
 
 
 def install_hook(folder: Path) -> str:
     """Put the hook into a folder, and return the PYTHONPATH with which processes have it."""
     shutil.copy(Path(__file__).parent / "hook.py", folder / "toolvet_test_hook.py")
     (folder / "sitecustomize.py").write_text(
-        "import sys\nif 'toolvet.batch.worker' in sys.orig_argv:\n    import toolvet_test_hook\n", encoding="utf-8"
+        "import sys\nif 'toolvet.batch.process' in sys.orig_argv:\n    import toolvet_test_hook\n", encoding="utf-8"
     )
     return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 

@@ -35,5 +35,5 @@ def judge(self: AnswerCheck, text: Any, **more: Any) -> Any:
     return judged(self, text, **more)
 
 
-if "toolvet.batch.worker" in sys.orig_argv:
+if "toolvet.batch.process" in sys.orig_argv:
     AnswerCheck.__call__ = judge  # type: ignore[method-assign]

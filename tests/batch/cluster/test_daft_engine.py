@@ -22,10 +22,10 @@ needed("daft", "daft")
 
 
 def started(source: Path, output: Path, *words: str, kind: str = "answers") -> subprocess.Popen[str]:
-    """A run in a process of its own, because Daft has one runner in each. Each row group is a stretch."""
+    """A run in a process of its own, because Daft has one runner in each. Each row group is a range."""
     line = ["toolvet", "batch", kind, str(source), str(output), "--json", "--engine", "daft", *words]
     code = (
-        "from toolvet.batch.reading import parquet; parquet.STRETCH_BYTES = parquet._MOST_STRETCHES = 1;"
+        "from toolvet.batch.reading import parquet; parquet.RANGE_BYTES = parquet._MOST_RANGES = 1;"
         f"from toolvet.__main__ import main; import sys; sys.argv = {line!r}; main()"
     )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)

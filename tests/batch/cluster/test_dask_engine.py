@@ -30,7 +30,7 @@ from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 from toolvet.batch.run import Interrupted
 
 distributed: Any = needed("distributed", "dask")
-pytestmark = pytest.mark.usefixtures("many_stretches")
+pytestmark = pytest.mark.usefixtures("many_ranges")
 LONG = pytest.mark.skipif(not IS_REQUIRED, reason="starts many processes: make cluster")
 
 
@@ -190,8 +190,8 @@ def test_a_killed_run_goes_on_on_another_engine(cluster: DaskCluster, odd: Path,
     words = ["batch", "answers", str(source), str(tmp_path / "out.parquet"), "--engine", "dask"]
     # A part for each chunk, so that there is something to go on from.
     code = (
-        "from toolvet.batch import manifest; from toolvet.batch.reading import parquet; "
-        "from toolvet.__main__ import main; manifest._PART_BYTES = parquet.STRETCH_BYTES = parquet._MOST_STRETCHES = 1;"
+        "from toolvet.batch import output; from toolvet.batch.reading import parquet; "
+        "from toolvet.__main__ import main; output._PART_BYTES = parquet.RANGE_BYTES = parquet._MOST_RANGES = 1;"
         f"import sys; sys.argv = ['toolvet', *{words!r}, '--address', {cluster.address!r}]; main()"
     )
     process = subprocess.Popen([sys.executable, "-c", code])

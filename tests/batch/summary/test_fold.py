@@ -12,14 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from toolvet.assess.report.batch.document import BatchReport
 from toolvet.batch.kernel.answers import ANSWERS
 from toolvet.batch.location import locate
-from toolvet.batch.summary.describe import describe
+from toolvet.batch.summary.describe import SummaryOptions, describe, summarise
 from toolvet.batch.summary.fold import BatchSummary
-from toolvet.batch.summary.options import SummaryOptions
-from toolvet.batch.summary.summarise import summarise
 from toolvet.errors import UsageError
-from toolvet.report.batch.document import BatchReport
 
 TYPES = ["refusal", "low_confidence", "tool_failure"]
 SCHEMA = pa.schema(

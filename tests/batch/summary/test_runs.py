@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.assess.report.structure import check_page
 from tests.batch.conftest import GOOD, REFUSAL, Judge
-from tests.report.structure import check_page
 
-from toolvet.batch import manifest
+from toolvet.assess.report.batch.document import BatchReport
+from toolvet.assess.report.batch.formats import render_batch_page
+from toolvet.batch import output as output_parts
 from toolvet.batch.location import locate
 from toolvet.batch.reading import lines
 from toolvet.batch.run import Interrupted
-from toolvet.batch.summary.options import SummaryOptions
-from toolvet.batch.summary.summarise import summarise
-from toolvet.report.batch.document import BatchReport
-from toolvet.report.batch.page import render_batch_page
+from toolvet.batch.summary.describe import SummaryOptions, summarise
 
 TOOL = {"name": "get", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 ERROR = {"isError": True, "content": [{"type": "text", "text": "Error: connection refused by db:5432"}]}
@@ -90,7 +89,7 @@ def test_each_kind_of_rows_has_a_report(  # noqa: PLR0917 - a table of cases
 def test_the_report_of_a_run_that_was_stopped_is_that_of_one_that_was_not(
     tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manifest, "_PART_BYTES", 1)
+    monkeypatch.setattr(output_parts, "_PART_BYTES", 1)
     monkeypatch.setattr(lines, "CHUNK_BYTES", 2_000)
     source = tmp_path / "in.jsonl"
     source.write_text(

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from tests.batch.summary.test_fold import SCHEMA, made, whole
 
-from toolvet.batch.summary.options import SummaryOptions
+from toolvet.assess.report.batch.document import DriftReport, LabelReport
+from toolvet.batch.summary.describe import SummaryOptions
 from toolvet.batch.summary.statistics import adjusted, paired_change, share
-from toolvet.batch.summary.times import NO_DAY, days_of
-from toolvet.report.batch.document import DriftReport, LabelReport
+from toolvet.batch.summary.tallies import NO_DAY, days_of
 
 START = date(2026, 3, 2)  # A Monday.
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from mcp import Client
 from tests.proxy.bridge.world import Bridged, is_alive, run
+
+from mcp import Client
 
 MODES: tuple[tuple[str, Literal["legacy", "auto"]], ...] = (("legacy", "legacy"), ("modern", "auto"))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.proxy.bridge.world import META, MODERN_CALL, Bridged, events, heard, run, seen, told
 
-from toolvet.proxy.bridge import shared as shared_module, stream as stream_module
-from toolvet.proxy.bridge.events import EventId, EventLog, read_event_id
+from toolvet.proxy.bridge import responses as responses_module, shared as shared_module
+from toolvet.proxy.bridge.session import EventId, EventLog, read_event_id
 
 CANCELLED: dict[str, object] = {"method": "notifications/cancelled", "params": {"requestId": 1}}
 
@@ -122,7 +122,7 @@ def test_the_streams_of_two_sessions_never_meet(tmp_path: Path) -> None:
 
 
 def test_a_silent_stream_gets_a_comment_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_module, "PING_SECONDS", 0.01)
+    monkeypatch.setattr(responses_module, "PING_SECONDS", 0.01)
 
     async def test(bridge: Bridged) -> None:
         client, _ = await bridge.calling(await bridge.opened(), 1, f"until:{tmp_path / 'never'}")

@@ -11,12 +11,12 @@ from pathlib import Path
 from tests.proxy.http_world import Answer, Client
 
 from toolvet.proxy.bridge.bridge import Bridge
-from toolvet.proxy.http.front import Front
-from toolvet.proxy.http.guard import Guard, Listen
+from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.request_filter import Listen, RequestFilter
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
+from toolvet.proxy.session import Policies
 
 SERVER = str(Path(__file__).with_name("bridged_server.py"))
 VERSION = "2026-07-28"
@@ -85,7 +85,9 @@ async def bridged(era: str, **environment: str) -> AsyncGenerator[Bridged]:
     bridge = Bridge([sys.executable, SERVER, era], {**os.environ, **environment}, None)
     where = Listen("127.0.0.1", 0)
     with Recorder([]) as recorder:
-        front = Front(ProxiedServer(bridge, Address(), Policies(), recorder), Guard(where), recorder.render_metrics)
+        front = FrontEnd(
+            ProxiedServer(bridge, Address(), Policies(), recorder), RequestFilter(where), recorder.render_metrics
+        )
         async with listening(front, where) as (_, port):
             yield Bridged(port)
 

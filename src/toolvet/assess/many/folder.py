@@ -19,12 +19,13 @@ from typing import BinaryIO, Final
 import msgspec
 
 from toolvet.assess.many.job import AssessmentJob, AssessmentOutcome
+from toolvet.assess.report.document import Report
 from toolvet.errors import UsageError
-from toolvet.report.document import Report
 
 JOURNAL: Final = "assessed.jsonl"
 SERVERS: Final = "servers"
 _LOCK: Final = ".lock"
+_OWN_NAMES: Final = frozenset({SERVERS, JOURNAL, _LOCK})
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME: Final = 80
 
@@ -41,7 +42,7 @@ class ResultsFolder:
         self.path = path
         try:
             (path / SERVERS).mkdir(parents=True, exist_ok=True, mode=0o700)
-            foreign = sorted(each.name for each in path.iterdir() if each.name not in _own_names())
+            foreign = sorted(each.name for each in path.iterdir() if each.name not in _OWN_NAMES)
         except OSError as error:
             raise UsageError(f"--into {path}: {error.strerror or error}") from error
         if foreign and not (path / JOURNAL).exists():
@@ -126,14 +127,10 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
-def _own_names() -> frozenset[str]:
-    return frozenset({SERVERS, JOURNAL, _LOCK})
-
-
 def _take_lock(path: Path) -> BinaryIO:
     file = os.fdopen(os.open(path / _LOCK, os.O_WRONLY | os.O_CREAT, 0o600), "wb")
     try:
-        import fcntl  # noqa: PLC0415 - Windows does not have it, and lets nobody else open what is being written.
+        import fcntl  # noqa: PLC0415 - Windows does not have it, and lets no other process open a file that is being written.
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:

@@ -8,8 +8,8 @@ from typing import Literal, cast
 import msgspec
 
 from toolvet.assess.options import Options
-from toolvet.checks.result import ResultCheck
-from toolvet.transport import Target
+from toolvet.core.checks import ResultCheck
+from toolvet.mcp.transport import Target
 from toolvet.version import __version__
 
 # How an assessment ended: `limit` is a limit of ours that the server went over, `crashed` a fault of toolvet.

@@ -2,7 +2,7 @@
 
 The job is a pickle: it holds the secrets of a target, which must not stand on a command line, and it comes from our own
 process. SIGTERM ends the assessment as Ctrl-C does, and the report has what was seen until then; so does the end of
-stdin, which comes when whoever started us is killed: nobody would watch the limits any more.
+stdin, which comes when the process that started us is killed: no process would watch the limits any more.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ import msgspec
 
 from toolvet.assess import assess
 from toolvet.assess.many.job import AssessmentJob, AssessmentLimits, Ending, WorkerAnswer
+from toolvet.assess.report.document import Report
+from toolvet.assess.report.renderers.json import FORMAT
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.report.document import Report
-from toolvet.report.renderers.json import FORMAT
-from toolvet.transport.orphans import adopt_orphans
+from toolvet.mcp.transport import adopt_orphans
 
 _ENDINGS: Final[Mapping[type[ToolvetError], Ending]] = {
     UnreachableError: "unreachable",

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
-from toolvet.discover import modules
+from toolvet.core.discover import modules
 
-# The categories whose calls show what a tool takes: their outcome is told to `Values.learn` before the next is planned.
+# The categories whose calls show what a tool takes: `Values.learn` receives their outcome before the next is planned.
 FORMATIVE: Final = frozenset({"progressive", "happy_path"})
 # The categories that have a scenario of their own in the report, even where an earlier call had the same arguments.
 SHOWN_TWICE: Final = frozenset({"happy_path"})
@@ -24,8 +24,8 @@ def plan_calls(values: Values, seed: int) -> Iterator[PlannedCall]:
     The happy path is yielded all the same, as `made`.
 
     Args:
-        values: Gives the arguments. What it is told of each call (`learn`) shapes those that follow; where it is told
-            nothing, every call is taken for a success.
+        values: Gives the arguments. Its `learn` receives what each call showed, and this shapes those that follow;
+            without that, every call is taken for a success.
         seed: Chooses where there are more calls than are worth making.
     """
     plans: list[PlannedCall] = []

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.folder import path_kind
-from toolvet.assess.identifiers import absent_values, is_fed, is_identifier
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.harvest import absent_values, is_fed, is_identifier
 from toolvet.assess.values import Values
-from toolvet.schema import compiled
+from toolvet.core.schema import compiled
 
 ORDER: Final = 2.5
 CATEGORY: Final = "edge_case"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
-from toolvet.schema import boundary_examples, compiled
+from toolvet.core.schema import boundary_examples, compiled
 
 ORDER: Final = 4
 CATEGORY: Final = "boundary"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.values import Values
-from toolvet.schema import compiled
-from toolvet.schema.json_value import members
+from toolvet.core.json_value import members
+from toolvet.core.schema import compiled
 
 ORDER: Final = 3
 CATEGORY: Final = "edge_case"

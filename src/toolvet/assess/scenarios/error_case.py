@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
+from toolvet.assess.rules import IntendedViolation
 from toolvet.assess.values import Values
-from toolvet.rules import IntendedViolation
-from toolvet.schema import InvalidExample, compiled, invalid_examples
+from toolvet.core.schema import InvalidExample, compiled, invalid_examples
 
 ORDER: Final = 5
 CATEGORY: Final = "error_case"

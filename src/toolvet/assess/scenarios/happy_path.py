@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.scenarios.progressive import attempts
 from toolvet.assess.values import Values
 

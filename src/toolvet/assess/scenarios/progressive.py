@@ -9,9 +9,9 @@ with style          refused, and left out from now on
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.plan import PlannedCall, SeededChoice
+from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.values import Sample, Values
-from toolvet.rules.subject import Category
+from toolvet.core.tool_rules import Category
 
 ORDER: Final = 1
 CATEGORY: Final[Category] = "progressive"

@@ -9,11 +9,9 @@ from toolvet.batch.arrow import ArrowSchema, RecordBatch, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
-from toolvet.checks.answer import AnswerQuality, FailureSignal, SignalType, read_answer
-from toolvet.checks.answer.read import ScreenedText
-from toolvet.schema.json_value import elements, is_array
-from toolvet.turn import AnswerCheck
-from toolvet.turn.verdict import CLEAN
+from toolvet.core.checks import AnswerQuality, FailureSignal, ScreenedText, SignalType, read_answer
+from toolvet.core.json_value import elements, is_array
+from toolvet.core.turn import CLEAN, AnswerCheck
 
 SIGNAL: Final = pa.struct(
     [*arrow_fields(FailureSignal, without=("position",)), ("start", pa.int64()), ("end", pa.int64())]

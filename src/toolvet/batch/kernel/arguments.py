@@ -8,9 +8,7 @@ import orjson
 from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.checks.arguments import ArgumentCheck, ArgumentReport, Issue
-from toolvet.checks.arguments.correction import mask_arguments
-from toolvet.checks.arguments.report import ReportedFault
+from toolvet.core.checks import ArgumentCheck, ArgumentReport, Issue, ReportedFault, mask_arguments
 
 _TEXT: Final = pa.string()
 # The tool's definition has what is the same for all rows: the schema, advice, examples.

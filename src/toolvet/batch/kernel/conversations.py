@@ -7,9 +7,9 @@ from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.answers import SIGNAL, signal_record
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.checks.answer import AnswerQuality
-from toolvet.schema.json_value import is_object
-from toolvet.turn import CallVerdict, ConversationCheck, TurnVerdict
+from toolvet.core.checks import AnswerQuality
+from toolvet.core.json_value import is_object
+from toolvet.core.turn import CallVerdict, ConversationCheck, TurnVerdict
 
 _TEXT: Final = pa.string()
 # What a column on answers has beside these is for a single answer: `toolvet batch answers` says it.

@@ -8,10 +8,8 @@ import msgspec
 from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.envelope import check_envelope
-from toolvet.envelope.check.check import EnvelopeVerdict
-from toolvet.envelope.check.sightings import find_sightings
-from toolvet.schema.json_value import is_object
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_sightings
+from toolvet.core.json_value import is_object
 
 ENVELOPES: Final[ArrowSchema] = pa.schema(
     [*arrow_fields(EnvelopeVerdict), ("envelopes", pa.int32()), (PROBLEM, pa.string())]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toolvet.batch.arrow import compute
 from toolvet.batch.kernel.texts import Flags, Texts
-from toolvet.checks.answer.raw_error import raw_error_table
+from toolvet.core.checks import raw_error_table
 
 _SHORT: Final = 600  # As in `checks.answer.raw_error`: longer texts are looked at only if they begin like this.
 _OPENS: Final = b"{< \n\t"

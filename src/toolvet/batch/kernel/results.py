@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.checks.result import ResultCheck, ResultMetadata, ResultVerdict
-from toolvet.schema.json_value import is_object, members
+from toolvet.core.checks import ResultCheck, ResultMetadata, ResultVerdict
+from toolvet.core.json_value import is_object, members
 
 # Of the metadata, which counts parts of a result, two members have columns; a row has an id of its own.
 _FLAT: Final = ("content_types", "taken_for")

@@ -16,11 +16,9 @@ import numpy as np
 from toolvet.batch.kernel.raw_starts import may_be_raw_error
 from toolvet.batch.kernel.text_ends import Bytes, are_ended
 from toolvet.batch.kernel.texts import Flags, Places, Texts
-from toolvet.checks.answer.phrases import phrases
-from toolvet.checks.answer.read import ScreenedText
-from toolvet.matching import Hit, PatternSet
-from toolvet.matching.rows import Reach, RowScan
-from toolvet.turn import AnswerCheck
+from toolvet.core.checks import ScreenedText, phrases
+from toolvet.core.matching import Hit, PatternSet, Reach, RowScan
+from toolvet.core.turn import AnswerCheck
 
 # As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many
 # characters before the end.

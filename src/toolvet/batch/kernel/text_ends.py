@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolvet.batch.kernel.texts import Flags, Places, Texts
-from toolvet.checks.answer.ending_marks import ending_marks
+from toolvet.core.checks import ending_marks
 
 _SPACES: Final = b" \t\n\r\v\f\x1c\x1d\x1e\x1f"
 _MOST_SPACES: Final = 8  # At the end of a text: one with more is judged by itself.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolvet.batch.arrow import Array, compute, pa
-from toolvet.matching.rows import SEPARATOR
+from toolvet.core.matching import SEPARATOR
 
 _LONG = 2**18  # In bytes: to copy a longer text costs memory, and to judge it alone costs no more.
 

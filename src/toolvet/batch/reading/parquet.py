@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from toolvet.batch.arrow import ArrowSchema, RecordBatch, load, pa
-from toolvet.batch.chunk import Chunk, ReadPlace, split
+from toolvet.batch.chunk import Chunk, ReadPosition, split
 from toolvet.batch.location import Location
 from toolvet.errors import UsageError
 
@@ -12,9 +12,9 @@ parquet = load("pyarrow.parquet")
 
 CHUNK_BYTES: Final = 2**20
 """How large a chunk is, about; a single row may be larger."""
-STRETCH_BYTES: Final = 16 * 2**20
-"""How large a stretch is, about, that is read where it is judged."""
-_MOST_STRETCHES: Final = 8  # Of a row group: whoever reads one of them decodes those before it, too.
+RANGE_BYTES: Final = 16 * 2**20
+"""How large a range is, about, that is read where it is judged."""
+_MOST_RANGES: Final = 8  # Of a row group: a reader of one of them decodes those before it, too.
 _MOST_ROWS: Final = 2**16
 _BUFFER: Final = 2**20
 
@@ -42,7 +42,7 @@ class ParquetReader:
         """The types of these columns."""
         return pa.schema([self._file.schema_arrow.field(name) for name in wanted])
 
-    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPosition) -> Iterator[Chunk]:
         """Yield the rows from `start.at` on. Rows of a page that is damaged, and those behind it, are lost."""
         first = 0
         for group in range(self._file.num_row_groups):
@@ -51,16 +51,16 @@ class ParquetReader:
                 yield from self._group(group, first, rows, wanted, start.at)
             first += rows
 
-    def stretches(self, wanted: tuple[str, ...], at: int) -> Iterator[tuple[int, int]]:
+    def ranges(self, wanted: tuple[str, ...], at: int) -> Iterator[tuple[int, int]]:
         """Yield the rows from `at` on as parts of some megabytes: small row groups together, large ones divided."""
         start = first = size = 0
         for group in range(self._file.num_row_groups):
             rows, held = self._file.metadata.row_group(group).num_rows, self._size(group, wanted)
-            parts = max(1, min(_MOST_STRETCHES, held // STRETCH_BYTES, rows))
+            parts = max(1, min(_MOST_RANGES, held // RANGE_BYTES, rows))
             ends = [first + rows * (part + 1) // parts for part in range(parts)]
             size += held
             first += rows
-            if size < STRETCH_BYTES and group + 1 < self._file.num_row_groups:
+            if size < RANGE_BYTES and group + 1 < self._file.num_row_groups:
                 continue
             for end in ends:
                 if end > max(at, start):
@@ -89,8 +89,8 @@ class ParquetReader:
                     body = encoded(part)
                     yield Chunk("arrow", body, self._number, at - part.num_rows + 1, part.num_rows, self._after(at))
 
-    def _after(self, at: int) -> ReadPlace:
-        return ReadPlace(self._number, at, at + 1)
+    def _after(self, at: int) -> ReadPosition:
+        return ReadPosition(self._number, at, at + 1)
 
     def _batch_rows(self, group: int, wanted: tuple[str, ...]) -> int:
         """How many rows make a chunk, by what the metadata says of the sizes."""

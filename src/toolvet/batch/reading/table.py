@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, BinaryIO, Final, cast
 
 from toolvet.batch.arrow import ArrowSchema, pa
-from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPlace
+from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPosition
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES, encoded
 from toolvet.errors import UsageError
@@ -36,7 +36,7 @@ class TableReader:
         """The types of these columns: texts."""
         return pa.schema([(name, pa.string()) for name in wanted])
 
-    def chunks(self, wanted: tuple[str, ...], start: ReadPlace) -> Iterator[Chunk]:
+    def chunks(self, wanted: tuple[str, ...], start: ReadPosition) -> Iterator[Chunk]:
         """Yield the rows from `start.at` on; a row with too few cells, or too many, has a problem."""
         csv.field_size_limit(_LONGEST_CELL)
         places = [self.names.index(name) for name in wanted]
@@ -120,7 +120,7 @@ class _GatheredRows:
             [*arrays, pa.array(self._problems, pa.string())], names=[*self._names, READ_PROBLEM]
         )
         count, first = self.count, self._at - self.count + 1
-        after = ReadPlace(self._file, self._at, self._at + 1)
+        after = ReadPosition(self._file, self._at, self._at + 1)
         self._rows, self._problems, self.size = [], [], 0
         return Chunk("arrow", encoded(batch), self._file, first, count, after)
 

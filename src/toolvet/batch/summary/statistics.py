@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from toolvet.report.batch.document import ShareFigure
-from toolvet.review.learning.thresholds import lower_bound
+from toolvet.assess.report import ShareFigure
+from toolvet.server.review import lower_bound
 
 _DIGITS: Final = 6
 _TWO_SIDED: Final = 0.975  # The quantile of a two-sided interval at 95 %.

@@ -6,13 +6,17 @@ division either, and the counts of those that are kept are exact.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, Final, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from toolvet.batch.arrow import Array, compute, pa
+from toolvet.assess.report import PeriodLength
+from toolvet.batch.arrow import Array, RecordBatch, compute, pa
+from toolvet.core.discover import read_toml
 
 MICRO: Final = 1_000_000
 """Shares are summed in millionths."""
@@ -196,3 +200,223 @@ def merged(own: dict[str, Any], others: Iterable[tuple[str, Any]]) -> None:
     """Merge tallies by name into `own`."""
     for name, tally in others:
         own[name].merge(tally)
+
+
+BINS: Final = 10
+
+
+class LabelCounts:
+    """The rows of one label: how many, how many of them flagged, their verdicts, and their probabilities in bins."""
+
+    __slots__ = ("flagged", "rows", "said", "sums", "verdicts")
+
+    def __init__(self, columns: int) -> None:
+        self.rows = self.flagged = 0
+        self.verdicts: dict[str, int] = {}
+        # For each column of probabilities: how many rows a bin has, and what their probabilities come to.
+        self.said: NDArray[Any] = np.zeros((columns, BINS), np.int64)
+        self.sums: NDArray[Any] = np.zeros((columns, BINS), np.int64)
+
+    def add_verdicts(self, counts: Iterable[tuple[str, int]]) -> None:
+        """Add how often each verdict was given."""
+        for word, count in counts:
+            if count:
+                self.verdicts[word] = self.verdicts.get(word, 0) + count
+        self.verdicts = keep_smallest(self.verdicts)
+
+    def merge(self, other: "LabelCounts") -> None:
+        """Add the counts of other rows with the same label."""
+        self.rows += other.rows
+        self.flagged += other.flagged
+        self.add_verdicts(other.verdicts.items())
+        self.said = self.said + other.said
+        self.sums = self.sums + other.sums
+
+
+class LabelTally:
+    """What is known of each label. `probabilities` are the columns that say how probable it is that a row is good."""
+
+    def __init__(self, probabilities: Sequence[str]) -> None:
+        self.probabilities = probabilities
+        self.words: dict[str, LabelCounts] = {}
+        self.labelled = self.unlabelled = 0
+
+    def add(self, labels: Array, verdicts: Array, flags: NDArray[Any], batch: RecordBatch) -> None:
+        """Add some rows; `verdicts` are words."""
+        trimmed = compute.utf8_trim_whitespace(_as_words(labels))
+        codes, words = coded(compute.if_else(compute.equal(trimmed, ""), None, trimmed))
+        is_labelled = codes >= 0
+        self.labelled += int(is_labelled.sum())
+        self.unlabelled += int((~is_labelled).sum())
+        given, kinds = coded(verdicts)
+        counts = np.bincount(codes[is_labelled], minlength=len(words))
+        flagged = np.bincount(codes[is_labelled & flags], minlength=len(words))
+        both = is_labelled & (given >= 0)
+        table = np.bincount(codes[both] * len(kinds) + given[both], minlength=len(words) * len(kinds))
+        rows: list[list[int]] = table.reshape(len(words), len(kinds)).tolist() if len(kinds) else [[]] * len(words)
+        for place, word in enumerate(words):
+            own = self.words.setdefault(word, LabelCounts(len(self.probabilities)))
+            own.rows += int(counts[place])
+            own.flagged += int(flagged[place])
+            own.add_verdicts(zip(kinds, rows[place], strict=True))
+        for column, name in enumerate(self.probabilities):
+            if name in batch.schema.names:
+                self._add_said(column, batch.column(name), codes, words)
+        self.words = keep_smallest(self.words)
+
+    def merge(self, other: "LabelTally") -> None:
+        """Add what is known of other rows."""
+        self.labelled += other.labelled
+        self.unlabelled += other.unlabelled
+        for word, counts in other.words.items():
+            self.words.setdefault(word, LabelCounts(len(self.probabilities))).merge(counts)
+        self.words = keep_smallest(self.words)
+
+    def _add_said(self, column: int, said: Array, codes: NDArray[Any], words: Sequence[str]) -> None:
+        numbers = np.asarray(compute.fill_null(said.cast(pa.float64()), np.nan))
+        known = np.isfinite(numbers) & (codes >= 0)
+        micro = micros(numbers[known])
+        places = codes[known] * BINS + np.minimum(micro * BINS // 1_000_000, BINS - 1)
+        rows = np.bincount(places, minlength=len(words) * BINS).reshape(-1, BINS)
+        # Sums of doubles are exact up to 2**53, which are nine billion rows of millionths in one batch.
+        sums = np.bincount(places, weights=micro, minlength=len(words) * BINS).reshape(-1, BINS).astype(np.int64)
+        for place, word in enumerate(words):
+            own = self.words[word]
+            own.said[column] += rows[place]
+            own.sums[column] += sums[place]
+
+
+def _as_words(labels: Array) -> Array:
+    """Labels as texts: numbers and truth values as JSON writes them; of what is nested nothing."""
+    if pa.types.is_dictionary(labels.type):
+        return _as_words(labels.dictionary_decode())
+    try:
+        return labels.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(len(labels), pa.string())
+
+
+class LabelWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which labels say that a row is bad, and which that it is good."""
+
+    bad: tuple[str, ...]
+    good: tuple[str, ...]
+
+
+def meanings(words: Iterable[str], bad: Sequence[str] | None, good: Sequence[str] | None) -> dict[str, bool | None]:
+    """Return for each label whether it says that a row is bad; None where that is not known.
+
+    Labels that are given as `bad` or `good` decide: where one of the two is given alone, all others are the opposite.
+    Without any, it is the words of `label_words.toml`, whatever their case.
+    """
+    if bad is None and good is None:
+        known = read_toml(__package__ or "", "label_words.toml", LabelWords)
+        return {word: _meaning(_plain(word), known.bad, known.good) for word in words}
+    wanted, fine = ([_plain(word) for word in given or ()] for given in (bad, good))
+    found: dict[str, bool | None] = {}
+    for word in words:
+        meaning = _meaning(_plain(word), wanted, fine)
+        if meaning is None and (bad is None or good is None):
+            meaning = bad is None
+        found[word] = meaning
+    return found
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _meaning(word: str, bad: Sequence[str], good: Sequence[str]) -> bool | None:
+    return True if word in bad else False if word in good else None
+
+
+NO_DAY: Final = np.iinfo(np.int64).min
+"""What a row has whose time is missing or cannot be read."""
+_FIRST, _LAST = (np.datetime64(day, "D").astype(np.int64) for day in ("1970-01-01", "2199-12-31"))
+_DAY_SECONDS: Final = 86_400
+# Seconds since 1970 up to the year 2199 have at most ten digits; milliseconds, micro- and nanoseconds three more each.
+_SECONDS_BELOW: Final = 1e10
+_EPOCH: Final = date(1970, 1, 1)
+
+MOST_DAYS: Final = 45
+_MOST_WEEKS: Final = 60
+
+Days = NDArray[np.int64]
+
+
+def days_of(column: Array) -> Days:
+    """Return the day of each row in UTC: of times, dates, texts that begin as ISO 8601 does, and seconds since 1970.
+
+    A text is taken at its word: of "2026-03-01T23:30:00-05:00" it is the first of March.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return days_of(column.dictionary_decode())
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        found = column.cast(pa.timestamp("ms", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
+        return _within(np.asarray(compute.fill_null(found, NO_DAY)) // (1000 * _DAY_SECONDS))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _within(_since_epoch(np.asarray(compute.fill_null(column.cast(pa.float64(), safe=False), np.nan))))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _within(_from_texts(column.cast(pa.string())))
+    return np.full(len(column), NO_DAY, np.int64)
+
+
+def _since_epoch(seconds: NDArray[Any]) -> Days:
+    for _ in range(3):
+        seconds = np.where(np.abs(seconds) >= _SECONDS_BELOW, seconds / 1000, seconds)
+    days = np.floor(seconds / _DAY_SECONDS)
+    return np.where(np.isfinite(days), np.nan_to_num(days, posinf=0, neginf=0), NO_DAY).astype(np.int64)
+
+
+def _from_texts(texts: Array) -> Days:
+    """The days that texts begin with, each different text read once."""
+    encoded = compute.dictionary_encode(compute.utf8_slice_codeunits(compute.utf8_ltrim_whitespace(texts), 0, 10))
+    known = np.array([*map(_day, encoded.dictionary.to_pylist()), NO_DAY], np.int64)
+    codes = np.asarray(compute.fill_null(encoded.indices, -1)).astype(np.int64)
+    return known[codes]
+
+
+def _day(text: str) -> int:
+    try:
+        return (date.fromisoformat(text) - _EPOCH).days
+    except ValueError:
+        pass
+    try:
+        seconds = float(text)
+    except ValueError:
+        return NO_DAY
+    # Ten digits of seconds; more of them were cut off, as they would not change the day of milliseconds.
+    return int(_since_epoch(np.array([seconds]))[0]) if text.isdecimal() and len(text) == len("1767225600") else NO_DAY
+
+
+def _within(days: Days) -> Days:
+    return np.where((days >= _FIRST) & (days <= _LAST), days, NO_DAY).astype(np.int64)
+
+
+def fitting_length(days: Iterable[int]) -> PeriodLength:
+    """Return the shortest period of which there are not too many to look at."""
+    known = list(days)
+    span = max(known) - min(known) + 1 if known else 0
+    return "day" if span <= MOST_DAYS else "week" if span <= 7 * _MOST_WEEKS else "month"
+
+
+def period_start(day: int, per: PeriodLength) -> date:
+    """Return the first day of the period in which a day is.
+
+    >>> period_start(20_000, "week").isoformat()
+    '2024-09-30'
+    """
+    found = _EPOCH + timedelta(days=day)
+    if per == "day":
+        return found
+    return found - timedelta(days=found.weekday()) if per == "week" else found.replace(day=1)
+
+
+def next_start(start: date, per: PeriodLength) -> date:
+    """Return the first day of the period behind the one that begins with `start`."""
+    if per == "day":
+        return start + timedelta(days=1)
+    if per == "week":
+        return start + timedelta(days=7)
+    return (start + timedelta(days=32)).replace(day=1)

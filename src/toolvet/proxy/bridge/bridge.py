@@ -1,6 +1,6 @@
 """`toolvet proxy --listen ADDRESS -- COMMAND`: a server on pipes, offered over Streamable HTTP.
 
-For the exchanges the bridge is one more server over HTTP (`Upstream`), so that policies, record and guard are the same.
+For the exchanges the bridge is one more server over HTTP (`Upstream`): policies, record and filter are the same.
 
 Each legacy session has a process of its own, started by `initialize` and ended by DELETE: what a server keeps belongs
 to one client, as on a pipe. The modern era has no sessions; its requests share one process under ids of the bridge, and
@@ -14,24 +14,22 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.errors import UnreachableError
+from toolvet.mcp.transport import StdioTarget
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, RequestHead, parse
 from toolvet.proxy.bridge.headers import find_mismatch, is_complete, is_modern, names_modern_era
-from toolvet.proxy.bridge.process import BridgedProcess
+from toolvet.proxy.bridge.process import BridgedProcess, SpareProcesses
 from toolvet.proxy.bridge.responses import error_response, text_response
 from toolvet.proxy.bridge.session import BridgedSession
 from toolvet.proxy.bridge.shared import SharedServer
-from toolvet.proxy.bridge.spares import SpareProcesses
 from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.callers import SESSION_ID
-from toolvet.proxy.http.front import Front
-from toolvet.proxy.http.guard import Guard, read_listen
+from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
-from toolvet.proxy.http.serve import run_front
+from toolvet.proxy.http.request_filter import RequestFilter, read_listen
+from toolvet.proxy.http.serve import run_front_end
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
-from toolvet.transport import StdioTarget
-from toolvet.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, parse
-from toolvet.wire.http_head import RequestHead
+from toolvet.proxy.session import Policies
 
 _PATH: Final = b"/mcp"
 _MOST_SESSIONS: Final = 64
@@ -74,10 +72,12 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
         UsageError: For an address or token that cannot be used.
     """
     where = read_listen(listen)
-    guard = Guard(where, token, hosts=hosts, origins=origins)
+    request_filter = RequestFilter(where, token, hosts=hosts, origins=origins)
     bridge = Bridge(command, env, cwd, policies.settings.max_message_bytes)
-    front = Front(ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), guard, recorder.render_metrics)
-    return run_front(front, where, _PATH.decode(), ready)
+    front = FrontEnd(
+        ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), request_filter, recorder.render_metrics
+    )
+    return run_front_end(front, where, _PATH.decode(), ready)
 
 
 class Bridge:
@@ -109,14 +109,21 @@ class Bridge:
             case b"GET" | b"DELETE" if names_modern_era(head):
                 return text_response(405, b"", _ALLOW_MODERN)
             case b"GET":
-                return self._listen(head)
+                if not _accepted(head) & _EVENTS:
+                    return error_response(406, None, _INVALID_REQUEST, "The header Accept must list text/event-stream")
+                session = self._known(head.get(SESSION_ID))
+                return session if isinstance(session, UpstreamResponse) else session.listen(head.get(b"last-event-id"))
             case b"DELETE":
-                return self._delete(head)
+                session = self._known(head.get(SESSION_ID))
+                if isinstance(session, UpstreamResponse):
+                    return session
+                self._end_session(head.get(SESSION_ID) or b"")
+                return text_response(200)
             case _:
                 return text_response(405, b"", _ALLOW)
 
     async def close(self, seconds: float) -> None:
-        """End all processes; each has so many seconds to end by itself."""
+        """End all processes; each has this many seconds to end by itself."""
         self._processes.patience = seconds
         for session_id in list(self._sessions):
             self._end_session(session_id)
@@ -188,24 +195,11 @@ class Bridge:
             response = await session.initialize(request)
         finally:
             if not session.version:
-                # The server refused, or the client went away: nobody knows the session.
+                # The server refused, or the client went away: the session has no user.
                 self._end_session(session_id)
         if session.version:
             response.head.fields.append((b"Mcp-Session-Id", session_id))
         return response
-
-    def _listen(self, head: RequestHead) -> UpstreamResponse:
-        if not _accepted(head) & _EVENTS:
-            return error_response(406, None, _INVALID_REQUEST, "The header Accept must list text/event-stream")
-        session = self._known(head.get(SESSION_ID))
-        return session if isinstance(session, UpstreamResponse) else session.listen(head.get(b"last-event-id"))
-
-    def _delete(self, head: RequestHead) -> UpstreamResponse:
-        session = self._known(head.get(SESSION_ID))
-        if isinstance(session, UpstreamResponse):
-            return session
-        self._end_session(head.get(SESSION_ID) or b"")
-        return text_response(200)
 
     def _known(self, session_id: bytes | None) -> BridgedSession | UpstreamResponse:
         """Return the session of this id, which becomes the latest one; else a response that says what is wrong."""

@@ -7,12 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from toolvet.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY
-from toolvet.schema.json_value import is_object, members
-from toolvet.transport.introduction import LEGACY_VERSIONS
-from toolvet.wire import Request
-from toolvet.wire.header import ParameterHeaders, decode_header, mirror, request_headers
-from toolvet.wire.http_head import RequestHead
+from toolvet.core.json_value import is_object, members
+from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY
+from toolvet.mcp.transport import LEGACY_VERSIONS
+from toolvet.mcp.wire import ParameterHeaders, Request, RequestHead, decode_header, mirror, request_headers
 
 PARAMETER: Final = b"mcp-param-"
 _VERSION: Final = b"mcp-protocol-version"

@@ -1,18 +1,32 @@
-"""A server's process with its pipes on the event loop: lines in, lines out, and an end that leaves nothing behind."""
+"""A server's process with its pipes on the event loop, and processes that are started ahead of time.
+
+`BridgedProcess`: lines in, lines out, and an end that leaves nothing behind.
+
+`SpareProcesses`: a session begins with the start of a process, which takes a second for many servers in Python. So when
+a session is opened soon after another, the next processes are started before they are asked for. A client that keeps
+its session, as most do, causes no spare.
+"""
 
 import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Final
 
+from toolvet.errors import UnreachableError
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, reply_hint
 from toolvet.proxy.stdio.process import ServerProcess
-from toolvet.wire import DEFAULT_MESSAGE_BYTES, LineFramer, Oversize, reply_hint
 
 # Seconds that a process has to end by itself: one half from the end of its stdin, one from a signal.
 PATIENCE: Final = 4.0
+# Starting more at once would only make each of them slower on a small machine.
+_MOST: Final = 2
+# Sessions that were opened within this many seconds count, and a spare waits for so long.
+_RECENT_SECONDS: Final = 15.0
 
 
 class BridgedProcess(asyncio.Protocol):
@@ -32,7 +46,7 @@ class BridgedProcess(asyncio.Protocol):
         self._process = ServerProcess(command, env, cwd)
         self._framer = LineFramer(limit)
         # Whether the unfinished line, which is too long, was reported already.
-        self._is_told = False
+        self._is_reported = False
         self._has_complained = False
         self._receive: Callable[[bytes | Oversize], None] | None = None
         self._ended: Callable[[], None] | None = None
@@ -67,7 +81,7 @@ class BridgedProcess(asyncio.Protocol):
             self._writing.write(line + b"\n")
 
     async def close(self, seconds: float = PATIENCE) -> None:
-        """End the process within so many seconds: by the end of its stdin, then by signals; if cancelled, at once."""
+        """End the process within this many seconds: by the end of its stdin, then by signals; if cancelled, at once."""
         if self._writing is not None:
             self._writing.close()
         try:
@@ -97,15 +111,15 @@ class BridgedProcess(asyncio.Protocol):
         """The server wrote something: pass on the lines that it completes."""
         for line in self._framer.feed(data):
             if isinstance(line, Oversize):
-                if not self._is_told:
+                if not self._is_reported:
                     self._report(line)
-                self._is_told = False
+                self._is_reported = False
             elif line.strip():
                 self._pass_on(line)
         begun = self._framer.oversize
-        if begun is not None and not self._is_told and (begun.is_endless or reply_hint(begun.head) is not None):
+        if begun is not None and not self._is_reported and (begun.is_endless or reply_hint(begun.head) is not None):
             # The end of such a line may never come, and its client must not wait for it.
-            self._is_told = True
+            self._is_reported = True
             self._report(begun)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -131,3 +145,82 @@ class BridgedProcess(asyncio.Protocol):
 
 class _IgnoringProtocol(asyncio.BaseProtocol):
     """For the pipe that is only written to."""
+
+
+class SpareProcesses:
+    """Gives out processes. `make` makes one that is not started."""
+
+    def __init__(self, make: Callable[[], BridgedProcess]) -> None:
+        self._make = make
+        self._spares: deque[BridgedProcess] = deque()
+        self._opened: deque[float] = deque(maxlen=_MOST + 1)
+        self._starting = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        # Seconds that a process has to end by itself.
+        self.patience = PATIENCE
+
+    async def start(self) -> BridgedProcess:
+        """Start a process and return it. Raises UnreachableError if it cannot be started."""
+        process = self._make()
+        await process.start()
+        return process
+
+    async def take(self) -> BridgedProcess:
+        """Return a process for a new session, a spare where there is one. Raises UnreachableError."""
+        process = self._take_spare() or await self.start()
+        self._opened.append(monotonic())
+        self._start_task(self._fill())
+        return process
+
+    def end(self, process: BridgedProcess) -> None:
+        """End a process in the background."""
+        self._start_task(process.close(self.patience))
+
+    async def close(self) -> None:
+        """End all spares, and wait for all processes that are ending."""
+        self._closed = True
+        self._drop()
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _take_spare(self) -> BridgedProcess | None:
+        while self._spares:
+            process = self._spares.popleft()
+            if not process.over.is_set():
+                return process
+            self.end(process)
+        return None
+
+    async def _fill(self) -> None:
+        recent = sum(monotonic() - moment < _RECENT_SECONDS for moment in self._opened)
+        while len(self._spares) + self._starting < min(recent - 1, _MOST) and not self._closed:
+            self._starting += 1
+            try:
+                process = await self.start()
+            except UnreachableError:
+                # The next session reports it.
+                return
+            finally:
+                self._starting -= 1
+            self._spares.append(process)
+        if self._closed:
+            self._drop()
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._spares:
+            self._timer = asyncio.get_running_loop().call_later(_RECENT_SECONDS, self._drop)
+
+    def _drop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._spares:
+            self.end(self._spares.pop())
+
+    def _start_task(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

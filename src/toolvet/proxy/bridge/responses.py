@@ -1,12 +1,12 @@
-"""The HTTP responses that the bridge itself makes."""
+"""The HTTP responses that the bridge itself makes: one message, or a stream of events whose client may come back."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Collection
 from typing import Final
 
+from toolvet.mcp.wire import Field, Id, Oversize, ResponseHead, encode_error, reply_hint
 from toolvet.proxy.http.body import Body, complete_body
 from toolvet.proxy.http.upstream import UpstreamResponse
-from toolvet.wire import Id, encode_error
-from toolvet.wire.http_head import Field, ResponseHead
 
 _JSON: Final = (b"Content-Type", b"application/json")
 # Nothing between us and the client may keep events back.
@@ -28,6 +28,9 @@ _REASONS: Final = {
     502: b"Bad Gateway",
     503: b"Service Unavailable",
 }
+# What is silent for longer may be closed on the way; both official SDKs write a comment as often.
+PING_SECONDS: Final = 15.0
+_PING: Final = b": ping\n\n"
 
 
 def text_response(status: int, words: bytes = b"", *more: Field) -> UpstreamResponse:
@@ -58,3 +61,67 @@ def _head(status: int, fields: list[Field], length: int | None = None) -> Respon
 
 def _nothing() -> None:
     pass
+
+
+class EventStream:
+    """Feeds events to the connection that it has at the moment, and a comment now and then while it is silent."""
+
+    def __init__(self) -> None:
+        self._body: Body | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a client reads it."""
+        return self._body is not None
+
+    def connect(self, left: Callable[[], None] | None = None) -> UpstreamResponse:
+        """Return a response with what is fed from now on; an older connection ends. `left` is called when it closes."""
+        self.finish()
+        body = self._body = Body()
+        self._timer = asyncio.get_running_loop().call_later(PING_SECONDS, self._ping)
+
+        def close() -> None:
+            if self._body is body:
+                self._disconnect()
+                if left is not None:
+                    left()
+
+        return stream_response(body, close)
+
+    def feed(self, event: bytes) -> None:
+        """Send an event; nothing happens without a connection."""
+        if self._body is not None:
+            self._body.feed(event)
+
+    def finish(self) -> None:
+        """End the connection after what was fed."""
+        if self._body is not None:
+            self._body.finish()
+            self._disconnect()
+
+    def _disconnect(self) -> None:
+        self._body = None
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _ping(self) -> None:
+        self.feed(_PING)
+        self._timer = asyncio.get_running_loop().call_later(PING_SECONDS, self._ping)
+
+
+def waiting_for(line: Oversize, waiting: Collection[Id]) -> list[Id]:
+    """Return which of the waiting requests a line answers that was too long to be kept.
+
+    Its beginning or its end shows the id. Where neither does, any of them may wait for it, and none must wait for ever.
+    """
+    hint = reply_hint(line.head + b" " + line.tail)
+    if hint is not None:
+        return [id_ for id_ in waiting if id_ == hint]
+    return list(waiting) if line.is_endless or line.head.lstrip()[:1] in {b"{", b"["} else []
+
+
+def words_for(line: Oversize) -> str:
+    """Return the words for the client."""
+    limit = f"longer than the limit of {line.limit} bytes (max_message_bytes)"
+    return f"The answer of the MCP server is {limit}. Ask for less."

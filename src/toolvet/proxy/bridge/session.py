@@ -1,25 +1,41 @@
-"""One client's session with a process of its own (MCP up to 2025-11-25): streams that outlive their connections.
+r"""One client's session with a process of its own (MCP up to 2025-11-25): streams that outlive their connections.
 
 Each request is answered on a stream of its own, and the client may open one more by GET. When a connection breaks, the
 session goes on, and what the server says meanwhile is kept: a GET with `Last-Event-ID` gets the rest of that stream.
 
 On a pipe only answers and progress say which request they belong to. All other messages of the server go to the latest
 request that a client still listens to, else to the stream by GET, where they wait if there is none.
+
+`EventLog` keeps the events. Each stream has a number; 0 is the stream that a client opens by GET. An event's id is its
+stream and its place in it:
+
+    log.add(3, b"{}")            b"event: message\nid: 3-1\ndata: {}\n\n"
+    log.add(3, b"[]")            b"event: message\nid: 3-2\ndata: []\n\n"
+    log.after(EventId(3, 1))     the second event
 """
 
 import asyncio
-from typing import Final
+from collections import deque
+from typing import Final, NamedTuple
 
 import msgspec
 
-from toolvet.proxy.bridge.events import EventId, EventLog, read_event_id
-from toolvet.proxy.bridge.long_answer import waiting_for, words_for
+from toolvet.core.json_value import members
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    Noise,
+    Notification,
+    Oversize,
+    Request,
+    Result,
+    encode_error,
+    encode_event,
+    parse,
+)
 from toolvet.proxy.bridge.process import BridgedProcess
-from toolvet.proxy.bridge.responses import error_response, json_response
-from toolvet.proxy.bridge.stream import EventStream
+from toolvet.proxy.bridge.responses import EventStream, error_response, json_response, waiting_for, words_for
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
-from toolvet.schema.json_value import members
-from toolvet.wire import ErrorReply, Id, Noise, Notification, Oversize, Request, Result, encode_error, parse
 
 ENDED: Final = "The MCP server is unavailable: it ended before it answered."
 _STANDALONE: Final = 0
@@ -28,6 +44,23 @@ _LISTENING: Final = b": listening\n\n"
 _FIRST_WITH_OPENING: Final = "2025-11-25"
 # Ends the stream of a request that its client cancelled, as the official Python SDK does: servers do not answer it.
 _CANCELLED: Final = -32800
+# Beyond that the oldest events are forgotten, except for the last one.
+_MOST_BYTES: Final = 4 * 2**20
+_MOST_EVENTS: Final = 4000
+_MOST_DIGITS: Final = 15
+# How soon a client may come back, in milliseconds.
+_RETRY: Final = 1000
+
+
+class EventId(NamedTuple):
+    """The place of an event: its stream, and its number in it (0 for the event that opens the stream)."""
+
+    stream: int
+    number: int
+
+    def encode(self) -> bytes:
+        """Return the id as it is written into an event."""
+        return b"%d-%d" % self
 
 
 class SessionRequest(msgspec.Struct):
@@ -139,7 +172,8 @@ class BridgedSession:
 
     def _receive(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            self._receive_oversize(line)
+            for id_ in waiting_for(line, [*self._open, *([self._handshake[0]] if self._handshake is not None else [])]):
+                self._answer(id_, encode_error(id_, -32603, words_for(line)))
             return
         message = parse(line)
         if isinstance(message, Result | ErrorReply):
@@ -149,11 +183,10 @@ class BridgedSession:
             # An answer that cannot be parsed here, for one because it is nested too deeply: its client waits for it.
             self._answer(message.reply_to, line)
         else:
-            self._pass_on(message, line)
-
-    def _receive_oversize(self, line: Oversize) -> None:
-        for id_ in waiting_for(line, [*self._open, *([self._handshake[0]] if self._handshake is not None else [])]):
-            self._answer(id_, encode_error(id_, -32603, words_for(line)))
+            number, stream = self._addressee(message)
+            stream.feed(self._log.add(number, line))
+            if number == _STANDALONE and stream.is_connected:
+                self._delivered = self._log.last(_STANDALONE)
 
     def _answer(self, id_: Id, line: bytes) -> None:
         if self._handshake is not None and self._handshake[0] == id_:
@@ -166,12 +199,6 @@ class BridgedSession:
             opened.stream.finish()
             del self._streams[opened.number]
 
-    def _pass_on(self, message: object, line: bytes) -> None:
-        number, stream = self._addressee(message)
-        stream.feed(self._log.add(number, line))
-        if number == _STANDALONE and stream.is_connected:
-            self._delivered = self._log.last(_STANDALONE)
-
     def _addressee(self, message: object) -> tuple[int, EventStream]:
         if isinstance(message, Notification) and message.method == "notifications/progress":
             token = members(message.params).get("progressToken")
@@ -182,3 +209,59 @@ class BridgedSession:
             if opened.stream.is_connected:
                 return opened.number, opened.stream
         return _STANDALONE, self._streams[_STANDALONE]
+
+
+def read_event_id(text: bytes) -> EventId | None:
+    """Read a `Last-Event-ID`; None for one that is not ours.
+
+    >>> read_event_id(b"3-12"), read_event_id(b"twelve")
+    (EventId(stream=3, number=12), None)
+    """
+    stream, dash, number = text.partition(b"-")
+    if not dash or not stream.isdigit() or not number.isdigit() or len(text) > _MOST_DIGITS:
+        return None
+    return EventId(int(stream), int(number))
+
+
+class EventLog:
+    """The latest events of one session, of all its streams."""
+
+    def __init__(self) -> None:
+        self._events: deque[tuple[EventId, bytes]] = deque()
+        self._size = 0
+        self._numbers: dict[int, int] = {}
+        # The number of the last event of a stream that was forgotten.
+        self._forgotten: dict[int, int] = {}
+        self._streams = 0
+
+    def open_stream(self) -> int:
+        """Return the number of a new stream."""
+        self._streams += 1
+        return self._streams
+
+    def opening(self, stream: int) -> bytes:
+        """Return an event without a message, after which the stream can be resumed."""
+        return b"id: %s\nretry: %d\ndata: \n\n" % (EventId(stream, 0).encode(), _RETRY)
+
+    def add(self, stream: int, message: bytes) -> bytes:
+        """Keep a message, and return the event that carries it."""
+        id_ = EventId(stream, self.last(stream) + 1)
+        self._numbers[stream] = id_.number
+        event = encode_event(message, id_.encode())
+        self._events.append((id_, event))
+        self._size += len(event)
+        while (self._size > _MOST_BYTES or len(self._events) > _MOST_EVENTS) and len(self._events) > 1:
+            forgotten, oldest = self._events.popleft()
+            self._size -= len(oldest)
+            self._forgotten[forgotten.stream] = forgotten.number
+        return event
+
+    def last(self, stream: int) -> int:
+        """Return the number of the last event of a stream, 0 before the first."""
+        return self._numbers.get(stream, 0)
+
+    def after(self, id_: EventId) -> list[bytes] | None:
+        """Return the events of a stream that came after this one; None when some were forgotten, or it never was."""
+        if id_.stream > self._streams or not self._forgotten.get(id_.stream, 0) <= id_.number <= self.last(id_.stream):
+            return None
+        return [event for (stream, number), event in self._events if stream == id_.stream and number > id_.number]

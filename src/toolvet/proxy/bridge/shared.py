@@ -1,46 +1,62 @@
 """One process for all clients of the era without sessions (MCP 2026-07-28): requests in, for each a response.
 
-Requests go to it under ids of the bridge (`ids.py`). Between a request and its answer only progress and subscriptions
+Requests go to it under ids of the bridge. Between a request and its answer only progress and subscriptions
 say whose they are; other messages go to the only open request or are dropped: a client must not receive messages for
 another.
+
+For example, two clients both send a request with id 1 and progress token "a". The server gets
+
+    {"id": 7, "method": "tools/call", "params": {…, "_meta": {"progressToken": 7}}}
+    {"id": 8, "method": "tools/call", "params": {…, "_meta": {"progressToken": 8}}}
+
+and its `{"id": 8, "result": …}` goes to the second client with id 1, its progress for 8 with the token "a". Only these
+members are replaced; everything else of a message stays byte for byte.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolvet.meta import PROTOCOL_VERSION_KEY
-from toolvet.proxy.bridge.headers import PARAMETER, find_parameter_mismatch
-from toolvet.proxy.bridge.ids import number_of, renumber_request, restore_answer, restore_notification
-from toolvet.proxy.bridge.long_answer import waiting_for, words_for
-from toolvet.proxy.bridge.process import BridgedProcess
-from toolvet.proxy.bridge.responses import error_response, json_response
-from toolvet.proxy.bridge.session import ENDED
-from toolvet.proxy.bridge.stream import PING_SECONDS, EventStream
-from toolvet.proxy.http.handling import need_task
-from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
-from toolvet.schema.json_value import elements, members
-from toolvet.transport.introduction import Introduction, from_discover, request_meta
-from toolvet.wire import (
+import msgspec
+
+from toolvet.core.json_value import elements, members
+from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY
+from toolvet.mcp.transport import Introduction, from_discover, request_meta
+from toolvet.mcp.wire import (
     ErrorReply,
     Id,
     Noise,
     Notification,
     Oversize,
+    ParameterHeaders,
     Request,
+    RequestHead,
     Result,
     encode_error,
+    encode_event,
+    encode_members,
     encode_notification,
+    encode_raw,
     encode_request,
+    parameter_headers,
     parse,
+    split_member,
+    split_members,
 )
-from toolvet.wire.header import ParameterHeaders, parameter_headers
-from toolvet.wire.http_head import RequestHead
-from toolvet.wire.sse import encode_event
-
-if TYPE_CHECKING:
-    import msgspec
+from toolvet.proxy.bridge.headers import PARAMETER, find_parameter_mismatch
+from toolvet.proxy.bridge.process import BridgedProcess
+from toolvet.proxy.bridge.responses import (
+    PING_SECONDS,
+    EventStream,
+    error_response,
+    json_response,
+    waiting_for,
+    words_for,
+)
+from toolvet.proxy.bridge.session import ENDED
+from toolvet.proxy.http.handling import need_task
+from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 
 # The HTTP status for a JSON-RPC error code (MCP 2026-07-28, transports; -32600 as both official SDKs).
 _STATUS: Final[Mapping[int, int]] = {-32600: 400, -32601: 404, -32020: 400, -32021: 400, -32022: 400}
@@ -51,6 +67,7 @@ _LIFETIME: Final = 30.0
 _LEAST: Final = 10.0
 _MOST: Final = 300.0
 _QUESTION_SECONDS: Final = 10.0
+_SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 
 
 class BridgedRequest:
@@ -81,7 +98,9 @@ class BridgedRequest:
             words = f"The MCP server's answer cannot be read: {parsed.reason}."
             restored, status = encode_error(self._id, -32603, words), 502
         else:
-            restored, status = restore_answer(message, self._id), 502 if is_ours else _status(parsed)
+            code = parsed.code if isinstance(parsed, ErrorReply) else None
+            restored = restore_answer(message, self._id)
+            status = 502 if is_ours else _STATUS.get(code, 200) if code is not None else 200
         if self._stream is not None:
             self._stream.feed(encode_event(restored))
             self._stream.finish()
@@ -225,7 +244,8 @@ class SharedServer:
 
     def _receive(self, line: bytes | Oversize) -> None:
         if isinstance(line, Oversize):
-            self._receive_oversize(line)
+            for lost in waiting_for(line, self._open):
+                self._open.pop(lost).answer(encode_error(lost, -32603, words_for(line)), is_ours=True)
             return
         message = parse(line)
         id_ = message.id if isinstance(message, Result | ErrorReply) else None
@@ -242,10 +262,6 @@ class SharedServer:
         elif number is None and not isinstance(message, Noise) and len(self._open) == 1:
             next(iter(self._open.values())).pass_on(line)
 
-    def _receive_oversize(self, line: Oversize) -> None:
-        for id_ in waiting_for(line, self._open):
-            self._open.pop(id_).answer(encode_error(id_, -32603, words_for(line)), is_ours=True)
-
     def _forget(self, key: Id) -> None:
         """Drop a request whose client went away, which cancels it."""
         bridged = self._open.pop(key, None)
@@ -259,5 +275,72 @@ class SharedServer:
             self._open.pop(id_).answer(encode_error(id_, -32603, ENDED), is_ours=True)
 
 
-def _status(answer: object) -> int:
-    return _STATUS.get(answer.code, 200) if isinstance(answer, ErrorReply) else 200
+def renumber_request(request: Request, number: int) -> tuple[bytes, msgspec.Raw | None]:
+    """Replace id and progress token by `number`. Returns the message and the client's token, None if it has none."""
+    message = split_members(request.raw)
+    message["id"] = encode_raw(number)
+    token: msgspec.Raw | None = None
+    if request.body is not None and bytes(request.body).lstrip().startswith(b"{"):
+        params = split_member(message, "params")
+        meta = split_member(params, "_meta")
+        if "progressToken" in meta:
+            token = msgspec.Raw(bytes(meta["progressToken"]))
+            meta["progressToken"] = encode_raw(number)
+            params["_meta"] = encode_raw(meta)
+            message["params"] = encode_raw(params)
+    return encode_members(message), token
+
+
+def restore_answer(answer: bytes, id_: Id) -> bytes:
+    """Return the answer under the id that the client gave."""
+    message = split_members(answer)
+    message["id"] = encode_raw(id_)
+    if "result" in message and bytes(message["result"]).lstrip().startswith(b"{"):
+        _restore_subscription(message, "result", id_)
+    return encode_members(message)
+
+
+def number_of(notification: Notification) -> int | None:
+    """Return the number of the request that a notification is about: its progress token, or its subscription."""
+    try:
+        params = _ADDRESS.decode(notification.body) if notification.body is not None else None
+    except msgspec.MsgspecError:
+        return None
+    if params is None:
+        return None
+    number = params.progress_token if params.progress_token is not None else params.meta.get(_SUBSCRIPTION)
+    if isinstance(number, str) and number.isdigit() and len(number) < 19:
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def restore_notification(notification: bytes, id_: Id, token: msgspec.Raw | None) -> bytes:
+    """Return the notification with the client's own token and subscription in it."""
+    message = split_members(notification)
+    params = split_member(message, "params")
+    if "progressToken" in params and token is not None:
+        params["progressToken"] = token
+        message["params"] = encode_raw(params)
+    _restore_subscription(message, "params", id_)
+    return encode_members(message)
+
+
+def _restore_subscription(message: "dict[str, msgspec.Raw]", key: str, id_: Id) -> None:
+    holder = split_member(message, key)
+    meta = split_member(holder, "_meta")
+    if _SUBSCRIPTION in meta:
+        # A subscription is named after its request, as a string or as the number it is.
+        was_text = bytes(meta[_SUBSCRIPTION]).lstrip().startswith(b'"')
+        meta[_SUBSCRIPTION] = encode_raw(str(id_) if was_text else id_)
+        holder["_meta"] = encode_raw(meta)
+        message[key] = encode_raw(holder)
+
+
+class _NotificationAddress(msgspec.Struct):
+    """The members of `params` that name a request."""
+
+    progress_token: object = msgspec.field(name="progressToken", default=None)
+    meta: dict[str, object] = msgspec.field(name="_meta", default_factory=dict[str, object])
+
+
+_ADDRESS: Final = msgspec.json.Decoder(_NotificationAddress)

@@ -1,9 +1,14 @@
-"""The body of one HTTP message as it arrives: a connection feeds chunks, a reader awaits them, backpressure between."""
+"""The body of one HTTP message as it arrives, and the answer to one request as a handler writes it.
 
-from collections.abc import Callable
-from typing import Final
+`Body`: a connection feeds chunks, a reader awaits them, with backpressure between. `Responder` writes an answer:
+complete, or piece by piece.
+"""
 
-from toolvet.proxy.http.handling import Wakeup
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Protocol, TypeAlias
+
+from toolvet.mcp.wire import BodyWriter, Length, RequestHead, ResponseHead, encode_response_head, response_framing
+from toolvet.proxy.http.handling import OneTimeEvent
 
 # With more unread bytes than that, the connection is paused until they were read.
 _FULL: Final = 256 * 1024
@@ -26,7 +31,7 @@ class Body:
         self.pause = pause
         self._resume = resume
         self._chunks: list[bytes] = []
-        self._waiter: Wakeup | None = None
+        self._waiter: OneTimeEvent | None = None
         self._error: BrokenBodyError | None = None
         self._paused = False
         self._discards = False
@@ -90,7 +95,7 @@ class Body:
                 raise self._error
             if self.done:
                 return True
-            self._waiter = Wakeup()
+            self._waiter = OneTimeEvent()
             await self._waiter
         return False
 
@@ -125,7 +130,7 @@ class Body:
         waiter = self._waiter
         if waiter is not None:
             self._waiter = None
-            waiter.come()
+            waiter.set()
 
 
 def complete_body(data: bytes) -> Body:
@@ -135,3 +140,77 @@ def complete_body(data: bytes) -> Body:
         body.feed(data)
     body.done = True
     return body
+
+
+class ClientGoneError(Exception):
+    """The client closed the connection, so the answer has no reader."""
+
+
+class _AnsweredConnection(Protocol):
+    """What an answer needs of the connection that it is written to."""
+
+    def write(self, data: bytes) -> None: ...
+
+    async def drain(self) -> None: ...
+
+    def finish_answer(self, responder: "Responder") -> None: ...
+
+    def abort(self) -> None: ...
+
+
+class Responder:
+    """Writes the answer to one request: `send` for a complete one, or `start`, `write` and `end`.
+
+    `begun` and `ended` say how far the answer got.
+    """
+
+    __slots__ = ("_connection", "_head", "_writer", "begun", "ended")
+
+    def __init__(self, connection: "_AnsweredConnection", head: RequestHead) -> None:
+        self._connection = connection
+        self._head = head
+        self._writer = BodyWriter("none")
+        self.begun = False
+        self.ended = False
+
+    def send(self, head: ResponseHead, data: bytes = b"") -> None:
+        """Send a complete answer. Sets `head.length`."""
+        head.length = None if head.status in {204, 304} else len(data)
+        self.start(head, data)
+        self.end()
+
+    def start(self, head: ResponseHead, data: bytes = b"") -> None:
+        """Send the head and `data`, the beginning of the body. A body without a length ends with `end`."""
+        self.begun = True
+        framing = response_framing(self._head, head)
+        if framing == "close":
+            self._head.keep_alive = False
+        writer = self._writer = BodyWriter(framing)
+        length: Length = "chunked" if framing == "chunked" else head.length
+        encoded = encode_response_head(head, length, close=not self._head.keep_alive)
+        self._connection.write(encoded + writer.write(data) if data else encoded)
+
+    def write(self, data: bytes) -> None:
+        """Send a part of the body, at least one byte."""
+        self._connection.write(self._writer.write(data))
+
+    async def drain(self) -> None:
+        """Wait until the client has read most of the answer. Raises ClientGoneError when it closed the connection."""
+        await self._connection.drain()
+
+    def end(self) -> None:
+        """End the body, and with it the answer."""
+        self.ended = True
+        last = self._writer.end()
+        if last:
+            self._connection.write(last)
+        self._connection.finish_answer(self)
+
+    def abort(self) -> None:
+        """Cut the connection, so that the client does not take a body that broke off for a complete one."""
+        if not self.ended:
+            self._connection.abort()
+
+
+Handler: TypeAlias = Callable[[RequestHead, Body, Responder], Coroutine[Any, Any, None]]
+"""Handles one request from its head to the end of its answer."""

@@ -8,38 +8,51 @@ no limit here: that is between client and server.
 import asyncio
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import httptools
 
-from toolvet.proxy.http.body import Body
+from toolvet.mcp.wire import Field, RequestHead, ResponseHead, encode_response_head
+from toolvet.proxy.http.body import Body, ClientGoneError, Handler, Responder
 from toolvet.proxy.http.handling import Handling, in_turn
 from toolvet.proxy.http.known_head import KnownRequest
-from toolvet.proxy.http.request_refusal import (
-    CROWDED,
-    LARGE_HEAD,
-    LATE_BODY,
-    LATE_HEAD,
-    LONG_TARGET,
-    NO_CODING,
-    NO_HTTP,
-    NO_VERSION,
-    RequestRefusal,
-    RequestRefusedError,
-)
-from toolvet.proxy.http.responder import ClientGoneError, Handler, Responder
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_response_head
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections
 
-# A request that is answered already is read on for so many bytes, so that closing does not take the answer away.
+# A request that is answered already is read on for this many bytes, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-# A client that is refused while it still sends gets so many seconds to read why.
+# A client that is refused while it still sends gets this many seconds to read why.
 _LINGER_SECONDS: Final = 2.0
 # The line break and `: ` of a field.
 _AROUND_FIELD: Final = 4
+
+
+class RequestRefusal(NamedTuple):
+    """Why a request cannot be read: the status line of its answer and its text."""
+
+    status: int
+    reason: bytes
+    words: bytes
+
+
+class RequestRefusedError(Exception):
+    """The request that is being read is not served."""
+
+    def __init__(self, refusal: RequestRefusal) -> None:
+        super().__init__()
+        self.refusal = refusal
+
+
+NO_HTTP: Final = RequestRefusal(400, b"Bad Request", b"this is no HTTP/1.1 request")
+NO_VERSION: Final = RequestRefusal(505, b"HTTP Version Not Supported", b"the proxy serves HTTP/1.1 and HTTP/1.0")
+NO_CODING: Final = RequestRefusal(501, b"Not Implemented", b"the only transfer coding here is chunked, once")
+LONG_TARGET: Final = RequestRefusal(414, b"URI Too Long", b"the request's target is too long")
+LARGE_HEAD: Final = RequestRefusal(431, b"Request Header Fields Too Large", b"the request's head is too large")
+LATE_HEAD: Final = RequestRefusal(408, b"Request Timeout", b"the request's head took too long")
+LATE_BODY: Final = RequestRefusal(408, b"Request Timeout", b"the request's body took too long")
+CROWDED: Final = RequestRefusal(503, b"Service Unavailable", b"too many connections")
 
 
 class ClientConnection(asyncio.Protocol):
@@ -86,11 +99,6 @@ class ClientConnection(asyncio.Protocol):
         self._refusal: RequestRefusal | None = None
         self._closing = False
         self._lingering = 0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request is being read or answered."""
-        return self._current is None and not self._in_head
 
     # asyncio.Protocol
 

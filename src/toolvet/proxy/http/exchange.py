@@ -14,20 +14,30 @@ from typing import Final
 
 import msgspec
 
-from toolvet.proxy.http.body import Body, BrokenBodyError, complete_body
-from toolvet.proxy.http.callers import SESSION_ID, Caller
+from toolvet.mcp.wire import (
+    Id,
+    Message,
+    Noise,
+    RawSseFramer,
+    Request,
+    RequestHead,
+    ResponseHead,
+    encode_error,
+    encode_event,
+    has_id,
+    parse,
+    read_data,
+    replace_data,
+    request_headers,
+)
+from toolvet.proxy.http.body import Body, BrokenBodyError, Responder, complete_body
+from toolvet.proxy.http.callers import SESSION_ID, Caller, Requester
 from toolvet.proxy.http.handling import need_task
 from toolvet.proxy.http.proxied_server import ProxiedServer
-from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.sender import Requester
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
-from toolvet.wire import Id, Message, Noise, Request, encode_error, parse
-from toolvet.wire.header import request_headers
-from toolvet.wire.http_head import RequestHead, ResponseHead
-from toolvet.wire.sse import RawSseFramer, encode_event, has_id, read_data, replace_data
+from toolvet.proxy.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"

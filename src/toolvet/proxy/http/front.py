@@ -12,16 +12,15 @@ from urllib.parse import unquote_to_bytes
 import httptools
 import msgspec
 
-from toolvet.proxy.http.body import Body, BrokenBodyError
+from toolvet.mcp.wire import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
+from toolvet.proxy.http.body import Body, BrokenBodyError, Responder
+from toolvet.proxy.http.callers import Requester, sender_of
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
-from toolvet.proxy.http.guard import TOKEN_FIELD, Denied, Guard
 from toolvet.proxy.http.proxied_server import ProxiedServer
-from toolvet.proxy.http.responder import Responder
-from toolvet.proxy.http.sender import Requester, sender_of
+from toolvet.proxy.http.request_filter import TOKEN_FIELD, Denied, RequestFilter
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
 from toolvet.proxy.http.upstream import UpstreamError
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.wire.http_head import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
@@ -40,7 +39,7 @@ _REASONS: Final = {
 _WRONG_ESCAPE: Final = re.compile(rb"%(?:00|(?![0-9A-Fa-f]{2}))")
 
 
-class _SeenMessage(msgspec.Struct, frozen=True):
+class _CachedHead(msgspec.Struct, frozen=True):
     """The form of a message's head as it came, and what was made of it."""
 
     form: HeadForm
@@ -48,7 +47,7 @@ class _SeenMessage(msgspec.Struct, frozen=True):
     sender: Requester
 
 
-class Visitor:
+class ConnectionHandler:
     """Handles the requests of one connection.
 
     Clients send the same head with each message, but for its length. What the first one said is remembered until
@@ -58,9 +57,9 @@ class Visitor:
 
     __slots__ = ("_front", "_seen")
 
-    def __init__(self, front: "Front") -> None:
+    def __init__(self, front: "FrontEnd") -> None:
         self._front = front
-        self._seen: _SeenMessage | None = None
+        self._seen: _CachedHead | None = None
 
     async def handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
         """Handle one request from its head to the end of its answer."""
@@ -72,15 +71,15 @@ class Visitor:
         self._seen = None
         message = await front.handle(head, body, responder)
         if message is not None and head.form is not None:
-            self._seen = _SeenMessage(head.form, *message)
+            self._seen = _CachedHead(head.form, *message)
 
 
-class Front:
+class FrontEnd:
     """Handles every request of every client. `render_metrics` returns the text for /metrics."""
 
-    def __init__(self, server: ProxiedServer, guard: Guard, render_metrics: Callable[[], str]) -> None:
+    def __init__(self, server: ProxiedServer, request_filter: RequestFilter, render_metrics: Callable[[], str]) -> None:
         self.server = server
-        self._guard = guard
+        self._filter = request_filter
         self._render_metrics = render_metrics
         self._replaced = _REPLACED | {name.lower() for name, _ in server.address.headers}
         self._numbers = count(1)
@@ -97,7 +96,7 @@ class Front:
         if head.method in _NEVER:
             self._deny(Denied(405, "the proxy does not serve this method"), responder)
             return None
-        denied = self._guard.denies(head)
+        denied = self._filter.denies(head)
         if denied is not None:
             self._deny(denied, responder)
             return None
@@ -174,8 +173,8 @@ class Front:
 
     def _onward_head(self, head: RequestHead) -> RequestHead:
         """Return the head as the server gets it."""
-        address, guard = self.server.address, self._guard
-        fields = [field for field in passed_fields(head.fields, self._replaced) if not guard.is_token(*field)]
+        address, request_filter = self.server.address, self._filter
+        fields = [field for field in passed_fields(head.fields, self._replaced) if not request_filter.is_token(*field)]
         # A compressed answer could not be checked.
         fields.append((b"Accept-Encoding", b"identity"))
         origin = head.get(b"origin")

@@ -36,29 +36,29 @@ def in_turn(work: Callable[[bytes], None], data: bytes) -> None:
             handling.run()
 
 
-class Wakeup:
+class OneTimeEvent:
     """Something that happens once. One coroutine may wait for it, with a task or without."""
 
-    __slots__ = ("has_come", "waiting")
+    __slots__ = ("is_set", "waiting")
 
     def __init__(self) -> None:
-        self.has_come = False
+        self.is_set = False
         self.waiting: Callable[[], None] | None = None
 
-    def come(self) -> None:
+    def set(self) -> None:
         """Let the coroutine go on that waits for this."""
-        self.has_come = True
+        self.is_set = True
         waiting, self.waiting = self.waiting, None
         if waiting is not None:
             waiting()
 
     def __await__(self) -> Generator[object, None, None]:
         """Wait until it has happened."""
-        if not self.has_come and asyncio.current_task() is not None:
+        if not self.is_set and asyncio.current_task() is not None:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.waiting = lambda: None if future.done() else future.set_result(None)
             yield from future
-        while not self.has_come:
+        while not self.is_set:
             yield self
 
 
@@ -87,7 +87,7 @@ class Handling:
         self._coroutine = work
         self._loop = loop
         self._task: asyncio.Task[None] | None = None
-        self._waited: Wakeup | None = None
+        self._waited: OneTimeEvent | None = None
         self._over: asyncio.Future[None] | None = None
         self._is_running = self._is_cancelled = self._has_task_begun = False
         self.is_over = False
@@ -126,7 +126,7 @@ class Handling:
             waited = self._step()
         except (StopIteration, asyncio.CancelledError):
             self._end()
-        except Exception as error:  # noqa: BLE001 - as for a task: the loop reports what nobody waits for
+        except Exception as error:  # noqa: BLE001 - as for a task: the loop reports what has no waiter
             self._end()
             self._loop.call_exception_handler({"message": "a request could not be handled", "exception": error})
         else:
@@ -141,7 +141,7 @@ class Handling:
         return cast("object", self._coroutine.send(None))
 
     def _wait_for(self, waited: object) -> None:
-        if not isinstance(waited, Wakeup):
+        if not isinstance(waited, OneTimeEvent):
             self._task = self._loop.create_task(self._go_on(waited))
             return
         self._waited = waited

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 import msgspec
 
-from toolvet.wire.http_head import Field, HeadForm, RequestHead, ResponseHead, head_form
+from toolvet.mcp.wire import Field, HeadForm, RequestHead, ResponseHead, head_form
 
 _LENGTH: Final = b"content-length"
 

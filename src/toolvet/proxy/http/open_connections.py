@@ -93,7 +93,7 @@ class OpenConnections(Generic[C]):
 
 
 def limits_for(open_files: int) -> Limits:
-    """Return the default limits for a process that may have so many files open; -1 for as many as it likes.
+    """Return the default limits for a process that may have this many files open; -1 for as many as it likes.
 
     >>> [limits_for(files).connections for files in (-1, 20_000, 1_024, 256)]
     [1000, 1000, 416, 32]

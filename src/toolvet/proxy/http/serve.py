@@ -2,32 +2,85 @@
 
 Built on raw framing, so that everything that needs no decision passes as it came, in both eras of MCP: JSON and event
 streams, also resumed ones, GET and DELETE, headers and status codes, and every path of the server's origin.
+
+`ListenerEnd` says how long each part of the end may take after a signal; a second signal waits for none of them. At
+once nothing more is accepted, and connections without a request close. After 1.5 seconds answers that are still under
+way are cut; one later, processes behind the bridge are killed. The record gets what is left of 3.5 seconds.
 """
 
 import asyncio
 import os
 import resource
+import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
 from typing import Final, cast
 
 from toolvet.errors import UsageError
-from toolvet.proxy.collector import settle
+from toolvet.mcp.wire import is_legal
+from toolvet.proxy.driver import freeze_heap
 from toolvet.proxy.http.client_connection import ClientConnection
-from toolvet.proxy.http.ending import ANSWER_SECONDS, END_SECONDS, SERVER_SECONDS, ListenerEnd
-from toolvet.proxy.http.front import Front, Visitor
-from toolvet.proxy.http.guard import Guard, Listen, read_listen
+from toolvet.proxy.http.front import ConnectionHandler, FrontEnd
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
+from toolvet.proxy.http.request_filter import Listen, RequestFilter, read_listen
 from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.session import Policies
-from toolvet.wire.http_head import is_legal
+from toolvet.proxy.session import Policies
 
 # Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
 _MOST_WAITING: Final = 512
+# As on pipes (proxy/stdio/loop.py): clients and supervisors kill a process that does not end within a few seconds.
+ANSWER_SECONDS: Final = 1.5
+SERVER_SECONDS: Final = 1.0
+END_SECONDS: Final = 3.5
+_LEAST_SECONDS: Final = 0.25
+
+
+class ListenerEnd:
+    """Takes SIGINT and SIGTERM. `asked` is set by the first of them, `hurried` by the second.
+
+    `exit_code` is 0 where everything came to its end, and 128 and the number of the signal where a second one cut it.
+    """
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.hurried = asyncio.Event()
+        self.exit_code = 0
+        self._deadline = 0.0
+
+    def listen(self) -> None:
+        """Take the signals of this process, as long as its event loop runs."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.take, number)
+
+    def take(self, number: int) -> None:
+        """Take one signal."""
+        if self.asked.is_set():
+            self.exit_code = 128 + number
+            self.hurried.set()
+        else:
+            self._deadline = monotonic() + END_SECONDS
+            self.asked.set()
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the record may take at the end."""
+        return _LEAST_SECONDS if self.hurried.is_set() else max(_LEAST_SECONDS, self._deadline - monotonic())
+
+    async def allow(self, work: Awaitable[object], seconds: float) -> None:
+        """Wait for some work, for so long at most, and not after a second signal; then it is cancelled."""
+        working = asyncio.ensure_future(work)
+        hurried = asyncio.ensure_future(self.hurried.wait())
+        await asyncio.wait({working, hurried}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in (working, hurried):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
 
 def run_http(
@@ -59,27 +112,27 @@ def run_http(
         UsageError: For an address, URL, token or header that cannot be used.
     """
     where = read_listen(listen)
-    guard = Guard(where, token, hosts=hosts, origins=origins)
+    request_filter = RequestFilter(where, token, hosts=hosts, origins=origins)
     upstream = HttpUpstream(upstream_url)
     fields = tuple((name.encode(), value.encode()) for name, value in (headers or {}).items())
     if not all(map(is_legal, fields)):
         raise UsageError("a header for the server has a line break in it")
     address = Address(upstream.path, upstream.target, upstream.origin, fields)
-    front = Front(ProxiedServer(upstream, address, policies, recorder), guard, recorder.render_metrics)
-    return run_front(front, where, upstream.path.decode(), ready)
+    front = FrontEnd(ProxiedServer(upstream, address, policies, recorder), request_filter, recorder.render_metrics)
+    return run_front_end(front, where, upstream.path.decode(), ready)
 
 
-def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
+def run_front_end(front: FrontEnd, where: Listen, path: str, ready: Callable[[str], None] | None) -> int:
     """Serve `front` until SIGINT or SIGTERM. Returns the exit code; `path` ends the URL that `ready` gets.
 
-    After a signal all that takes at most 3.5 seconds, whoever does not read or answer; a second one ends it at once.
+    After a signal all that takes at most 3.5 seconds, even if a side does not read or answer; a second ends it at once.
     """
 
     async def serve() -> ListenerEnd:
         ending = ListenerEnd()
         ending.listen()
         async with listening(front, where, ending=ending) as (host, port):
-            settle()
+            freeze_heap()
             shown = f"[{host}]" if ":" in host else host
             (ready or _announce)(f"http://{shown}:{port}{path}")
             await ending.asked.wait()
@@ -93,7 +146,7 @@ def run_front(front: Front, where: Listen, path: str, ready: Callable[[str], Non
 
 @asynccontextmanager
 async def listening(
-    front: Front, where: Listen, limits: Limits | None = None, *, ending: ListenerEnd | None = None
+    front: FrontEnd, where: Listen, limits: Limits | None = None, *, ending: ListenerEnd | None = None
 ) -> AsyncGenerator[tuple[str, int]]:
     """Serve while the block lasts. Yields the host and port. Raises UsageError for an address that is taken.
 
@@ -105,7 +158,7 @@ async def listening(
     loop = asyncio.get_running_loop()
     try:
         server = await loop.create_server(
-            lambda: ClientConnection(Visitor(front).handle, connections), where.host, where.port
+            lambda: ClientConnection(ConnectionHandler(front).handle, connections), where.host, where.port
         )
     except OSError as error:
         raise UsageError(f"--listen {where.host}:{where.port}: {error.strerror or error}") from error

@@ -8,8 +8,7 @@ from posixpath import normpath
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from toolvet.wire import Noise, encode_error
-from toolvet.wire.http_head import RequestHead, ResponseHead
+from toolvet.mcp.wire import Noise, RequestHead, ResponseHead, encode_error
 
 _JSON: Final = frozenset({b"application/json", b""})
 _PLAIN: Final = frozenset({b"", b"identity"})

@@ -11,13 +11,19 @@ import httptools
 import msgspec
 
 from toolvet.errors import UsageError
+from toolvet.mcp.transport import check_certificates, mask_url
+from toolvet.mcp.wire import (
+    BodyWriter,
+    Field,
+    RequestHead,
+    ResponseHead,
+    announced_length,
+    answer_framing,
+    encode_request_head,
+)
 from toolvet.proxy.http.body import Body, BrokenBodyError
-from toolvet.proxy.http.handling import Wakeup, in_turn, need_task
+from toolvet.proxy.http.handling import OneTimeEvent, in_turn, need_task
 from toolvet.proxy.http.known_head import KnownAnswer
-from toolvet.transport.certificates import check_certificates
-from toolvet.transport.target import mask_url
-from toolvet.wire.http_body import BodyWriter, announced_length, answer_framing
-from toolvet.wire.http_head import Field, RequestHead, ResponseHead, encode_request_head
 
 # Servers close idle connections, uvicorn and Node after five seconds. A request on such a connection is lost, and a
 # call must not be sent twice, so the proxy drops an idle connection earlier.
@@ -62,7 +68,7 @@ class Upstream(Protocol):
         ...
 
     async def close(self, seconds: float) -> None:
-        """Close all connections, or end all processes: each has so many seconds to end by itself."""
+        """Close all connections, or end all processes: each has this many seconds to end by itself."""
         ...
 
 
@@ -192,7 +198,7 @@ class ServerConnection(asyncio.Protocol):
         self._fields: list[Field] = []
         self._reason = b""
         # Comes with the head of the answer, or with the end of the connection; None while nothing was asked.
-        self._answer: Wakeup | None = None
+        self._answer: OneTimeEvent | None = None
         self._response: UpstreamResponse | None = None
         self._broken = ""
         self._body: Body | None = None
@@ -215,7 +221,7 @@ class ServerConnection(asyncio.Protocol):
     async def ask(self, head: RequestHead, authority: bytes, body: Body) -> UpstreamResponse:
         """Send a request and wait for the head of its answer. Raises BrokenBodyError when the connection ends first."""
         self._method = head.method
-        answer = self._answer = Wakeup()
+        answer = self._answer = OneTimeEvent()
         if body.done:
             # A body that failed meanwhile raises here, before any of it is sent.
             data = await body.read()
@@ -285,9 +291,9 @@ class ServerConnection(asyncio.Protocol):
 
     def _break_off(self, why: str) -> None:
         """Tell the one who asked that no answer will come."""
-        if self._answer is not None and not self._answer.has_come:
+        if self._answer is not None and not self._answer.is_set:
             self._broken = why
-            self._answer.come()
+            self._answer.set()
 
     def data_received(self, data: bytes) -> None:
         """Bytes of the server came: parse them, and let the one go on who asked."""
@@ -312,7 +318,7 @@ class ServerConnection(asyncio.Protocol):
                 self.on_message_complete()
             return rest
         if known is not None and not self._begun and self._method == b"POST" and answer is not None:
-            found = None if answer.has_come else known.form.find_length(data)
+            found = None if answer.is_set else known.form.find_length(data)
             if found is not None and found[0]:
                 self._missing = found[0]
                 self._until_eof, self._keep = False, True
@@ -358,7 +364,7 @@ class ServerConnection(asyncio.Protocol):
         self._in_head = False
         status = self._parser.get_status_code()
         answer = self._answer
-        if status < 200 or answer is None or answer.has_come:
+        if status < 200 or answer is None or answer.is_set:
             return
         head = ResponseHead(status, self._reason, self._fields)
         head.length = announced_length(head)
@@ -379,7 +385,7 @@ class ServerConnection(asyncio.Protocol):
         self._body = Body(self._pause, self._resume)
         self._response = UpstreamResponse(head, self._body, self._close_response)
         if self._answer is not None:
-            self._answer.come()
+            self._answer.set()
 
     def on_body(self, data: bytes) -> None:
         """Add a part of the body."""

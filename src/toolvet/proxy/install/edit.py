@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from toolvet.schema.json_value import members
-from toolvet.transport.jsonc import Document, JsoncError, read_jsonc
+from toolvet.core.json_value import members
+from toolvet.mcp.transport import Document, JsoncError, read_jsonc
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -28,16 +28,16 @@ class Edit:
     text: str
 
 
-class MemberPlace(NamedTuple):
+class MemberRange(NamedTuple):
     """Where a member is: the text of the file, what was read of it, and the path to the member."""
 
     text: str
     document: Document
     path: Path
 
-    def at(self, *names: str | int) -> "MemberPlace":
+    def at(self, *names: str | int) -> "MemberRange":
         """Return the place of a member further down."""
-        return MemberPlace(self.text, self.document, (*self.path, *names))
+        return MemberRange(self.text, self.document, (*self.path, *names))
 
     @property
     def exists(self) -> bool:
@@ -68,14 +68,14 @@ def split_mark(text: str) -> tuple[str, str]:
     return text[: len(text) - len(rest)], rest
 
 
-def rename_member(place: MemberPlace, token: str) -> Edit:
+def rename_member(place: MemberRange, token: str) -> Edit:
     """Give a member another key; `token` is the key as it is written, with its quotes."""
     start = place.document.keys[place.path]
     found = _STRING.match(place.text, start)
     return Edit(start, start if found is None else found.end(), token)
 
 
-def indent(place: MemberPlace) -> str:
+def indent(place: MemberRange) -> str:
     """Return the white space for a new member after this one: the same as before this one if it has its own line."""
     text, key = place.text, place.document.keys[place.path]
     line = text.rfind("\n", 0, key)
@@ -85,7 +85,7 @@ def indent(place: MemberPlace) -> str:
     return ("\r\n" if text[line - 1 : line] == "\r" else "\n") + blank
 
 
-def remove_member(place: MemberPlace, behind: int, empty: str) -> Edit:
+def remove_member(place: MemberRange, behind: int, empty: str) -> Edit:
     """Remove the member with the comma between `behind` and it; without such a comma its value becomes `empty`."""
     first, last = place.span
     earlier = place.text.rfind(",", behind, place.document.keys[place.path])

@@ -14,12 +14,12 @@ T = TypeVar("T")
 WhenFull: TypeAlias = Literal["drop", "wait"]
 """What to do with an item that finds the queue full: drop it, or wait for room."""
 
-# So many items are handed over at once: one write to a disk, one wake-up of a thread.
+# This many items are handed over at once: one write to a disk, one wake-up of a thread.
 _BATCH: Final = 250
 # How long the thread lets items gather after the first of them. Waking it for each call would cost the call more than
 # all the rest of the record.
 _GATHER_SECONDS: Final = 0.05
-# A full queue mostly means that the calls leave the thread no time: an item lets it run for so many short pauses.
+# A full queue mostly means that the calls leave the thread no time: an item lets it run for this many short pauses.
 _PAUSES: Final = 50
 _PAUSE_SECONDS: Final = 0.0002
 _MOST_PATIENCE: Final = 5
@@ -33,13 +33,13 @@ class NewComplaints:
 
     def __init__(self, complain: Callable[[str], None]) -> None:
         self._complain = complain
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def tell(self, error: Exception) -> None:
         """Tell of this error, if its words are new."""
         words = f"{type(error).__name__}: {error}"
-        if words not in self._told and len(self._told) < _MOST_COMPLAINTS:
-            self._told.add(words)
+        if words not in self._reported and len(self._reported) < _MOST_COMPLAINTS:
+            self._reported.add(words)
             self._complain(words)
 
 
@@ -90,7 +90,7 @@ class BackgroundQueue(Generic[T]):
         self._thread.start()
 
     def put(self, item: T, size: int = 1) -> None:
-        """Queue an item of so many bytes; takes about a third of a microsecond while there is room."""
+        """Queue an item of this many bytes; takes about a third of a microsecond while there is room."""
         if self._put_bytes - self._taken_bytes >= self._limit and not self._makes_room():
             self.dropped += 1
             return
@@ -186,7 +186,13 @@ class BackgroundQueue(Generic[T]):
             self._wake.clear()
             self._closing.wait(_GATHER_SECONDS)
             while batch := self._take_batch():
-                self._work_on([item for item, _ in batch])
+                try:
+                    self._work([item for item, _ in batch])
+                except Exception as error:  # noqa: BLE001 - whatever an exporter raises, the calls go on, the loss is reported
+                    self.failed += len(batch) + self._more
+                    self._complaints.tell(error)
+                finally:
+                    self._more = 0
                 self._taken_bytes += sum(size for _, size in batch)
             self._idle.set()
             # An item came between the last look and the set: its `put` saw a busy thread and did not wake it.
@@ -194,28 +200,16 @@ class BackgroundQueue(Generic[T]):
                 self._idle.clear()
                 self._wake.set()
             elif self._closing.is_set():
-                self._finish()
+                try:
+                    self._end()
+                except Exception as error:  # noqa: BLE001 - as above
+                    self._complaints.tell(error)
                 return
-
-    def _work_on(self, batch: Sequence[T]) -> None:
-        try:
-            self._work(batch)
-        except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
-            self.failed += len(batch) + self._more
-            self._complaints.tell(error)
-        finally:
-            self._more = 0
-
-    def _finish(self) -> None:
-        try:
-            self._end()
-        except Exception as error:  # noqa: BLE001 - as above
-            self._complaints.tell(error)
 
 
 @contextmanager
 def signals_noticed() -> Generator[threading.Event]:
-    """Yield an event that is set when a signal asks the process to end; whoever handles signals gets it as well.
+    """Yield an event that is set when a signal asks the process to end; the handlers of the signal run as well.
 
     In any other thread than the main one the event is never set: Python handles signals only there.
     """

@@ -1,27 +1,39 @@
-"""The record of a finished call as a line of the store.
+"""The record of a finished call as a line of the store: its words, without secrets.
 
     FinishedCall → {"type":"verdict","id":"0193…","at":1795357000.0,"kind":"call","tool":"find_book",…}
 
-Nearly all calls are of a few plain kinds (`shown`): the lines of a kind differ in ten values only. What they have in
-common is written once, and then filled in, which takes 4 µs of the processor; a record that is built and encoded, 13.
+In nearly all calls nothing stands out (`PlainKind`): the lines of a kind differ in ten values only, such as a number,
+an id and a trace id. What they have in common is made once for each tool and verdict, which takes 50 µs, and then
+filled in, which takes 4 µs of the processor; a record that is built and encoded takes 13.
 """
 
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from toolvet.core.causes import GOOD_OUTCOMES
+from toolvet.core.checks import ResultVerdict
+from toolvet.core.json_value import EMPTY, elements, is_object, members
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.calls import FinishedCall
-from toolvet.proxy.record.shown import CallRenderer, PlainKind, has_failed
-from toolvet.redact import SecretMask
-from toolvet.session.step import GOOD_OUTCOMES
-from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_lines, new_id
+from toolvet.proxy.session import CallEnded
+from toolvet.proxy.session.trace import TraceSource
+from toolvet.store.judged import short_verdict
+from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document, encode_lines, new_id
 from toolvet.version import __version__
 
-if TYPE_CHECKING:
-    from toolvet.checks.result import ResultVerdict
+_Key: TypeAlias = tuple[object, ...]
 
-# As many as there are kinds (`shown`).
+# These have columns of their own in the record.
+_COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked", "size", "trace_id"})
+# Servers with more tools and kinds of verdicts than that are rare; what is forgotten is only made again.
 _MOST: Final = 1024
+_NO_TRACES: Final = TraceSource()
+_NO_CALL: Final = b'{"call":0,'
+# A trace id of W3C Trace Context, or one of ours: nobody chose its letters, and they look like no secret.
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")
 _TEXT: Final = msgspec.json.Encoder()
 # How every line of a verdict begins.
 _HEAD: Final = b'{"type":"verdict","id":"","at":0.0,'
@@ -29,6 +41,130 @@ _FILLED: Final = (
     b'{"type":"verdict","id":"%%b","at":%%b,"trace":"%%b","server":%%b,"connection":%%b,"request_id":"%%b",'
     b'"duration":%%b,"size":%%d,"document":{"call":%%d,%b%%b%b,%b'
 )
+
+
+class RenderedCall(NamedTuple):
+    """The parts of a record that have words of the client or the server in them, redacted."""
+
+    trace: str
+    request_id: str
+    tool: str
+    reason: str | None
+    document: msgspec.Raw
+
+
+class PlainKind(msgspec.Struct, frozen=True, eq=False):
+    """What the records of plain calls of one kind have in common."""
+
+    tool: str
+    reason: str | None
+    before_trace: bytes
+    after_trace: bytes
+
+
+class CallRenderer:
+    """Renders calls for a record. `known` are secrets that the user gave."""
+
+    def __init__(self, known: SecretMask) -> None:
+        self._known = known
+        # None for a kind of calls that cannot be filled in.
+        self._kinds: dict[_Key, PlainKind | None] = {}
+
+    def render(self, ended: CallEnded) -> RenderedCall:
+        """Return what the record shows of this call."""
+        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
+        detail = masked.to_dict()
+        failed = has_failed(ended)
+        return RenderedCall(
+            (ended.mask | self._known).text(str(detail["trace_id"])),
+            self.without_known(str(detail["id"])),
+            self.without_known(str(detail["tool"])),
+            _reason(detail, failed=failed),
+            encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
+        )
+
+    def plain(self, ended: CallEnded) -> tuple[PlainKind, str, str] | None:
+        """Return the kind of a plain call, its trace id and its request id; None for a call that has to be rendered."""
+        if type(ended.id) is not int or not _is_plain(ended):
+            return None
+        trace = ended.trace_id
+        kind = self._kind_of(ended) if _HEXADECIMAL.fullmatch(trace) else None
+        return None if kind is None else (kind, trace, str(ended.id))
+
+    def _kind_of(self, ended: CallEnded) -> PlainKind | None:
+        verdict = ended.verdict
+        if verdict is None or not _is_good(verdict):
+            return None
+        key = (ended.tool, ended.era, ended.outcome, verdict.classification, verdict.confidence, verdict.evidence)
+        if key not in self._kinds:
+            if len(self._kinds) >= _MOST:
+                self._kinds.clear()
+            nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
+            self._kinds[key] = _cut(self.render(nameless))
+        return self._kinds[key]
+
+    def without_known(self, redacted: str) -> str:
+        """Return a text without the secrets that the user gave."""
+        return self._known.text(redacted) if self._known else redacted
+
+
+def has_failed(ended: CallEnded) -> bool:
+    """Whether a call failed, as the protocol or its verdict says."""
+    verdict = ended.verdict
+    return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
+
+
+def _cut(shown: RenderedCall) -> PlainKind | None:
+    """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
+    document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
+    if not document.startswith(_NO_CALL) or document.count(trace) != 1:
+        return None
+    before, after = document[len(_NO_CALL) :].split(trace)
+    return PlainKind(shown.tool, shown.reason, before, after)
+
+
+def _is_plain(ended: CallEnded) -> bool:
+    """Whether nothing was changed, blocked, quoted or kept of a call."""
+    return not (
+        ended.mask
+        or ended.unjudged
+        or ended.issues
+        or ended.repaired is not None
+        or ended.blocked
+        or ended.would_block
+        or ended.why
+        or ended.changed
+        or ended.code is not None
+        or ended.arguments is not None
+        or ended.result is not None
+        or ended.hidden
+    )
+
+
+def _is_good(verdict: ResultVerdict) -> bool:
+    """Whether a verdict holds nothing but its class, its confidence and its evidence."""
+    about = verdict.metadata
+    return (
+        verdict.is_valid
+        and not (verdict.reports_error or verdict.error_kind or verdict.error_code)
+        and not (verdict.issues or verdict.state or verdict.retry or verdict.factors or verdict.leaks)
+        and not (verdict.framework or verdict.trace_id or verdict.certainty is not None)
+        and not (about.warnings or about.pagination is not None or about.content_fidelity)
+    )
+
+
+def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
+    """Return in words why the call went as it went, from what is free of secrets."""
+    why, verdict = detail.get("why"), members(detail.get("verdict"))
+    if isinstance(why, str):
+        return why
+    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
+    return "; ".join(each for each in said if isinstance(each, str)) or None
+
+
+def _shorten(value: object) -> object:
+    """Return a verdict as the store keeps it; any other value as it is."""
+    return short_verdict(value) if is_object(value) and "factors" in value else value
 
 
 class CallLines:
@@ -58,7 +194,13 @@ class CallLines:
                 self._forms.clear()
             form = self._forms[kind] = _form(kind, call)
         at = call.began / 1e9
-        server, connection = self._origin_of(call)
+        source = (self._name or call.origin.server, call.origin.connection)
+        origin = self._origins.get(source)
+        if origin is None:
+            if len(self._origins) >= _MOST:
+                self._origins.clear()
+            origin = self._origins[source] = (_encode(source[0]), _encode(source[1]))
+        server, connection = origin
         return form % (
             new_id(at).encode(),
             repr(at).encode(),
@@ -71,15 +213,6 @@ class CallLines:
             call.ended.call,
             trace.encode(),
         )
-
-    def _origin_of(self, call: FinishedCall) -> tuple[bytes, bytes]:
-        key = (self._name or call.origin.server, call.origin.connection)
-        found = self._origins.get(key)
-        if found is None:
-            if len(self._origins) >= _MOST:
-                self._origins.clear()
-            found = self._origins[key] = (_encode(key[0]), _encode(key[1]))
-        return found
 
     def record_of(self, call: FinishedCall) -> VerdictRecord:
         """Return the record of this call, made from its parts: 50 µs, for calls that are not plain."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from toolvet.proxy.record.recorder import RecordSource, StampedNote
-from toolvet.session import CallEnded, CallStarted
+from toolvet.proxy.session import CallEnded, CallStarted
 
 # Calls that never end (a client that forgot them), or whose end the queue lost, must not fill the memory.
 _MOST_OPEN: Final = 8_192

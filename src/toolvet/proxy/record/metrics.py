@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded, PolicyFault
-from toolvet.session.step import OWN_OUTCOMES
+from toolvet.proxy.session import CallEnded, PolicyFault
+from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # Seconds. Tools answer within a millisecond, or think for a minute.
 _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-# Clients can invent names of tools: beyond so many they are counted together.
+# Clients can invent names of tools: beyond this many they are counted together.
 _MOST_TOOLS: Final = 500
 _OTHER: Final = "(other)"
 # Tools, outcomes and classes: more kinds of calls than that at once are added up before.
@@ -80,9 +80,9 @@ _SECONDS: Final = _MetricFamily(
 
 
 class Metrics:
-    """A sink that counts. `render` may be called from any thread.
+    """An exporter that counts. `render` may be called from any thread.
 
-    `name` is the server's label and `known` are secrets that the user gave, as in `StoreSink`.
+    `name` is the server's label and `known` are secrets that the user gave, as in `StoreExporter`.
     """
 
     def __init__(self, name: str = "", known: SecretMask | None = None) -> None:
@@ -122,7 +122,13 @@ class Metrics:
                     lines.append(_sample(family.name, labels, count))
             lines += _describe(_SECONDS)
             for labels, durations in sorted(self._durations.items()):
-                lines += _histogram(labels, durations)
+                running = 0
+                bounds = (*(f"{bound:g}" for bound in _BOUNDS), "+Inf")
+                for bound, count in zip(bounds, durations.buckets, strict=True):
+                    running += count
+                    lines.append(_sample(f"{_SECONDS.name}_bucket", (*labels, ("le", bound)), running))
+                lines.append(_sample(f"{_SECONDS.name}_sum", labels, durations.total))
+                lines.append(_sample(f"{_SECONDS.name}_count", labels, running))
             lines += _describe(_MetricFamily("toolvet_calls_open", "gauge", "Calls without an answer yet."))
             lines.append(_sample("toolvet_calls_open", (), len(self._calls)))
         return "\n".join(lines) + "\n"
@@ -198,19 +204,7 @@ def _describe(family: _MetricFamily) -> Iterable[str]:
     return (f"# HELP {family.name} {family.words}", f"# TYPE {family.name} {family.kind}")
 
 
-def _histogram(labels: _Labels, durations: _Durations) -> Iterable[str]:
-    running = 0
-    for bound, count in zip((*(f"{bound:g}" for bound in _BOUNDS), "+Inf"), durations.buckets, strict=True):
-        running += count
-        yield _sample(f"{_SECONDS.name}_bucket", (*labels, ("le", bound)), running)
-    yield _sample(f"{_SECONDS.name}_sum", labels, durations.total)
-    yield _sample(f"{_SECONDS.name}_count", labels, running)
-
-
 def _sample(name: str, labels: _Labels, value: float) -> str:
-    written = ",".join(f'{key}="{_escape(text)}"' for key, text in labels)
+    clean = ((key, text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")) for key, text in labels)
+    written = ",".join(f'{key}="{text}"' for key, text in clean)
     return f"{name}{{{written}}} {value:g}" if written else f"{name} {value:g}"
-
-
-def _escape(text: str) -> str:
-    return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
 """Records what passes the proxy without slowing it: `Recorder.take(origin, note)` is all that a driver calls.
 
     session notes → take (stamped) → metrics, counted at once
-                                   → a queue → one thread per sink → spans, or the record on disk
+                                   → a queue → one thread per exporter → spans, or the record on disk
 
 `take` never raises. What takes microseconds is done at once, in the caller's thread: two threads that want Python's
 lock for each call take ten times as long as the work itself. What may wait for anything is left to a thread. A disk
@@ -22,7 +22,7 @@ from toolvet.proxy.record.background import BackgroundQueue, NewComplaints, When
 if TYPE_CHECKING:
     from toolvet.store.store import Store
 
-# Bytes of the notes that wait for one sink: 100,000 calls under the default policy.
+# Bytes of the notes that wait for one exporter: 100,000 calls under the default policy.
 _LIMIT: Final = 256 << 20
 # About what a note takes in memory, and what the value of some bytes of JSON takes.
 _NOTE_BYTES: Final = 1024
@@ -52,7 +52,7 @@ class StampedNote(NamedTuple):
     clock: int
 
 
-class Sink(Protocol):
+class Exporter(Protocol):
     """Takes notes, in a thread of the recorder. What it raises is reported and counted, never passed on."""
 
     def write(self, notes: Sequence[Any]) -> None:
@@ -65,8 +65,8 @@ class Sink(Protocol):
 
 
 @runtime_checkable
-class InstantSink(Protocol):
-    """A sink that takes each note at once, in a few microseconds, and waits for nothing. Its `write` is not called."""
+class InstantExporter(Protocol):
+    """An exporter that takes each note at once, in microseconds, and waits for nothing. Its `write` is not called."""
 
     def take(self, note: StampedNote) -> None:
         """Take a note. What it raises is reported and counted."""
@@ -78,8 +78,8 @@ class InstantSink(Protocol):
 
 
 @runtime_checkable
-class PreparingSink(Protocol):
-    """A sink that does the quick part of its work at once, so that its thread has little to do."""
+class PreparingExporter(Protocol):
+    """An exporter that does the quick part of its work at once, so that its thread has little to do."""
 
     def prepare(self, note: StampedNote) -> object | None:
         """Return what `write` is to get for this note, as the bytes of a line; None for nothing."""
@@ -87,8 +87,8 @@ class PreparingSink(Protocol):
 
 
 @runtime_checkable
-class RenderingSink(Protocol):
-    """A sink that can show what it has counted."""
+class RenderingExporter(Protocol):
+    """An exporter that can show what it has counted."""
 
     def render(self) -> str:
         """Return the counts in the text format of Prometheus."""
@@ -96,20 +96,20 @@ class RenderingSink(Protocol):
 
 
 @runtime_checkable
-class EndingSink(Protocol):
-    """A sink that tries again and again, until it is told that the end is near."""
+class EndingExporter(Protocol):
+    """An exporter that tries again and again, until it learns that the end is near."""
 
     def end(self) -> None:
         """Try everything only once from now on."""
         ...
 
 
-class _SinkQueue:
-    """A queue in front of a sink, with what is done before it."""
+class _ExporterQueue:
+    """A queue in front of an exporter, with what is done before it."""
 
-    def __init__(self, sink: Sink, queue: BackgroundQueue[object]) -> None:
+    def __init__(self, exporter: Exporter, queue: BackgroundQueue[object]) -> None:
         self.queue = queue
-        self._prepare = sink.prepare if isinstance(sink, PreparingSink) else None
+        self._prepare = exporter.prepare if isinstance(exporter, PreparingExporter) else None
 
     def put(self, note: StampedNote) -> None:
         item: object | None = note if self._prepare is None else self._prepare(note)
@@ -124,15 +124,15 @@ class _SinkQueue:
 
 
 class Recorder:
-    """A queue in front of each sink. Use it as a context manager, or `close()` it: that writes what is still queued.
+    """A queue before each exporter. Use it as a context manager, or `close()` it: that writes what is still queued.
 
-    `store` is the one that a sink writes into; it is closed, too. `limit` is how many bytes the notes of each queue may
-    have, `when_full` what happens beyond it. `complain` gets sentences on what was lost, by default on stderr.
+    `store` is the one that an exporter writes into; it is closed, too. `limit` is how many bytes the notes of a queue
+    may have, `when_full` what happens beyond it. `complain` gets sentences on what was lost, by default on stderr.
     """
 
     def __init__(
         self,
-        sinks: "Sequence[Sink | InstantSink]" = (),
+        exporters: "Sequence[Exporter | InstantExporter]" = (),
         *,
         store: "Store | None" = None,
         limit: int = _LIMIT,
@@ -140,31 +140,33 @@ class Recorder:
         complain: Callable[[str], None] | None = None,
     ) -> None:
         self._complain = complain if complain is not None else to_stderr
-        self._sinks = tuple(sinks)
+        self._sinks = tuple(exporters)
         self._is_closed = False
         self._store = store
         self._failed = 0
-        self._complaints = NewComplaints(self._complain_of_sink)
-        self._instant = [sink for sink in sinks if isinstance(sink, InstantSink)]
-        # Each other sink has its own queue and thread: a hanging disk must not make the spans stale.
-        waiting = [sink for sink in sinks if not isinstance(sink, InstantSink)]
-        self._queued = {sink: _SinkQueue(sink, self._queue_of(sink, limit, when_full)) for sink in waiting}
+        self._complaints = NewComplaints(self._complain_of_exporter)
+        self._instant = [exporter for exporter in exporters if isinstance(exporter, InstantExporter)]
+        # Each other exporter has its own queue and thread: a hanging disk must not make the spans stale.
+        waiting = [exporter for exporter in exporters if not isinstance(exporter, InstantExporter)]
+        self._queued = {
+            exporter: _ExporterQueue(exporter, self._queue_of(exporter, limit, when_full)) for exporter in waiting
+        }
         self._takers = [
-            *(sink.take for sink in self._instant),
+            *(exporter.take for exporter in self._instant),
             *(queued.put for queued in self._queued.values()),
         ]
 
-    def _queue_of(self, sink: Sink, limit: int, when_full: WhenFull) -> BackgroundQueue[object]:
+    def _queue_of(self, exporter: Exporter, limit: int, when_full: WhenFull) -> BackgroundQueue[object]:
         return BackgroundQueue[object](
-            sink.write,
-            sink.close,
+            exporter.write,
+            exporter.close,
             limit=limit,
             name="record",
-            complain=self._complain_of_sink,
-            when_full=when_full if isinstance(sink, EndingSink) else "drop",
+            complain=self._complain_of_exporter,
+            when_full=when_full if isinstance(exporter, EndingExporter) else "drop",
         )
 
-    def _complain_of_sink(self, words: str) -> None:
+    def _complain_of_exporter(self, words: str) -> None:
         self._complain(f"the record: {words}")
 
     @property
@@ -173,48 +175,48 @@ class Recorder:
         return bool(self._sinks)
 
     def take(self, origin: RecordSource, note: object) -> None:
-        """Give a note of a session to the sinks, stamped with the current time."""
+        """Give a note of a session to the exporters, stamped with the current time."""
         if not self._takers:
             return
         stamped = StampedNote(origin, note, time.time_ns(), time.perf_counter_ns())
         for take in self._takers:
             try:
                 take(stamped)
-            except Exception as error:  # noqa: BLE001 - whatever a sink raises, the calls go on and the loss is reported
+            except Exception as error:  # noqa: BLE001 - whatever an exporter raises, the calls go on and the loss is reported
                 self._failed += 1
                 self._complaints.tell(error)
 
     @property
     def lost(self) -> int:
-        """How many notes did not reach a sink, because its queue was full or it failed."""
-        return self._failed + sum(self.lost_by(sink) for sink in self._queued)
+        """How many notes did not reach an exporter, because its queue was full or it failed."""
+        return self._failed + sum(self.lost_by(exporter) for exporter in self._queued)
 
-    def lost_by(self, sink: Sink) -> int:
-        """Return how many notes did not reach this sink."""
-        queue = self._queued[sink].queue
+    def lost_by(self, exporter: Exporter) -> int:
+        """Return how many notes did not reach this exporter."""
+        queue = self._queued[exporter].queue
         return queue.dropped + queue.failed
 
-    def take_more_for(self, sink: Sink) -> Sequence[object]:
-        """Take notes off the queue of this sink, which calls this while it works on others."""
-        return self._queued[sink].queue.take_more()
+    def take_more_for(self, exporter: Exporter) -> Sequence[object]:
+        """Take notes off the queue of this exporter, which calls this while it works on others."""
+        return self._queued[exporter].queue.take_more()
 
-    def waiting_for(self, sink: Sink) -> int:
-        """Return how many notes wait for this sink."""
-        return self._queued[sink].queue.waiting
+    def waiting_for(self, exporter: Exporter) -> int:
+        """Return how many notes wait for this exporter."""
+        return self._queued[exporter].queue.waiting
 
     def render_metrics(self) -> str:
         """Return the text for `/metrics` (`metrics.CONTENT_TYPE`): all that happened until a moment ago."""
-        rendered = [sink.render() for sink in self._sinks if isinstance(sink, RenderingSink)]
+        rendered = [exporter.render() for exporter in self._sinks if isinstance(exporter, RenderingExporter)]
         lost = f"# TYPE toolvet_record_lost_total counter\ntoolvet_record_lost_total {self.lost}\n"
         return "".join([*rendered, lost])
 
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
-        """Wait until all notes taken so far reached the sinks. Returns False after `timeout` seconds."""
+        """Wait until all notes taken so far reached the exporters. Returns False after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         return all(each.queue.flush(max(0.0, deadline - time.monotonic())) for each in self._queued.values())
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> None:
-        """Write what is queued and close the sinks; give up on a sink that takes nothing for `timeout` seconds.
+        """Write what is queued and close the exporters; give up on one that takes nothing for `timeout` seconds.
 
         What was lost is reported. Closing twice is allowed.
         """
@@ -223,13 +225,13 @@ class Recorder:
         self._is_closed = True
         for instant in self._instant:
             instant.close()
-        for sink, queued in self._queued.items():
+        for exporter, queued in self._queued.items():
             queue = queued.queue
             if queue.close(timeout):
                 continue
             # A disk that is full may have room again in the meantime; now it is tried once more.
-            if isinstance(sink, EndingSink):
-                sink.end()
+            if isinstance(exporter, EndingExporter):
+                exporter.end()
             if queue.close(_LAST_SECONDS):
                 continue
             # One that is only slow writes down how many it did not come to.

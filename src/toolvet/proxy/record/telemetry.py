@@ -3,27 +3,49 @@
 Names are those of the semantic conventions for GenAI and MCP (semantic-conventions-genai, in development as of 2026):
 a span `tools/call TOOL`, its parent the `traceparent` in the call's `_meta`; for every check an event
 `gen_ai.evaluation.result` of that span; and the histogram `mcp.server.operation.duration`.
+
+`OtlpTelemetry` sets up OpenTelemetry for `--otel` where the process has no set-up yet: OTLP over HTTP, by the OTEL_…
+variables.
 """
 
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from opentelemetry import metrics, trace
-from opentelemetry._logs import LoggerProvider, LogRecord, SeverityNumber, get_logger_provider
+from opentelemetry._logs import (
+    LoggerProvider as AnyLoggerProvider,
+    LogRecord,
+    SeverityNumber,
+    get_logger_provider,
+    set_logger_provider,
+)
 from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
 
-from toolvet.checks.result import Classification, ResultVerdict
-from toolvet.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.checks import Classification, ResultVerdict
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.background import give_way
 from toolvet.proxy.record.calls import FinishedCall, OpenCalls
 from toolvet.proxy.record.recorder import StampedNote
-from toolvet.redact import SecretMask
-from toolvet.session import CallEnded
-from toolvet.session.step import OWN_OUTCOMES
+from toolvet.proxy.session import CallEnded
+from toolvet.proxy.session.step import OWN_OUTCOMES
 from toolvet.version import __version__
 
 _SCOPE: Final = "toolvet.proxy"
@@ -40,6 +62,9 @@ _MEASURED: Final[tuple[str, ...]] = (
     "network.transport",
     "mcp.protocol.version",
 )
+# What a collector that does not answer may cost when the proxy ends, in milliseconds.
+_FLUSH_MILLISECONDS: Final = 1500
+_TRACE_ID: Final = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -74,9 +99,9 @@ def evaluations(note: CallEnded, known: SecretMask = _NOTHING_KNOWN) -> Iterator
 
 
 class Telemetry:
-    """A sink that emits spans and events.
+    """An exporter that emits spans and events.
 
-    The default providers are those that are set globally when it is built; `telemetry_setup` sets up toolvet's own.
+    The default providers are those that are set globally when it is built; `OtlpTelemetry` sets up toolvet's own.
     `set_next_trace` is called with the trace id of a call before its span is started. `known` are secrets that the user
     gave.
     """
@@ -87,7 +112,7 @@ class Telemetry:
         known: SecretMask = _NOTHING_KNOWN,
         *,
         tracers: trace.TracerProvider | None = None,
-        loggers: LoggerProvider | None = None,
+        loggers: AnyLoggerProvider | None = None,
         meters: metrics.MeterProvider | None = None,
         set_next_trace: Callable[[str], None] | None = None,
     ) -> None:
@@ -201,3 +226,65 @@ def _label(verdict: ResultVerdict) -> Literal["pass", "warn", "fail"]:
     if verdict.error_without_flag or verdict.classification in (Classification.BROKEN, Classification.ERROR):
         return "fail"
     return "pass" if verdict.is_valid and verdict.classification is Classification.FULLY_WORKING else "warn"
+
+
+class TraceIds(RandomIdGenerator):
+    """Ids of traces and spans: random ones, but a trace that has an id already keeps it.
+
+    >>> ids = TraceIds()
+    >>> ids.set_next("0af7651916cd43dd8448eb211c80319c")
+    >>> f"{ids.generate_trace_id():032x}"
+    '0af7651916cd43dd8448eb211c80319c'
+    """
+
+    def __init__(self) -> None:
+        self._next: str | None = None
+
+    def set_next(self, trace_id: str) -> None:
+        """Use this id for the next trace, if it has the form of W3C Trace Context."""
+        self._next = trace_id if _TRACE_ID.fullmatch(trace_id) else None
+
+    def generate_trace_id(self) -> int:
+        """Return the id that was set, once; else a random one."""
+        known, self._next = self._next, None
+        return super().generate_trace_id() if known is None else int(known, 16)
+
+
+class OtlpTelemetry:
+    """An exporter that exports by OTLP, and sends what is left when it is closed.
+
+    Under `opentelemetry-instrument`, or any other set-up of the process, it uses that set-up and does not change it.
+    """
+
+    def __init__(self, name: str = "", known: SecretMask | None = None) -> None:
+        ids: TraceIds | None = None
+        self._providers: tuple[TracerProvider, LoggerProvider, MeterProvider] | None = None
+        if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            ids = TraceIds()
+            self._providers = _set_providers(ids)
+        self._telemetry = Telemetry(name, known or SecretMask(), set_next_trace=None if ids is None else ids.set_next)
+
+    def write(self, notes: Sequence[StampedNote]) -> None:
+        """Emit a span and its events for every call that ended."""
+        self._telemetry.write(notes)
+
+    def close(self) -> None:
+        """Send what is left; wait at most 1.5 seconds for each provider."""
+        if self._providers is not None:
+            for provider in self._providers:
+                provider.force_flush(_FLUSH_MILLISECONDS)
+
+
+def _set_providers(ids: TraceIds) -> tuple[TracerProvider, LoggerProvider, MeterProvider]:
+    # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over the name given here.
+    own = {} if "OTEL_SERVICE_NAME" in os.environ else {"service.name": "toolvet-proxy"}
+    resource = Resource.create({**own, "service.version": __version__})
+    tracers = TracerProvider(resource=resource, id_generator=ids)
+    tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    loggers = LoggerProvider(resource=resource)
+    loggers.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
+    meters = MeterProvider(resource=resource, metric_readers=[PeriodicExportingMetricReader(OTLPMetricExporter())])
+    trace.set_tracer_provider(tracers)
+    set_logger_provider(loggers)
+    metrics.set_meter_provider(meters)
+    return tracers, loggers, meters

@@ -17,19 +17,18 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
-from toolvet.proxy.collector import settle
-from toolvet.proxy.quiet import QuietWatch
+from toolvet.mcp.transport import HttpTarget
+from toolvet.proxy.driver import QuietWatch, freeze_heap
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
-from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
+from toolvet.proxy.session import Asked, Catalogue, Policies, SchemaLearned, Session
+from toolvet.proxy.stdio.pipe import PipeWriter, check_stdout, private_stdout
 from toolvet.proxy.stdio.relay import Relay
-from toolvet.session import Asked, Catalogue, Policies, SchemaLearned, Session
-from toolvet.transport.target import HttpTarget
 
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once.
 _LONG_CHUNK: Final = 1 << 20
-# With so many bytes that the other side did not take yet, a side is not read from.
+# With this many bytes that the other side did not take yet, a side is not read from.
 _FULL: Final = 4 << 20
 # How many seconds after a signal the client has to read, and how many the whole end takes.
 _DRAIN_SECONDS: Final = 2.5
@@ -70,59 +69,59 @@ class _ClientOutput:
     """Our stdout. `room` is set while the client reads fast enough; `gone` once it cannot read any more."""
 
     def __init__(self) -> None:
-        self._outlet = Outlet(private_stdout())
+        self._writer = PipeWriter(private_stdout())
         self._loop = asyncio.get_running_loop()
         self._is_watched = False
         self.room = asyncio.Event()
         self.room.set()
         self.gone = asyncio.Event()
-        if stat.S_ISFIFO(os.fstat(self._outlet.fd).st_mode):
+        if stat.S_ISFIFO(os.fstat(self._writer.fd).st_mode):
             # The writing end of a pipe becomes readable when its reader is gone.
-            self._loop.add_reader(self._outlet.fd, self._hung_up)
+            self._loop.add_reader(self._writer.fd, self._hung_up)
 
     def write(self, buffers: Sequence[bytes]) -> None:
         """Write these one after the other, now or when the client reads them."""
-        self._outlet.write(buffers)
+        self._writer.write(buffers)
         self._update()
 
     async def flush(self) -> None:
         """Wait until all is written, or the client is gone."""
-        while self._outlet.size and not self.gone.is_set():
+        while self._writer.size and not self.gone.is_set():
             self.room.clear()
             await self.room.wait()
 
     def close(self) -> None:
         """Close our stdout."""
-        if not self._outlet.closed:
-            self._loop.remove_reader(self._outlet.fd)
-            self._loop.remove_writer(self._outlet.fd)
-            self._outlet.close()
+        if not self._writer.closed:
+            self._loop.remove_reader(self._writer.fd)
+            self._loop.remove_writer(self._writer.fd)
+            self._writer.close()
 
     def _drain(self) -> None:
-        self._outlet.drain()
+        self._writer.drain()
         self._update()
 
     def _update(self) -> None:
-        outlet = self._outlet
-        if outlet.broken:
+        writer = self._writer
+        if writer.broken:
             self._hung_up()
-        elif outlet.size and not self._is_watched:
+        elif writer.size and not self._is_watched:
             self._is_watched = True
-            self._loop.add_writer(outlet.fd, self._drain)
-        elif not outlet.size and self._is_watched:
+            self._loop.add_writer(writer.fd, self._drain)
+        elif not writer.size and self._is_watched:
             self._is_watched = False
-            self._loop.remove_writer(outlet.fd)
-        if outlet.size >= _FULL:
+            self._loop.remove_writer(writer.fd)
+        if writer.size >= _FULL:
             self.room.clear()
-        elif not outlet.size:
+        elif not writer.size:
             self.room.set()
 
     def _hung_up(self) -> None:
-        self._outlet.broken = True
+        self._writer.broken = True
         self.gone.set()
         self.room.set()
-        self._loop.remove_reader(self._outlet.fd)
-        self._loop.remove_writer(self._outlet.fd)
+        self._loop.remove_reader(self._writer.fd)
+        self._loop.remove_writer(self._writer.fd)
 
 
 class RemoteProxy:
@@ -141,8 +140,8 @@ class RemoteProxy:
             prefix,
             limit=policies.settings.max_message_bytes,
             complain=self._complain_of_server,
-            hear=self._hear,
-            hear_failure=self._hear_failure,
+            on_message=self._on_message,
+            on_failure=self._on_failure,
             lose=self._lose,
             rested=self._check_load,
         )
@@ -175,7 +174,7 @@ class RemoteProxy:
         gone.add_done_callback(lambda _: self._end(0))
         try:
             self._start_reading()
-            settle()
+            freeze_heap()
             code = await self._over
             self._relay.server_gone("the proxy ended")
             self._relay.close()
@@ -239,14 +238,14 @@ class RemoteProxy:
 
     # The server.
 
-    async def _hear(self, message: bytes) -> None:
+    async def _on_message(self, message: bytes) -> None:
         """Feed a message of the server, as one line: line feeds within it are white space, or it is not JSON."""
         await self._client.room.wait()
         line = message.replace(b"\n", b" ") if b"\n" in message else message
         self._relay.from_server(line + b"\n")
         self._quiet.note_answer()
 
-    async def _hear_failure(self, error: bytes) -> None:
+    async def _on_failure(self, error: bytes) -> None:
         """Answer a request with an error, because the server does not."""
         await self._client.room.wait()
         self._relay.answer_for_server(error)

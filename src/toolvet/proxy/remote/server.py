@@ -14,17 +14,36 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import httpx2
 
-from toolvet.proxy.remote.posted_message import MirroredHeaders, PostedMessage, read_posted
-from toolvet.schema.json_value import members
-from toolvet.session import Catalogue
-from toolvet.transport.origin import FAILURES, Origin, describe_error, describe_response, media_type
-from toolvet.transport.quote import printable
-from toolvet.transport.target import HttpTarget
-from toolvet.wire import ErrorReply, Id, Result, SseEvent, SseFramer, encode_error, encode_notification, parse
+from toolvet.core.json_value import members
+from toolvet.core.meta import PROTOCOL_VERSION_KEY
+from toolvet.mcp.transport import FAILURES, HttpTarget, Origin, describe_error, describe_response, media_type, printable
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    Message,
+    Noise,
+    Notification,
+    ParameterHeaders,
+    Request,
+    Result,
+    SseEvent,
+    SseFramer,
+    encode_error,
+    encode_notification,
+    mirror,
+    parameter_headers,
+    parse,
+    request_headers,
+    split_batch,
+)
+from toolvet.proxy.session import Catalogue
+
+if TYPE_CHECKING:
+    from toolvet.proxy.session.catalogue import KnownTool
 
 # A direct client would use as many connections; with more, the process runs out of file descriptors.
 _MOST_REQUESTS: Final = 256
@@ -42,6 +61,91 @@ _INTERNAL_ERROR: Final = -32603
 OnMessage: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
+class PostedMessage:
+    """A message that is sent in one POST.
+
+    `unanswered` are the ids that the response must answer; it is empty for a notification. `version` is the protocol
+    version that a modern request names, None in the legacy era. `cancels` is the id that a cancellation names. `begun`
+    is set when the server has accepted the POST.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.method = ""
+        self.params: object = None
+        self.unanswered: set[Id] = set()
+        self.version: str | None = None
+        self.cancels: Id | None = None
+        self.is_cancelled = False
+        self.begun = asyncio.Event()
+
+    @property
+    def is_subscription(self) -> bool:
+        """Whether the stream that answers is meant to stay open."""
+        return self.method == "subscriptions/listen"
+
+    def note_reply(self, message: bytes) -> None:
+        """Strike the ids that a message of the server answers, if any, from `unanswered`."""
+        if self.unanswered:
+            parsed = parse(message)
+            answers = _parse_batch(message) if isinstance(parsed, Noise) and parsed.kind == "batch" else [parsed]
+            for each in answers:
+                if isinstance(each, Result | ErrorReply) and each.id is not None:
+                    self.unanswered.discard(each.id)
+
+
+def read_posted(data: bytes) -> PostedMessage:
+    """Read a message of the client. Total, as `parse` is: bytes that are not a message become one without an answer."""
+    posted = PostedMessage(data)
+    message = parse(data)
+    if isinstance(message, Request):
+        posted.method, posted.params = message.method, message.params
+        posted.unanswered.add(message.id)
+    elif isinstance(message, Notification):
+        posted.method, posted.params = message.method, message.params
+        if message.method == "notifications/cancelled":
+            id_ = members(message.params).get("requestId")
+            posted.cancels = id_ if isinstance(id_, int | str) and not isinstance(id_, bool) else None
+    elif isinstance(message, Noise) and message.kind == "batch":
+        posted.unanswered.update(each.id for each in _parse_batch(data) if isinstance(each, Request))
+    version = members(members(posted.params).get("_meta")).get(PROTOCOL_VERSION_KEY)
+    if isinstance(version, str) and version.isascii() and version.isprintable():
+        posted.version = version
+    return posted
+
+
+class MirroredHeaders:
+    """The headers that repeat parts of a modern request: version, method, name, and parameters that its tool marks."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        # The last known definition of a tool is still used when the list is forgotten.
+        self._known: dict[str, tuple[KnownTool, ParameterHeaders]] = {}
+
+    def of(self, posted: PostedMessage) -> dict[str, str]:
+        """Return the headers of this request."""
+        headers = request_headers(posted.version or "", posted.method, posted.params)
+        if posted.method == "tools/call":
+            params = members(posted.params)
+            name = params.get("name")
+            if isinstance(name, str):
+                headers.update(mirror(self._of_tool(name), params.get("arguments")))
+        return headers
+
+    def _of_tool(self, name: str) -> ParameterHeaders:
+        tool = self._catalogue.tools.get(name)
+        known = self._known.get(name)
+        if tool is None:
+            return ParameterHeaders() if known is None else known[1]
+        if known is None or known[0] is not tool:
+            known = self._known[name] = (tool, parameter_headers(tool.definition.get("inputSchema")))
+        return known[1]
+
+
+def _parse_batch(data: bytes) -> list[Message]:
+    return [parse(message) for message in split_batch(data)]
+
+
 class RemoteServer:
     """The connection to one server; `write` takes the client's lines.
 
@@ -53,8 +157,8 @@ class RemoteServer:
         prefix: Begins the ids of the proxy's own questions.
         limit: How many bytes of a message are kept; a longer one is dropped, and its request fails.
         complain: Called with words on a message that is too long.
-        hear: Called with each message of the server.
-        hear_failure: Called with an error for each request that the server does not answer.
+        on_message: Called with each message of the server.
+        on_failure: Called with an error for each request that the server does not answer.
         lose: Called with the id of each question of the proxy that was not answered.
         rested: Called whenever the server accepted or answered something: `size` and `is_busy` may have changed.
 
@@ -70,8 +174,8 @@ class RemoteServer:
         *,
         limit: int,
         complain: Callable[[str], None],
-        hear: OnMessage,
-        hear_failure: OnMessage,
+        on_message: OnMessage,
+        on_failure: OnMessage,
         lose: Callable[[str], None],
         rested: Callable[[], None],
     ) -> None:
@@ -81,8 +185,8 @@ class RemoteServer:
         self._limit = limit
         self._complain = complain
         self._mirrored = MirroredHeaders(catalogue)
-        self._hear = hear
-        self._hear_failure = hear_failure
+        self._on_message = on_message
+        self._on_failure = on_failure
         self._lose = lose
         self._rested = rested
         self.size = 0
@@ -188,7 +292,7 @@ class RemoteServer:
         except FAILURES as error:
             what, why = "is unavailable and did not answer", describe_error(error)
         if posted.unanswered:
-            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server {what}: {why}", None, tell=self._hear_failure)
+            await self._fail(posted, _INTERNAL_ERROR, f"The MCP server {what}: {why}", None, tell=self._on_failure)
 
     async def _ask(self, posted: PostedMessage) -> None:
         session_id = self._session_id
@@ -234,7 +338,7 @@ class RemoteServer:
                 await self._pass(posted, body)
             else:
                 # Refused before its id was read; the client needs the error under its id all the same.
-                await self._fail(posted, message.code, message.message, message.data, tell=self._hear)
+                await self._fail(posted, message.code, message.message, message.data, tell=self._on_message)
             return None
         raise _RefusedError(_describe_refusal(response, body))
 
@@ -291,7 +395,7 @@ class RemoteServer:
         if posted.method == "initialize" and posted.unanswered:
             self._read_version(message)
         posted.note_reply(message)
-        await self._hear(message)
+        await self._on_message(message)
 
     async def _fail(self, posted: PostedMessage, code: int, words: str, data: object, *, tell: OnMessage) -> None:
         """Answer a message in place of the server; the client does not wait for requests that it cancelled."""
@@ -394,7 +498,7 @@ class RemoteServer:
                         async for chunk in response.aiter_bytes():
                             for event in self._events(framer, chunk):
                                 if event.event == "message":
-                                    await self._hear(event.data)
+                                    await self._on_message(event.data)
                     elif response.status_code < 500:
                         return
             await asyncio.sleep(min(_pause(framer) * 2**failures, _LONGEST_RETRY))

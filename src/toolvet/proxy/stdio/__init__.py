@@ -2,5 +2,9 @@
 
 run_stdio → StdioProxy (loop.py: poll)
   client's bytes ⇄ Relay (relay.py: lines → Session → lines) ⇄ ServerProcess (process.py)
-  writes go through Outlet (pipe.py), ends come from Signals, OpenRequests are answered when the server dies
+  writes go through PipeWriter (pipe.py), ends come from Signals, OpenRequests are answered when the server dies
 """
+
+from toolvet.core.exports import lazy
+
+__getattr__, __dir__ = lazy(__name__)

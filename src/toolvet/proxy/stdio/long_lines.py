@@ -3,16 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from toolvet.wire import Id, MessageStart, RawLineFramer, read_end, read_start
-from toolvet.wire.start import WINDOW
+from toolvet.mcp.wire import WINDOW, Id, MessageStart, RawLineFramer, read_end, read_start
 
 # How many of the last bytes are kept: an id may be there.
 _TAIL: Final = 400
-# A line without a visible id is read on to its end, where the id may be, but not longer than so many limits.
+# A line without a visible id is read on to its end, where the id may be, but not longer than this many limits.
 _PATIENCE: Final = 8
 
 
-class ByteSink(Protocol):
+class ByteWriter(Protocol):
     """Takes bytes without waiting."""
 
     def write(self, buffers: Sequence[bytes]) -> None:
@@ -23,7 +22,7 @@ class ByteSink(Protocol):
 class LongLine:
     """A line beyond the limit while it comes: its beginning, its last bytes, and how many bytes came so far.
 
-    `passes` says whether it is passed on as it comes; `is_settled` whether the other side got an answer in its place.
+    `passes` says whether it is passed on as it comes; `is_answered` whether the other side got an answer in its place.
     """
 
     def __init__(self, parts: list[bytes], limit: int) -> None:
@@ -36,7 +35,7 @@ class LongLine:
         self.is_json = beginning.lstrip()[:1] in {b"{", b"["}
         self.size = sum(map(len, parts))
         self.passes = False
-        self.is_settled = False
+        self.is_answered = False
         self._limit = limit
         self._tail = b"".join(part[-_TAIL:] for part in parts[-_TAIL:])[-_TAIL:]
 
@@ -138,11 +137,11 @@ class LineSplitter:
         return chunk[end + 1 :]
 
 
-class LineSink:
+class LineWriter:
     """The way to one side. While a long line is passed on, other lines wait for its end; `size` is how many bytes."""
 
-    def __init__(self, sink: ByteSink) -> None:
-        self._sink = sink
+    def __init__(self, writer: ByteWriter) -> None:
+        self._writer = writer
         self._is_busy = False
         self._waiting: list[bytes] = []
         self.size = 0
@@ -153,12 +152,12 @@ class LineSink:
             self._waiting += buffers
             self.size += sum(map(len, buffers))
         else:
-            self._sink.write(buffers)
+            self._writer.write(buffers)
 
     def pass_part(self, parts: Sequence[bytes]) -> None:
         """Write a part of a long line."""
         self._is_busy = True
-        self._sink.write(parts)
+        self._writer.write(parts)
 
     def end_line(self) -> None:
         """Write the end of a long line, and what waited for it."""
@@ -176,4 +175,4 @@ class LineSink:
         self._waiting = []
         self.size = 0
         if waiting:
-            self._sink.write(waiting)
+            self._writer.write(waiting)

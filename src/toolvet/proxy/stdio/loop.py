@@ -7,8 +7,8 @@ side does not read, the loop stops reading what would be written to it.
 However the connection ends: what the server still writes is passed on, requests it left open are answered with an
 error, and all processes that it started are ended. The server's exit code becomes the proxy's.
 
-After SIGTERM or SIGINT that takes at most 3.5 seconds, whoever does not read or end: the server has two to end, the
-client another half to read what is left, the server's children half, and the record the rest. A second signal ends
+After SIGTERM or SIGINT that takes at most 3.5 seconds, even if a side does not read or end: the server has two to end,
+the client another half to read what is left, the server's children half, and the record the rest. A second signal ends
 everything at once. Clients kill a server that does not end within two to four seconds.
 """
 
@@ -19,25 +19,25 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from toolvet.proxy.collector import settle
+from toolvet.mcp.transport import StdioTarget
+from toolvet.proxy.driver import freeze_heap
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.stdio.pipe import Outlet, check_stdout, private_stdout
+from toolvet.proxy.session import Policies
+from toolvet.proxy.stdio.pipe import PipeWriter, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
-from toolvet.proxy.stdio.signals import Signals
-from toolvet.session import Policies
-from toolvet.transport import StdioTarget
 
 if TYPE_CHECKING:
-    from toolvet.session import Asked, SchemaLearned
+    from toolvet.proxy.session import Asked, SchemaLearned
 
 _CHUNK: Final = 64 * 1024
 # Within a long line more is read at once. Always reading so much would slow each small message.
 _LONG_CHUNK: Final = 1 << 20
-# With so many unwritten bytes for one side, the other side is not read from.
+# With this many unwritten bytes for one side, the other side is not read from.
 _FULL: Final = 4 << 20
-# If neither side reads, one of them has to be read nevertheless, or both would wait for ever; up to so many bytes.
+# If neither side reads, one of them has to be read nevertheless, or both would wait for ever; up to this many bytes.
 _BURSTING: Final = 1 << 28
 # How many seconds the server has to act on the end of its stdin, and on a signal; as in the official SDK.
 _EOF_SECONDS: Final = 2.0
@@ -47,12 +47,16 @@ _DRAIN_SECONDS: Final = 2.5
 _END_SECONDS: Final = 3.5
 # A record that takes so long is given up even where nothing else needed time.
 _LEAST_RECORD_SECONDS: Final = 0.25
-# A server that died may leave a child that keeps its stdout open: what comes within so many seconds still counts.
+# A server that died may leave a child that keeps its stdout open: what comes within this many seconds still counts.
 _LAST_WORDS: Final = 0.5
-# A client that goes on writing to a dead server is read so many times more.
+# A client that goes on writing to a dead server is read this many times more.
 _LAST_READS: Final = 64
 _SWITCH_SECONDS: Final = 0.0005
 _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+
+# Those that end a process, and the one that reports the end of a child.
+_WATCHED: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
 
 def run_stdio(
@@ -89,9 +93,9 @@ class StdioProxy:
 
     def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
         # The checks take 100 ms to load; the server, which was started before, uses that time to start.
-        from toolvet.proxy.quiet import QuietWatch  # noqa: PLC0415
+        from toolvet.proxy.driver import QuietWatch  # noqa: PLC0415
+        from toolvet.proxy.session import Catalogue, Session  # noqa: PLC0415
         from toolvet.proxy.stdio.relay import Relay  # noqa: PLC0415
-        from toolvet.session import Catalogue, Session  # noqa: PLC0415
 
         self._process = process
         self._recorder = recorder
@@ -100,7 +104,7 @@ class StdioProxy:
         self._catalogue = Catalogue()
         self._quiet = QuietWatch()
         self._to_server = process.stdin
-        self._to_client = Outlet(private_stdout())
+        self._to_client = PipeWriter(private_stdout())
         session = Session(policies, self._catalogue, prefix=f"toolvet:{os.urandom(8).hex()}:")
         self._relay = Relay(
             session,
@@ -133,7 +137,7 @@ class StdioProxy:
             # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
-            settle()
+            freeze_heap()
             while not self._finished() or self._refuse_rest():
                 self._turn(wake)
             self._relay.close()
@@ -161,7 +165,12 @@ class StdioProxy:
             else:
                 self._write(self._to_server if fd == self._to_server.fd else self._to_client, events)
         if self._timers:
-            self._run_due()
+            now = monotonic()
+            for name, timer in list(self._timers.items()):
+                # A timer that was due before it may have removed it, or set it again.
+                if timer[0] <= now and self._timers.get(name) is timer:
+                    del self._timers[name]
+                    timer[1]()
         if not self._client_open:
             self._close_server()
         if (
@@ -194,18 +203,18 @@ class StdioProxy:
             self._watch(self._stdout, None)
             self._end_server()
 
-    def _write(self, outlet: Outlet, events: int) -> None:
+    def _write(self, writer: PipeWriter, events: int) -> None:
         if events & select.POLLOUT:
-            outlet.drain()
+            writer.drain()
         if events & _GONE:
-            outlet.broken = True
-        if outlet.broken:
+            writer.broken = True
+        if writer.broken:
             self._pressed = True
-            if outlet is self._to_client:
+            if writer is self._to_client:
                 self._client_gone()
             else:
                 # The server may still answer what it read; it has failed once something more was written for it.
-                self._close_outlet(outlet)
+                self._close_writer(writer)
 
     def _set_interest(self) -> None:
         """Choose which sides to read: not one whose bytes the other does not take, unless neither takes any."""
@@ -218,10 +227,10 @@ class StdioProxy:
         if self._server_open:
             reads = for_client < _FULL or (for_server >= _FULL and for_client < _BURSTING)
             self._watch(self._stdout, select.POLLIN if reads else None)
-        for outlet in (self._to_server, self._to_client):
+        for writer in (self._to_server, self._to_client):
             # Also with nothing to write: `poll` then reports that the reader is gone.
-            mask = None if outlet.closed or outlet.broken else select.POLLOUT if outlet.size else 0
-            self._watch(outlet.fd, mask)
+            mask = None if writer.closed or writer.broken else select.POLLOUT if writer.size else 0
+            self._watch(writer.fd, mask)
 
     def _watch(self, fd: int, mask: int | None) -> None:
         if self._masks.get(fd) == mask:
@@ -251,7 +260,7 @@ class StdioProxy:
     def _close_server(self) -> None:
         """Close the server's stdin once the client ended and all its messages are written."""
         if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
-            self._close_outlet(self._to_server)
+            self._close_writer(self._to_server)
         is_awaited = self._relay.open and not self._to_client.broken
         # A server that reads no more would keep the rest for ever, and with it the proxy.
         is_over = self._to_server.closed or self._to_client.broken
@@ -260,7 +269,7 @@ class StdioProxy:
 
     def _end_server(self) -> None:
         """The server exited or closed one of its pipes; the other signs of its end mostly follow at once."""
-        self._close_outlet(self._to_server)
+        self._close_writer(self._to_server)
         if self._exited and not self._server_open:
             self._lose()
         elif not self._lost:
@@ -285,10 +294,10 @@ class StdioProxy:
     def _kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
 
-    def _close_outlet(self, outlet: Outlet) -> None:
-        if not outlet.closed:
-            self._watch(outlet.fd, None)
-            outlet.close()
+    def _close_writer(self, writer: PipeWriter) -> None:
+        if not writer.closed:
+            self._watch(writer.fd, None)
+            writer.close()
 
     def _give_up(self) -> None:
         """End now, whatever the client has not read and the server has not done yet."""
@@ -331,7 +340,7 @@ class StdioProxy:
 
     def _on_time(self, note: "Asked | SchemaLearned") -> None:
         """Set the timers that the session, which has no clock, asks for."""
-        from toolvet.session import Asked  # noqa: PLC0415 - as in `__init__`; asked for once in many calls
+        from toolvet.proxy.session import Asked  # noqa: PLC0415 - as in `__init__`; asked for once in many calls
 
         if isinstance(note, Asked):
             self._after(note.id, self._patience, partial(self._relay.give_up, note.id))
@@ -352,14 +361,6 @@ class StdioProxy:
             return None
         return max(0, int((min(due for due, _ in self._timers.values()) - monotonic()) * 1000) + 1)
 
-    def _run_due(self) -> None:
-        now = monotonic()
-        for name, timer in list(self._timers.items()):
-            # What is due before it may have taken it out, or set it anew.
-            if timer[0] <= now and self._timers.get(name) is timer:
-                del self._timers[name]
-                timer[1]()
-
 
 def _read_chunk(fd: int, size: int) -> bytes | None:
     """Return the bytes that can be read now; b"" at the end, None when there are none yet."""
@@ -376,3 +377,43 @@ def _is_readable(fd: int) -> bool:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(0))
+
+
+class Signals:
+    """Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD until `close`. `fd` is readable when a signal came.
+
+    Use it in the main thread: Python allows handlers nowhere else.
+    """
+
+    def __init__(self) -> None:
+        self.fd, self._write = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(self._write, False)
+        self._old_fd = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._old: dict[int, _Handler] = {}
+        for number in _WATCHED:
+            # A signal that was ignored at the start stays ignored: `nohup`, and background jobs of a script.
+            if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGCHLD:
+                self._old[number] = signal.signal(number, _ignore)
+        # For a child that ended before the handlers were set.
+        os.write(self._write, bytes([signal.SIGCHLD]))
+
+    def take(self) -> bytes:
+        """Return the numbers of the signals that came, oldest first."""
+        try:
+            return os.read(self.fd, 1024)
+        except BlockingIOError:
+            return b""
+
+    def close(self) -> None:
+        """Restore the handlers from before."""
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._old_fd)
+        os.close(self.fd)
+        os.close(self._write)
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Do nothing: Python runs handlers at any point of the program; the pipe delivers the signal."""
+    del number, frame

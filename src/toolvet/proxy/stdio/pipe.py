@@ -15,7 +15,7 @@ _BUFFERS: Final = 64
 _PIPE_BYTES: Final = 1 << 20
 
 
-class Outlet:
+class PipeWriter:
     """The writing end of a pipe.
 
     `size` is how many bytes are kept; `broken` is set once the reader closed its end, `lost` once something was written
@@ -130,7 +130,7 @@ def enlarge(fd: int) -> None:
 def _nonblocking(fd: int) -> int:
     """Return a non-blocking descriptor in place of `fd`.
 
-    O_NONBLOCK belongs to the open file, not to the descriptor, so a pipe is opened anew where /proc allows it. Without
+    O_NONBLOCK belongs to the open file, not to the descriptor, so a pipe is opened again where /proc allows it. Without
     that, a stderr that goes to the same pipe would refuse what the server writes there. A terminal or a file is left
     as it is: neither makes a writer wait for a reader that waits for the proxy.
     """

@@ -13,15 +13,15 @@ from time import monotonic, sleep
 from typing import IO, Final, cast
 
 from toolvet.errors import UnreachableError
-from toolvet.proxy.stdio.pipe import Outlet, enlarge
-from toolvet.transport.orphans import end_orphans, forget, starting_helper, starting_server
+from toolvet.mcp.transport import end_orphans, forget, starting_helper, starting_server
+from toolvet.proxy.stdio.pipe import PipeWriter, enlarge
 
-# A killed proxy cannot clean up, so a second process watches: the guard reads a pipe that only the proxy holds open. A
-# line means that all is well; the end of the pipe means that the proxy died. Then the server has seen the end of its
-# stdin, too, gets a second to act on it, and is ended as the proxy would. PR_SET_PDEATHSIG would make the guard
+# A killed proxy cannot clean up, so a second process watches: the watchdog reads a pipe that only the proxy holds open.
+# A line means that all is well; the end of the pipe means that the proxy died. Then the server has seen the end of its
+# stdin, too, gets a second to act on it, and is ended as the proxy would. PR_SET_PDEATHSIG would make the watchdog
 # unnecessary on Linux, but kills only the direct child (`uvx`, `npx` and shells leave the server itself alive) and is
 # set in a forked Python.
-_GUARD: Final = """
+_WATCHDOG: Final = """
 read -r word && exit 0
 for signal in 0 TERM KILL; do
   kill -s $signal -- "-$1" 2>/dev/null || exit 0
@@ -55,11 +55,11 @@ class ServerProcess:
         except (OSError, ValueError) as error:
             raise UnreachableError(_explain_failure(command, cwd, error)) from error
         self.pid = self._popen.pid
-        self._guard = _start_guard(self.pid)
+        self._watchdog = _start_watchdog(self.pid)
         fd = _detach(self._popen.stdin)
         os.set_blocking(fd, False)
         enlarge(fd)
-        self.stdin = Outlet(fd)
+        self.stdin = PipeWriter(fd)
         self.stdout = _detach(self._popen.stdout)
         enlarge(self.stdout)
 
@@ -85,7 +85,7 @@ class ServerProcess:
         self._signal_group(number)
 
     def close(self) -> None:
-        """End the server with all it started, then the guard."""
+        """End the server with all it started, then the watchdog."""
         if self._popen.poll() is None:
             # Only when the proxy itself failed.
             self.send_signal(signal.SIGKILL)
@@ -96,15 +96,15 @@ class ServerProcess:
         forget(self.pid)
         self.stdin.close()
         os.close(self.stdout)
-        if self._guard is not None and self._guard.stdin is not None:
+        if self._watchdog is not None and self._watchdog.stdin is not None:
             try:
-                self._guard.stdin.write(b"\n")
-                self._guard.stdin.close()
+                self._watchdog.stdin.write(b"\n")
+                self._watchdog.stdin.close()
             except OSError:
-                # The guard was ended from outside.
+                # The watchdog was ended from outside.
                 pass
-            self._guard.wait()
-            forget(self._guard.pid)
+            self._watchdog.wait()
+            forget(self._watchdog.pid)
 
     def _end_group(self) -> None:
         """End the process group: `npx` and `uvx` may end before their server, which gets a moment to clean up."""
@@ -128,11 +128,11 @@ class ServerProcess:
         return True
 
 
-def _start_guard(pid: int) -> "subprocess.Popen[bytes] | None":
+def _start_watchdog(pid: int) -> "subprocess.Popen[bytes] | None":
     try:
         with starting_helper() as started:
-            guard = subprocess.Popen(  # noqa: S603 - a constant command.
-                ["/bin/sh", "-c", _GUARD, "toolvet-guard", str(pid)],
+            watchdog = subprocess.Popen(  # noqa: S603 - a constant command.
+                ["/bin/sh", "-c", _WATCHDOG, "toolvet-guard", str(pid)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -140,8 +140,8 @@ def _start_guard(pid: int) -> "subprocess.Popen[bytes] | None":
                 cwd="/",
                 start_new_session=True,
             )
-            started(guard.pid)
-            return guard
+            started(watchdog.pid)
+            return watchdog
     except OSError:
         # An image without a shell. The server still sees the end of its stdin when the proxy dies.
         return None

@@ -1,10 +1,12 @@
 """The path between two byte streams: cut lines, let the session decide, join lines again. No I/O.
 
-client's bytes → LineSplitter → Session → LineSink to the server
-server's bytes → LineSplitter → Session → LineSink to the client
+client's bytes → LineSplitter → Session → LineWriter to the server
+server's bytes → LineSplitter → Session → LineWriter to the client
 
 A line longer than `max_message_bytes` is not kept in memory: it is passed on as it comes, or is dropped and answered
 with an error, as `session.unread` says.
+
+`OpenRequests` are those that a client waits for: they have to be answered when the server no longer can.
 """
 
 import sys
@@ -14,10 +16,21 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from toolvet.core.json_value import members
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    Noise,
+    Notification,
+    Request,
+    Result,
+    encode_error,
+    parse,
+    shallow,
+    split_batch,
+)
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.stdio.long_lines import ByteSink, LineSink, LineSplitter, LongLine
-from toolvet.proxy.stdio.open_requests import OpenRequests
-from toolvet.session import (
+from toolvet.proxy.session import (
     Asked,
     CallEnded,
     CallStarted,
@@ -29,7 +42,7 @@ from toolvet.session import (
     ToClient,
     ToServer,
 )
-from toolvet.wire import Id, Request, encode_error
+from toolvet.proxy.stdio.long_lines import ByteWriter, LineSplitter, LineWriter, LongLine
 
 # Below this a copy is cheaper than a longer vector of buffers.
 _JOIN_BYTES: Final = 64 * 1024
@@ -42,10 +55,12 @@ _DOUBT: Final = "It may have acted on the request all the same."
 
 OnTime: TypeAlias = Callable[[Asked | SchemaLearned], None]
 """Called with notes that need a clock: a question that must not wait for ever, a tool list that grows old."""
+# A client that never gets answers must not fill the memory; it has given up its oldest requests by now.
+_MOST: Final = 1 << 20
 
 
 class Relay:
-    """One connection: feed the bytes of each side; what the session decides is written to the two sinks.
+    """One connection: feed the bytes of each side; what the session decides is written to the two writers.
 
     `origin` names the connection in the record, `on_time` gets the notes that need a clock. `open` holds the requests
     that the client still waits for. `limit` is how many bytes of a line are kept; `server_takes` says whether the
@@ -58,8 +73,8 @@ class Relay:
         recorder: Recorder,
         origin: RecordSource,
         *,
-        to_server: ByteSink,
-        to_client: ByteSink,
+        to_server: ByteWriter,
+        to_client: ByteWriter,
         on_time: OnTime,
         limit: int,
         server_takes: Literal["parts", "lines"] = "parts",
@@ -68,8 +83,8 @@ class Relay:
         self._recorder = recorder
         self._origin = origin
         self._server_takes = server_takes
-        self.to_server = LineSink(to_server)
-        self.to_client = LineSink(to_client)
+        self.to_server = LineWriter(to_server)
+        self.to_client = LineWriter(to_client)
         self._on_time = on_time
         # Messages that may open or close a request; they are read after they were written.
         self._unread: list[bytes] = []
@@ -162,7 +177,7 @@ class Relay:
             try:
                 decided = decide(line)
             except Exception as error:  # noqa: BLE001 - a bug of the proxy must not cost the user a connection
-                self._complain(error)
+                self._say(f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n")
                 decided = [onward(line)]
             # Most messages are calls and their answers; all others have to be parsed once more.
             last = decided[-1] if len(decided) == 2 and line[:1] == b"{" else None
@@ -272,7 +287,7 @@ class Relay:
     def _go_on_server_line(self, long: LongLine, part: bytes) -> None:
         if long.passes:
             self.to_client.pass_part([part])
-        elif not long.is_settled and long.is_endless:
+        elif not long.is_answered and long.is_endless:
             self._hold_back_all(long)
 
     def _end_server_line(self, long: LongLine) -> None:
@@ -282,7 +297,7 @@ class Relay:
             if long.start.is_answer and id_ is not None:
                 self.open.close(id_)
                 self._note([*self._session.unread.end_answer(id_, long.size)])
-        elif not long.is_settled:
+        elif not long.is_answered:
             if id_ is not None:
                 self._hold_back(long, [id_])
             elif long.is_json:
@@ -290,7 +305,7 @@ class Relay:
 
     def _hold_back(self, long: LongLine, ids: list[Id]) -> None:
         """Answer these requests in place of the server."""
-        long.is_settled = True
+        long.is_answered = True
         words = f"The answer of the MCP server is {self._session.unread.why}, so it was held back. Ask for less."
         lines = [encode_error(id_, _INTERNAL_ERROR, words) for id_ in ids]
         self._do_server_steps(self._steps(lines, partial(self._session.fail, stop="large_result"), ToClient))
@@ -312,13 +327,13 @@ class Relay:
     def _go_on_client_line(self, long: LongLine, part: bytes) -> None:
         if long.passes:
             self.to_server.pass_part([part])
-        elif not long.is_settled and long.is_endless:
+        elif not long.is_answered and long.is_endless:
             self._refuse_long(long, None)
 
     def _end_client_line(self, long: LongLine) -> None:
         id_ = long.id
         if not long.passes:
-            if not long.is_settled:
+            if not long.is_answered:
                 self._refuse_long(long, id_)
             return
         self.to_server.end_line()
@@ -331,7 +346,7 @@ class Relay:
 
     def _refuse_long(self, long: LongLine, id_: Id | None) -> None:
         """Answer a message of the client, which the server does not get."""
-        long.is_settled = True
+        long.is_answered = True
         if long.start.is_answer:
             # An answer to the server, which waits for it: a client has no other way to say that it is too long.
             return
@@ -356,10 +371,6 @@ class Relay:
             self._dangling = False
             self.to_client.write([b"\n"])
 
-    def _complain(self, error: Exception) -> None:
-        """Report a bug."""
-        self._say(f"toolvet: a message passed unchecked, because of a bug in toolvet: {error!r}\n")
-
     def _say(self, words: str) -> None:
         """Write this to stderr, which MCP leaves free, once for each wording."""
         if words in self._complained or len(self._complained) > _MOST_COMPLAINTS:
@@ -378,7 +389,7 @@ def _call_of(long: LongLine, id_: Id) -> Request:
     return Request(id_, _CALL, b"", msgspec.Raw(long.start.params))
 
 
-def _pass_half_line(steps: list[Step], rest: bytes, onward: LineSink) -> list[Step]:
+def _pass_half_line(steps: list[Step], rest: bytes, onward: LineWriter) -> list[Step]:
     """Write a half line that needs no decision as it came, without a line feed. Returns the steps that are left."""
     decided = [step for step in steps if not (isinstance(step, ToServer | ToClient) and step.data is rest)]
     if len(decided) < len(steps):
@@ -403,3 +414,78 @@ def _join_lines(lines: list[bytes]) -> list[bytes]:
     if small:
         buffers.append(b"".join(small))
     return buffers
+
+
+class OpenRequests:
+    """The open ids, oldest first. `questions` are the open ids of the proxy's own questions, unknown to the client.
+
+    An id that is used twice at a time is open twice: each of its requests needs an answer.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[Id, int] = {}
+        self.questions: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def note_client(self, line: bytes) -> None:
+        """Note a message of the client: a request opens its id, a cancellation closes it."""
+        message = parse(line)
+        if type(message) is Noise and message.kind == "too_deep":
+            message = parse(shallow(line))
+        if type(message) is Request:
+            self.add(message.id)
+        elif type(message) is Notification and message.method == "notifications/cancelled":
+            id_ = members(message.params).get("requestId")
+            if isinstance(id_, int | str):
+                self.close(id_)
+        elif type(message) is Noise and message.kind == "batch":
+            for each in _messages(line):
+                self.note_client(each)
+
+    def note_server(self, line: bytes) -> None:
+        """Note a message of the server: an answer closes its id, unless it is not a legal message."""
+        message = parse(line)
+        if type(message) is Result or type(message) is ErrorReply:
+            if message.id is not None:
+                self.close(message.id)
+        elif type(message) is Noise and message.kind == "batch":
+            for each in _messages(line):
+                self.note_server(each)
+        elif type(message) is Noise and message.kind == "too_deep" and message.reply_to is not None:
+            # Legal JSON, which the client may be able to read.
+            self.close(message.reply_to)
+
+    def add(self, id_: Id) -> None:
+        """Note one more request under this id."""
+        self._open[id_] = self._open.get(id_, 0) + 1
+        if len(self._open) > _MOST:
+            del self._open[next(iter(self._open))]
+
+    def close(self, id_: Id) -> None:
+        """Close one request under this id; an id that is not open is ignored."""
+        left = self._open.get(id_)
+        if left is None:
+            self.questions.discard(cast("str", id_))
+        elif left > 1:
+            self._open[id_] = left - 1
+        else:
+            del self._open[id_]
+
+    def take(self) -> list[Id]:
+        """Return all open ids and close them."""
+        ids = [id_ for id_, times in self._open.items() for _ in range(times)]
+        self._open.clear()
+        return ids
+
+    def take_questions(self) -> list[str]:
+        """Return all open questions of the proxy and close them."""
+        questions = list(self.questions)
+        self.questions.clear()
+        return questions
+
+
+def _messages(batch: bytes) -> list[bytes]:
+    """Return the messages of a batch; a batch within a batch is not a message."""
+    return [message for message in split_batch(batch) if not message.startswith(b"[")]

@@ -10,9 +10,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from toolvet.store.inserting import insert_records
-from toolvet.store.legacy import event_of_row, verdict_of_answer, verdict_of_call
+from toolvet.store.lines import event_of_row, verdict_of_answer, verdict_of_call
+from toolvet.store.migrations import mark_revision
 from toolvet.store.records import StoreRecord
-from toolvet.store.revision import mark_revision
 
 # What migration 0002 calls the tables of the record of the first releases, and what their rows become.
 _OLD: Final[Mapping[str, Callable[[Mapping[str, object]], StoreRecord]]] = {
@@ -36,11 +36,6 @@ def upgrade(connection: Connection, revision: str, until: str = "head") -> None:
     with EnvironmentContext(config, scripts, fn=steps) as environment:
         environment.configure(connection=connection)
         environment.run_migrations()
-    _take_over(connection)
-
-
-def _take_over(connection: Connection) -> None:
-    """Copy the rows of the old tables, and drop these."""
     names = set(inspect(connection).get_table_names())
     for table, read in _OLD.items():
         if table in names:

@@ -18,6 +18,6 @@ AUDIT: Final = Table(
     Column("address", Text, nullable=False),
     sqlite_autoincrement=True,
 )
-"""One row for each deed. `target` is what it was done to, `address` where the request came from."""
+"""One row for each action. `target` is what it was done to, `address` where the request came from."""
 
 Index("audit_by_who", AUDIT.c.who, AUDIT.c.seq)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from toolvet.discover import module_names
+from toolvet.core.discover import module_names
 
 WHICH = Group("Which server", sort_key=1)
 CALLS = Group("Which calls", sort_key=2)
@@ -14,7 +14,7 @@ LIMITS = Group("How long, how many", sort_key=3)
 MANY = Group("Many servers", sort_key=4)
 OUTPUT = Group("What comes out", sort_key=5)
 # Read from the folder, because importing the formats would make `toolvet --help` slow.
-FORMATS = ", ".join(module_names("toolvet.report.renderers"))
+FORMATS = ", ".join(module_names("toolvet.assess.report.renderers"))
 
 
 @Parameter(name="*", negative="", show_default=False)

@@ -15,19 +15,32 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TaskID
 from rich.text import Text
 
 from toolvet.assess import Options, Report
-from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
-from toolvet.assess.many.folder import write_atomically
+from toolvet.assess.many import (
+    WORKER,
+    AssessmentJob,
+    AssessmentLimits,
+    AssessmentOutcome,
+    ClusterAssessor,
+    ResultsFolder,
+    assess_many,
+    write_atomically,
+)
+from toolvet.assess.report import (
+    AssessedServer,
+    ServersOverview,
+    build_overview,
+    counted,
+    encode_document,
+    print_overview,
+    render,
+    render_page,
+)
+from toolvet.assess.rules import cards
 from toolvet.assess.sandbox import sandbox_tool
-from toolvet.cli.codes import INTERRUPTED
+from toolvet.batch.executors import open_executor
+from toolvet.cli import INTERRUPTED
 from toolvet.errors import UsageError
-from toolvet.report import render
-from toolvet.report.overview import AssessedServer, ServersOverview, build_overview
-from toolvet.report.overview.page import render_page
-from toolvet.report.overview.terminal import print_overview
-from toolvet.report.renderers.json import encode_document
-from toolvet.report.wording import counted
-from toolvet.rules import cards
-from toolvet.transport import ServerList, StdioTarget
+from toolvet.mcp.transport import ServerList, StdioTarget
 from toolvet.version import __version__
 
 _NAMES_SHOWN: Final = 3
@@ -55,7 +68,7 @@ class ManyOptions:
 class ReportPublishing:
     """What becomes of a report: `judge` compares it with the baseline and the thresholds, `publish` takes them all.
 
-    `publish` is None where nobody asked for all reports in one document or in a store; then they never stand in memory
+    `publish` is None where all reports are wanted neither in one document nor in a store; then they are never in memory
     together.
     """
 
@@ -74,7 +87,8 @@ def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions
         is_whole = len(outcomes) == len(jobs)
         overview, reports = _gather(servers, outcomes, folder, publishing)
         if many.into is not None:
-            _write_overview(overview, many.into)
+            _write(many.into / "overview.json", encode_document(overview))
+            _write(many.into / "index.html", render_page(overview))
         if publishing.publish is not None and reports:
             publishing.publish(reports)
         if publishing.prints:
@@ -130,9 +144,10 @@ async def _run(
             loop.add_signal_handler(ending, task.cancel)
     if many.engine == "local":
         return await assess_many(jobs, folder, workers=many.workers or 1, limits=many.limits, watch=watch)
-    from toolvet.assess.many.cluster import open_assessor  # noqa: PLC0415 - only where it is asked for
-
-    assessor = await asyncio.to_thread(open_assessor, many.engine, many.address, many.workers)
+    if many.engine == "daft" and many.address is None:
+        raise UsageError("--engine daft: give the --address of a Ray cluster; on one machine --workers N is enough")
+    executor = await asyncio.to_thread(open_executor, many.engine, many.address, many.workers, WORKER)
+    assessor = ClusterAssessor(executor)
     try:
         workers = min(many.workers or assessor.workers, assessor.workers)
         return await assess_many(jobs, folder, workers=workers, limits=many.limits, watch=watch, assessor=assessor)
@@ -143,7 +158,7 @@ async def _run(
 def _gather(
     servers: ServerList, outcomes: Sequence[AssessmentOutcome], folder: ResultsFolder, publishing: ReportPublishing
 ) -> tuple[ServersOverview, list[Report]]:
-    """The overview, with the page of each server written on the way, and the reports where somebody wants them all."""
+    """The overview, with the page of each server written on the way, and the reports where they are all wanted."""
     reports: list[Report] = []
 
     def judged() -> Iterable[AssessedServer]:
@@ -163,11 +178,6 @@ def _gather(
             yield AssessedServer(name=name, file="", reason="left out", problem=problem)
 
     return build_overview(judged(), cards(), __version__), reports
-
-
-def _write_overview(overview: ServersOverview, into: Path) -> None:
-    _write(into / "overview.json", encode_document(overview))
-    _write(into / "index.html", render_page(overview))
 
 
 def _write(path: Path, text: str) -> None:

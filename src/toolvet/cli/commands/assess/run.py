@@ -13,26 +13,93 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec import structs
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-from toolvet.assess import Options, Report, assess
+from toolvet.assess import GivenOptions, Options, Report, Silent, Watch, assess, first_given, read_options
 from toolvet.assess.many import AssessmentLimits
-from toolvet.cli.codes import INTERRUPTED
+from toolvet.assess.report import (
+    Scenario,
+    apply_baseline,
+    explain_shortfall,
+    formats,
+    load,
+    print_report,
+    render,
+    why_failed,
+)
+from toolvet.assess.rules import cards
+from toolvet.assess.settings import AssessSettings
+from toolvet.cli import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
-from toolvet.cli.commands.assess.options import first_given, read_options
-from toolvet.cli.commands.assess.progress import Progress
-from toolvet.cli.store import checked_store
-from toolvet.cli.target import parse_variable, read_target
-from toolvet.cli.values import parse_header
+from toolvet.cli.options import checked_store
+from toolvet.cli.target import parse_header, parse_variable, read_target
+from toolvet.core.settings import load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
-from toolvet.report import apply_baseline, formats, load, print_report, render, why_failed
-from toolvet.report.gate import explain_shortfall
-from toolvet.rules import cards
-from toolvet.settings import AssessSettings, Settings, load_settings
+from toolvet.mcp.transport import NamedTarget, ServerList, adopt_orphans, read_server_list
 from toolvet.store.private_file import write_private
-from toolvet.transport import NamedTarget, ServerList, read_server_list
-from toolvet.transport.orphans import adopt_orphans
+from toolvet.store.settings import StoreSettings
+
+
+class Progress:
+    """A bar for each server: tools done, the tools under way, calls so far. `quiet` shows nothing."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._console = Console(stderr=True)
+        # We ask the stream itself: with FORCE_COLOR the console calls every file a terminal, and bars would fill a log.
+        self._shown = not quiet and sys.stderr.isatty()
+
+    @contextmanager
+    def watching(self, name: str) -> Generator[Watch]:
+        """Show the progress of one assessment while the block runs; yields what `assess` reports to."""
+        if not self._shown:
+            yield Silent()
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TextColumn("tools"),
+            TextColumn("{task.fields[now]}", style="dim"),
+            TimeElapsedColumn(),
+        )
+        with Bar(*columns, console=self._console, transient=True) as bar:
+            yield _ProgressWatch(bar, name)
+
+
+class _ProgressWatch:
+    """The `Watch` of one assessment, which moves its bar."""
+
+    def __init__(self, bar: Bar, name: str) -> None:
+        self._bar = bar
+        self._calls = 0
+        self._under_way: list[str] = []
+        self._task = bar.add_task(Text(name).markup[:40], total=None, now="connecting")
+
+    def planned(self, tools: int) -> None:
+        self._bar.update(self._task, total=tools)
+
+    def began(self, tool: str) -> None:
+        self._under_way.append(tool)
+        self._show()
+
+    def called(self, tool: str, scenario: Scenario) -> None:
+        del tool, scenario
+        self._calls += 1
+        self._show()
+
+    def ended(self, tool: str) -> None:
+        self._under_way.remove(tool)
+        self._bar.advance(self._task)
+        self._show()
+
+    def _show(self) -> None:
+        names = Text(", ".join(self._under_way)).markup
+        self._bar.update(self._task, now=f"{self._calls} calls  {names}"[:60])
+
 
 T = TypeVar("T")
 _Level = Literal["error", "warning", "info"]
@@ -55,19 +122,27 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     Raises UsageError for wrong words, flags or settings before any server is started.
     """
     settings = load_settings(flags.settings)
-    options = read_options(flags, settings)
-    writers = _parse_writers([*settings.assess.report, *(flags.report or ())])
-    known = _read_baseline(flags.baseline or settings.assess.baseline)
-    servers = _read_targets(words, flags, settings.assess)
-    fail_on, fail_under = _read_thresholds(flags, settings.assess)
-    store = _read_store(flags, settings)
+    given = {name: getattr(flags, name) for name in GivenOptions.__struct_fields__}
+    options = read_options(settings, GivenOptions(**given))
+    writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
+    known = _read_baseline(flags.baseline or settings[AssessSettings].baseline)
+    servers = _read_targets(words, flags, settings[AssessSettings])
+    level = first_given(flags.fail_on, settings[AssessSettings].fail_on, "error")
+    fail_on = None if level == "never" else Severity(level)
+    fail_under = first_given(flags.fail_under, settings[AssessSettings].fail_under, None)
+    store_url = flags.store or settings[StoreSettings].url
+    store = None if store_url is None else checked_store(store_url)
 
     def publish(reports: Sequence[Report]) -> None:
         _publish(reports, writers, flags, prints=many is None)
         if store is not None:
-            _keep(reports, store)
+            from toolvet.store import Store  # noqa: PLC0415 - only where it is asked for
 
-    many = _read_many(flags, settings.assess)
+            with Store(store) as opened:
+                for report in reports:
+                    opened.add(report)
+
+    many = _read_many(flags, settings[AssessSettings])
     if many is not None:
         wants_all = bool(writers) or flags.json or store is not None
         publishing = ReportPublishing(
@@ -254,25 +329,6 @@ def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | 
         return str(path), load(Path(path).read_bytes(), str(path))
     except OSError as error:
         raise UsageError(f"--baseline {path}: {error.strerror}; write one with --report json={path}") from error
-
-
-def _read_thresholds(flags: AssessFlags, file: AssessSettings) -> tuple[Severity | None, float | None]:
-    level = first_given(flags.fail_on, file.fail_on, "error")
-    return (None if level == "never" else Severity(level)), first_given(flags.fail_under, file.fail_under, None)
-
-
-def _read_store(flags: AssessFlags, settings: Settings) -> str | None:
-    given = flags.store or settings.store_settings().url
-    return None if given is None else checked_store(given)
-
-
-def _keep(reports: Sequence[Report], url: str) -> None:
-    """Add the reports to a store."""
-    from toolvet.store import Store  # noqa: PLC0415 - only where it is asked for
-
-    with Store(url) as store:
-        for report in reports:
-            store.add(report)
 
 
 def _publish(

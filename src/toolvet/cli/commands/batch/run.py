@@ -1,10 +1,10 @@
-"""The work of `toolvet batch`: flags in, the engine's run, and a summary on stderr."""
+"""The work of `toolvet batch`: flags in, the engine's run, and a summary on stderr; reports on outputs, comparisons."""
 
 import signal
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -13,26 +13,28 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from toolvet.assess.report import BatchReport, ComparisonReport, encode_document, print_batch, print_comparison
+from toolvet.batch.comparing import compare_outputs
 from toolvet.batch.engines import open_engine
+from toolvet.batch.executors import EngineFigures
 from toolvet.batch.job import Job
 from toolvet.batch.judging import Tally
-from toolvet.batch.kernels import read_tools
-from toolvet.batch.location import input_files, locate
+from toolvet.batch.location import Location, input_files, locate
+from toolvet.batch.plan import read_tools
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
-from toolvet.batch.summary.summarise import summarise
-from toolvet.cli.codes import INTERRUPTED
-from toolvet.cli.commands.batch.flags import BatchFlags
-from toolvet.cli.commands.batch.report.run import label_problem
-from toolvet.cli.commands.batch.writing import parse_reports, show_document, summary_options, write_reports
-from toolvet.cluster.carrier import EngineFigures
+from toolvet.batch.summary import SummaryOptions, summarise
+from toolvet.cli import INTERRUPTED
+from toolvet.cli.commands.batch.flags import BatchFlags, SummaryFlags
+from toolvet.cli.options import parse_reports, write_documents
+from toolvet.core.settings import CheckSettings, load_settings
+from toolvet.core.visible import visible
 from toolvet.errors import UsageError
-from toolvet.report.visible import visible
-from toolvet.settings import load_settings
 
 _BAD_INPUT: Final = 2
+_Document = BatchReport | ComparisonReport
 
 
-def run(
+def judge_rows(
     kind: str,
     source: str,
     output: str,
@@ -49,8 +51,8 @@ def run(
         raise UsageError("--limit: must be 1 or more")
     if flags.jobs is not None and flags.jobs < 1:
         raise UsageError("--jobs: must be 1 or more")
-    options_of_report = summary_options(flags.summary)
-    writers = parse_reports(flags.summary.report)
+    options_of_report = _summary_options(flags.summary)
+    writers = parse_reports(flags.summary.report, tuple(_FORMATS))
     wants_report = bool(writers or options_of_report.columns)
     if wants_report and output == "-":
         raise UsageError("--report, --time and --label read the output again: give a file instead of -")
@@ -58,7 +60,7 @@ def run(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
         keep=tuple(dict.fromkeys([*(split(flags.keep) or ()), *options_of_report.columns])),
-        checks=load_settings(flags.settings).checks,
+        checks=load_settings(flags.settings)[CheckSettings],
         options={name: value for name, value in (options or {}).items() if value is not None},
         tools=None if tools is None else read_tools(str(tools)),
         sample=flags.sample,
@@ -92,9 +94,9 @@ def run(
     if wants_report:
         report = summarise(input_files(locate(output)), options_of_report, source=output, kind=kind)
         if not flags.quiet and not flags.json:
-            show_document(report, console)
-        write_reports(report, writers, quiet=flags.quiet)
-        code = label_problem(report)
+            _show_document(report, console)
+        write_documents(report, writers, _FORMATS, quiet=flags.quiet)
+        code = _label_problem(report)
     if not outcome.is_complete or code:
         return _BAD_INPUT
     return int(flags.fail_on == "flagged" and outcome.tally.flagged > 0)
@@ -137,13 +139,13 @@ def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Gener
         def show(tally: Tally, share: float | None) -> None:
             first.append(tally.rows) if not first else None
             rate = (tally.rows - first[0]) / max(0.001, time.monotonic() - started)
-            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s{_told(figures)}"
+            words = f"{tally.rows:,} rows, {tally.flagged:,} flagged, {rate:,.0f}/s{_retries_note(figures)}"
             bar.update(task, description=words, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield show
 
 
-def _told(figures: EngineFigures) -> str:
+def _retries_note(figures: EngineFigures) -> str:
     """What an engine had to do again, where there was such."""
     found = [(figures.retries, "tried again"), (figures.failed, "judged here, as the workers failed with it")]
     return "".join(f", {count:,} {words}" for count, words in found if count)
@@ -172,8 +174,8 @@ def _summarise(
     console.print(
         f"{tally.rows:,} {kind}{resumed} in {seconds:,.1f} s: {tally.flagged:,} {_FLAGGED[kind]}", style="bold"
     )
-    if told := _told(figures):
-        console.print(f"  partitions:{told[1:]}")
+    if note := _retries_note(figures):
+        console.print(f"  partitions:{note[1:]}")
     if tally.counts:
         counted = sorted(tally.counts.items(), key=lambda each: -each[1])
         console.print(f"  {', '.join(f'{name} {count:,}' for name, count in counted)}")
@@ -194,3 +196,86 @@ _FLAGGED: Final = {
     "envelopes": "not valid",
     "conversations": "to escalate",
 }
+
+
+def compare_verdicts(
+    old: str,
+    new: str,
+    *,
+    by: str | None,
+    kind: str | None,
+    reports: Sequence[str] | None,
+    as_json: bool,
+    quiet: bool,
+    fail_on: str,
+) -> int:
+    """Compare two outputs; return 1 for changes where that was asked for."""
+    writers = parse_reports([*(reports or ()), *(["json=-"] if as_json else [])], tuple(_FORMATS))
+    report = compare_outputs(_verdict_files(old), _verdict_files(new), old_name=old, new_name=new, kind=kind, by=by)
+    if not quiet and not any(file == "-" for _, file in writers):
+        _show_document(report, Console(highlight=False))
+    write_documents(report, writers, _FORMATS, quiet=quiet)
+    changed = report.newly_flagged if fail_on == "flagged" else report.compared - report.same
+    return int(fail_on != "never" and changed > 0)
+
+
+def _verdict_files(given: str) -> Sequence[Location]:
+    if given == "-":
+        raise UsageError("verdicts are read from files, not from stdin")
+    return input_files(locate(given))
+
+
+def report_verdicts(verdicts: str, flags: SummaryFlags, *, kind: str | None, as_json: bool, quiet: bool) -> int:
+    """Summarise an output; return 2 where agreement was asked for and no label says good or bad."""
+    if verdicts == "-":
+        raise UsageError("verdicts are read from files, not from stdin")
+    writers = parse_reports([*(flags.report or ()), *(["json=-"] if as_json else [])], tuple(_FORMATS))
+    options = _summary_options(flags)
+    report = summarise(input_files(locate(verdicts)), options, source=verdicts, kind=kind)
+    if not quiet and not any(file == "-" for _, file in writers):
+        _show_document(report, Console(highlight=False))
+    write_documents(report, writers, _FORMATS, quiet=quiet)
+    return _label_problem(report)
+
+
+def _label_problem(report: BatchReport) -> int:
+    """Say on stderr why there are no figures of agreement; return the exit code."""
+    labels = report.labels
+    if labels is None or labels.labelled or not labels.note:
+        return 0
+    sys.stderr.write(f"toolvet: --label {labels.column}: {labels.note}\n")
+    return _BAD_INPUT
+
+
+def _summary_options(flags: SummaryFlags) -> SummaryOptions:
+    """Return what a report looks at. Raises UsageError for words without a column."""
+    if flags.label is None and (flags.bad or flags.good):
+        raise UsageError("--bad and --good say what labels mean: give --label COLUMN, too")
+    if flags.time is None and flags.per is not None:
+        raise UsageError(f"--per {flags.per}: give --time COLUMN, too")
+    bad, good = _words(flags.bad), _words(flags.good)
+    both = set(bad or ()) & set(good or ())
+    if both:
+        raise UsageError(f"--bad and --good both have '{min(both)}'")
+    return SummaryOptions(time=flags.time, per=flags.per, label=flags.label, bad=bad, good=good)
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(each.strip() for each in text.split(",") if each.strip())
+
+
+def _show_document(document: _Document, console: Console) -> None:
+    """Print a report for people."""
+    if isinstance(document, BatchReport):
+        print_batch(document, console)
+    else:
+        print_comparison(document, console)
+
+
+def _page(document: _Document) -> str:
+    from toolvet.assess.report import render_batch_page  # noqa: PLC0415 - the templates, only where they are wanted
+
+    return render_batch_page(document)
+
+
+_FORMATS: Final[Mapping[str, Callable[[_Document], str]]] = {"html": _page, "json": encode_document}

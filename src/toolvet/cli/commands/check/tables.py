@@ -11,8 +11,7 @@ from typing import BinaryIO, Final, Protocol, cast
 
 import orjson
 
-from toolvet.cli.commands.check.records import Record
-from toolvet.cli.commands.check.source import PARQUET, open_input
+from toolvet.cli.commands.check.input import PARQUET, Record, is_table, open_input, read_records
 from toolvet.errors import UsageError
 
 _SEPARATORS: Final = ",;\t"
@@ -94,6 +93,14 @@ class Table:
         raise UsageError(f"{self.name} is a table: which column? Give --field NAME; it has {shown}")
 
 
+def read_rows_or_records(file: str, field: str | None, usual: str, others: Sequence[str]) -> Iterator[Record]:
+    """Yield the rows of a table as `read_table` does, or the records of a file of JSON."""
+    if is_table(file):
+        return read_table(file, field, usual, others)
+    refuse_field(file, field)
+    return read_records(file)
+
+
 def refuse_field(file: str, field: str | None) -> None:
     """Raise UsageError where a column was named for a file that is not a table."""
     if field is not None:
@@ -139,14 +146,10 @@ def _separated(file: str, stream: BinaryIO) -> Generator[Table]:
             raise UsageError(f"{file}: {error}") from error
         if not heading.strip():
             raise UsageError(f"{file} is empty: a table begins with the names of its columns")
-        separator = max(_SEPARATORS, key=_outside_quotes(heading).count)
+        separator = max(_SEPARATORS, key="".join(heading.split('"')[::2]).count)
         reader = csv.reader(_lines(heading, text), delimiter=separator)
         columns = tuple(_next(reader, file) or ())
         yield Table(file, columns, columns, lambda _: _rows(file, columns, reader))
-
-
-def _outside_quotes(heading: str) -> str:
-    return "".join(heading.split('"')[::2])
 
 
 def _lines(heading: str, text: io.TextIOWrapper) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from toolvet.checks.answer import AnswerQuality, FailureSignal
-from toolvet.cli.lines import Line, width_of
-from toolvet.report.visible import visible
+from toolvet.cli.terminal import Line, width_of
+from toolvet.core.checks import AnswerQuality, FailureSignal
+from toolvet.core.visible import visible
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from toolvet.cli.parameter import Parameter
+from toolvet.cli.plain_words import Parameter
 
 
 def command(
@@ -19,6 +19,42 @@ def command(
 
     Exits with 0, and lets the agent go on, whatever goes wrong here.
     """
-    from toolvet.hook.run import run_hook  # noqa: PLC0415 - the heavy half, for this command only
+    from toolvet.agents.hook import run_hook  # noqa: PLC0415 - the heavy half, for this command only
 
     return run_hook(client, settings)
+
+
+def install(
+    client: Annotated[Literal["claude", "codex", "gemini", "copilot"], Parameter(help="The coding agent.")],
+    /,
+    *,
+    project: Annotated[
+        bool, Parameter(negative="", help="Into the settings of this folder. [default: those of the user]")
+    ] = False,
+    resident: Annotated[
+        bool, Parameter(negative="", help="Let a process stay for some minutes, which answers sooner (Linux).")
+    ] = False,
+    dry_run: Annotated[bool, Parameter(negative="", help="Print what would change, and change nothing.")] = False,
+) -> int:
+    """Put toolvet's hooks into a coding agent's settings, beside those that are there.
+
+    `uninstall` undoes it exactly.
+    """
+    from toolvet.cli.commands.hook.client_settings import change_settings  # noqa: PLC0415 - the heavy half
+
+    return change_settings(client, "install", project=project, resident=resident, dry_run=dry_run)
+
+
+def uninstall(
+    client: Annotated[Literal["claude", "codex", "gemini", "copilot"], Parameter(help="The coding agent.")],
+    /,
+    *,
+    project: Annotated[
+        bool, Parameter(negative="", help="Out of the settings of this folder. [default: those of the user]")
+    ] = False,
+    dry_run: Annotated[bool, Parameter(negative="", help="Print what would change, and change nothing.")] = False,
+) -> int:
+    """Undo `toolvet hook install`: a file that was not edited since is again what it was, byte for byte."""
+    from toolvet.cli.commands.hook.client_settings import change_settings  # noqa: PLC0415 - the heavy half
+
+    return change_settings(client, "uninstall", project=project, dry_run=dry_run)

@@ -12,14 +12,13 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.table import new_table
-from toolvet.cli.values import is_url
+from toolvet.cli.target import is_url
+from toolvet.cli.terminal import new_table
+from toolvet.core.schema import compiled
+from toolvet.core.tools import ToolView, view_of
 from toolvet.errors import UnreachableError
-from toolvet.schema import compiled
-from toolvet.session import Policies
-from toolvet.session.policy import PolicyLine
-from toolvet.tools import ToolView, view_of
-from toolvet.transport import HttpTarget, Listing, StdioTarget, Target, open_session
+from toolvet.mcp.transport import HttpTarget, Listing, StdioTarget, Target, open_session
+from toolvet.proxy.session import Policies, PolicyLine
 
 # These get a column each; the other settings are the same for nearly all tools, and are listed where they differ.
 _COLUMNS: Final = ("arguments", "repair", "results", "output_schema")
@@ -87,7 +86,7 @@ def _print_table(tools: Sequence[ToolView], policies: Policies) -> None:
         if problem := _unchecked_reason(tool):
             notes.append(f"{tool.name}: arguments pass unchecked, because {problem}")
         notes += [
-            f"{tool.name}: {choice.name} = {_as_json(choice.value)}   ({choice.source})"
+            f"{tool.name}: {choice.name} = {msgspec.json.encode(choice.value).decode()}   ({choice.source})"
             for choice in choices.values()
             if choice.source != "default" and choice.name not in _COLUMNS
         ]
@@ -102,7 +101,3 @@ def _print_table(tools: Sequence[ToolView], policies: Policies) -> None:
     console.print(
         "\nPolicies are set in the [proxy] part of toolvet.toml; --json tells all of each.", style="dim", markup=False
     )
-
-
-def _as_json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

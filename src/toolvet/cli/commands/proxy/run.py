@@ -2,27 +2,26 @@
 
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import select
+import sys
+import threading
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Literal
 
 import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
-from toolvet.cli.commands.proxy.platform import check_platform
-from toolvet.cli.masked_stderr import masked_stderr
-from toolvet.cli.store import checked_store
-from toolvet.cli.values import check_message_bytes, is_url, parse_address, parse_header, read_variable
+from toolvet.cli.options import checked_store
+from toolvet.cli.target import is_url, parse_address, parse_header, read_variable
+from toolvet.core.redact import SecretMask
+from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.errors import ToolvetError, UsageError
-from toolvet.proxy.record.recorder import Recorder
-from toolvet.proxy.record.sinks import Recording, recorder_of
-from toolvet.redact import SecretMask
-from toolvet.session import Policies
-from toolvet.session.policy import is_fit
-from toolvet.settings import load_settings
-from toolvet.transport.given import given_secrets
-from toolvet.transport.orphans import adopt_orphans
-from toolvet.transport.target import HttpTarget, StdioTarget, Target
+from toolvet.mcp.transport import HttpTarget, StdioTarget, Target, adopt_orphans, given_secrets
+from toolvet.mcp.wire import check_message_bytes
+from toolvet.proxy.record import Recorder, Recording, recorder_of
+from toolvet.proxy.session import Policies, ProxySettings, is_fit
+from toolvet.store.settings import StoreSettings
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -30,8 +29,6 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     """Serve until one side ends, and return the exit code: the server's own where we started one."""
-    if not flags.explain:
-        check_platform("toolvet proxy")
     policies = _read_policies(flags)
     environment = _read_environment(flags.env or ())
     remote = bool(words) and is_url(words[0])
@@ -47,7 +44,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
         recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags, policies)))
         if flags.metrics is not None:
-            from toolvet.proxy.record.metrics_server import MetricsServer  # noqa: PLC0415 - http.server is heavy
+            from toolvet.proxy.record import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
             host, port = parse_address("--metrics", flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
@@ -56,10 +53,10 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
                 words, flags, listen=flags.listen, environment=environment, policies=policies, recorder=recorder
             )
         if remote:
-            from toolvet.proxy.remote.loop import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
+            from toolvet.proxy.remote import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
             return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder)
-        from toolvet.proxy.stdio.loop import run_stdio  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.stdio import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
         return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)
 
@@ -75,8 +72,8 @@ def _serve_http(
 ) -> int:
     """Serve HTTP in front of a URL or a command."""
     try:
-        from toolvet.proxy.bridge.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http.serve import run_http  # noqa: PLC0415 - as above
+        from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+        from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()
@@ -125,9 +122,9 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         raise UsageError(f"--fit {flags.fit}: write a number of tokens, such as 10000, or '40000 characters'")
     if flags.max_message_bytes is not None:
         check_message_bytes(flags.max_message_bytes)
-    proxy = msgspec.structs.replace(settings.proxy, **{key: value for key, value in given.items() if value})
+    proxy = msgspec.structs.replace(settings[ProxySettings], **{key: value for key, value in given.items() if value})
     # Without a wording of the user's own, the checks of arguments load while the server starts.
-    worded = settings.argument_check() if settings.checks.arguments.wording else None
+    worded = settings.argument_check() if settings[CheckSettings].arguments.wording else None
     return Policies(proxy, check=settings.result_check(), check_arguments=worded)
 
 
@@ -191,7 +188,7 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
 
 
 def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
-    kept = load_settings(flags.settings).store_settings()
+    kept = load_settings(flags.settings)[StoreSettings]
     url = flags.store or kept.url
     return Recording(
         store=None if url is None else checked_store(url),
@@ -204,3 +201,76 @@ def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies)
         sync=kept.sync,
         when_full="wait" if policies.requires_record else "drop",
     )
+
+
+_STDERR: Final = 2
+_CHUNK: Final = 64 * 1024
+# A line that does not end is passed on as far as it came.
+_LINE_SECONDS: Final = 0.1
+# What a server that has ended wrote last is there at once; a process that outlives it may hold its stderr for long.
+_DRAIN_SECONDS: Final = 0.5
+_SHORTEST_LINE: Final = 8
+
+
+@contextmanager
+def masked_stderr(secrets: Iterable[str]) -> Generator[None]:
+    """While the block lasts, replace these secrets in all that this process and its children write to stderr.
+
+    Without secrets stderr stays what it is, a terminal for one.
+    """
+    # A private key is one value of many lines, and stderr is masked line by line.
+    parts = [line for secret in secrets for line in (secret, *secret.splitlines()) if len(line) >= _SHORTEST_LINE]
+    short = [secret for secret in secrets if len(secret) < _SHORTEST_LINE]
+    mask = SecretMask((*parts, *short))
+    try:
+        original = os.dup(_STDERR) if mask else -1
+    except OSError:
+        original = -1
+    if original < 0:
+        yield
+        return
+    read, write = os.pipe()
+    sys.stderr.flush()
+    os.dup2(write, _STDERR)
+    os.close(write)
+    thread = threading.Thread(target=_pass_on, args=(read, original, mask), name="toolvet-stderr", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os.dup2(original, _STDERR)
+        thread.join(_DRAIN_SECONDS)
+
+
+def _pass_on(read: int, original: int, mask: SecretMask) -> None:
+    """Copy lines without secrets until all who write have closed their end; what cannot be written is dropped."""
+    begun = b""
+    while True:
+        ready, _, _ = select.select([read], [], [], _LINE_SECONDS if begun else None)
+        data = os.read(read, _CHUNK) if ready else b""
+        whole, newline, rest = (begun + data).rpartition(b"\n")
+        if not data or len(rest) > _CHUNK:
+            whole, newline, rest = begun + data, b"", b""
+        begun = rest
+        if whole or newline:
+            _write(
+                original,
+                mask.known(whole.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") + newline,
+            )
+        if ready and not data:
+            os.close(read)
+            return
+
+
+def _write(original: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(original, view) :]
+        except BlockingIOError:
+            select.select([], [original], [])
+        except OSError:
+            # Its reader is gone. The server must not hang on a full pipe for it.
+            return

@@ -1,1 +1,217 @@
 """Review verdicts: list the queue, take the next one, label it, and see how far reviewers agree."""
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+StoreOption: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        env_var="TOOLVET_STORE",
+        help="The SQLite file or PostgreSQL URL. [default: `store` in toolvet.toml, else toolvet.db]",
+    ),
+]
+
+ReviewerOption: TypeAlias = Annotated[
+    str | None,
+    Parameter(env_var="TOOLVET_REVIEWER", help="Whose labels these are. [default: the user of this machine]"),
+]
+
+JsonOption: TypeAlias = Annotated[bool, Parameter(negative="", help="JSON on stdout.")]
+
+ItemArgument: TypeAlias = Annotated[
+    str, Parameter(help="The id of the item, which is that of its verdict; `mine` for the one that you have.")
+]
+
+
+def add(
+    verdict: Annotated[str, Parameter(help="The id of the verdict.")],
+    /,
+    *,
+    priority: Annotated[int, Parameter(help="More is sooner.")] = 0,
+    reviewers: Annotated[int, Parameter(help="How many people should see it.")] = 1,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Put a verdict into the queue by hand; one that is there stays as it is."""
+    from toolvet.cli.commands.review.run import add_item  # noqa: PLC0415 - the heavy half, for this command only
+
+    return add_item(store, verdict, priority=priority, reviewers=reviewers, as_json=json)
+
+
+def agreement(*, store: StoreOption = None, json: JsonOption = False) -> int:
+    """Print how far reviewers agree on what two or more of them saw: in percent, and Cohen's kappa."""
+    from toolvet.cli.commands.review.run import print_agreement  # noqa: PLC0415 - the heavy half, for this command only
+
+    return print_agreement(store, as_json=json)
+
+
+def export(
+    file: Annotated[Path | None, Parameter(help="Lines of JSON; without a file they go to stdout.")] = None,
+    /,
+    *,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Write all labels, a line of JSON for each, with the verdict and the text that it is about."""
+    from toolvet.cli.commands.review.run import export_labels  # noqa: PLC0415 - the heavy half, for this command only
+
+    return export_labels(store, file, as_json=json)
+
+
+def fill(
+    *,
+    store: StoreOption = None,
+    again: Annotated[
+        bool, Parameter(negative="", help="Look at all verdicts, as after a change of the rules, not only at new ones.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Put the verdicts that the rules want into the queue. Every other command does so for new verdicts."""
+    from toolvet.cli.commands.review.run import fill_queue  # noqa: PLC0415 - the heavy half, for this command only
+
+    return fill_queue(store, again=again, as_json=json)
+
+
+def label(
+    item: ItemArgument,
+    value: Annotated[str, Parameter(help="right, wrong or unsure; for results also what is right instead.")],
+    /,
+    *,
+    signal: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", help="What you say of one signal: `0:refusal=wrong`. Can be given several times."),
+    ] = (),
+    note: Annotated[str, Parameter(help="Your words.")] = "",
+    second_opinion: Annotated[bool, Parameter(negative="", help="Ask one more reviewer.")] = False,
+    store: StoreOption = None,
+    reviewer: ReviewerOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Say whether a verdict is right, and which of its signals are.
+
+    toolvet review label 019ab… wrong --signal 0:refusal=wrong --note "it quotes the user"
+    """
+    from toolvet.cli.commands.review.run import label_item  # noqa: PLC0415 - the heavy half, for this command only
+
+    return label_item(
+        store, reviewer, item, value, signals=signal, note=note, second_opinion=second_opinion, as_json=json
+    )
+
+
+def learn(
+    *,
+    store: StoreOption = None,
+    labels: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            negative="",
+            help='Files of labelled answers instead of the store\'s: lines of {"text": …, "label": "refusal" or "ok"}.',
+        ),
+    ] = (),
+    output: Annotated[
+        Path | None,
+        Parameter(help="Where the model goes. [default: toolvet/answer-model.bin in the user's folder for data]"),
+    ] = None,
+    precision: Annotated[
+        float, Parameter(help="The share of escalations that should be right, for the suggested threshold.")
+    ] = 0.9,
+    dry_run: Annotated[bool, Parameter(negative="", help="Write nothing; only report.")] = False,
+    json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
+    settings: Annotated[Path | None, Parameter(help="Settings other than toolvet.toml here.")] = None,
+) -> int:
+    """Retrain the learned model of answers from reviewers' labels, and suggest phrases and a threshold.
+
+    The model is written only where it is better than the one in use on answers that were held back; exits with 1 where
+    it is not. Phrases and the threshold are suggestions: nothing of them is installed.
+
+    toolvet review learn --dry-run
+    """
+    from toolvet.cli.commands.review.learning import learn  # noqa: PLC0415 - the heavy half, for this command only
+
+    return learn(
+        store, labels, output=output, precision=precision, dry_run=dry_run, as_json=json, settings_file=settings
+    )
+
+
+def list_(
+    *,
+    store: StoreOption = None,
+    reviewer: ReviewerOption = None,
+    state: Annotated[
+        Literal["open", "done", "all"], Parameter(help="Items that want reviewers, those that have them, or both.")
+    ] = "open",
+    kind: Annotated[
+        Literal["call", "arguments", "result", "envelope", "answer"] | None, Parameter(help="Only these verdicts.")
+    ] = None,
+    rule: Annotated[str | None, Parameter(help="Only what this rule wanted.")] = None,
+    mine: Annotated[bool, Parameter(negative="", help="Only what you labelled; with `--state all`.")] = False,
+    limit: Annotated[int, Parameter(help="How many.")] = 20,
+    json: JsonOption = False,
+) -> int:
+    """Print what people should look at, what comes first on top, and how far the queue is."""
+    from toolvet.cli.commands.review.run import list_items  # noqa: PLC0415 - the heavy half, for this command only
+
+    return list_items(store, reviewer, state=state, kind=kind, rule=rule, only_mine=mine, limit=limit, as_json=json)
+
+
+def next_(*, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False) -> int:
+    """Take the next item and print it. Others do not get it until you labelled it, gave it back, or your time is over.
+
+    Exits with 1 when nothing is left for you.
+    """
+    from toolvet.cli.commands.review.run import take_next  # noqa: PLC0415 - the heavy half, for this command only
+
+    return take_next(store, reviewer, as_json=json)
+
+
+def release(
+    item: ItemArgument = "mine",
+    /,
+    *,
+    store: StoreOption = None,
+    reviewer: ReviewerOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Give an item back before your time is over, so that others and you can take it.
+
+    Exits with 1 when you do not have it.
+    """
+    from toolvet.cli.commands.review.run import release_item  # noqa: PLC0415 - the heavy half, for this command only
+
+    return release_item(store, reviewer, item, as_json=json)
+
+
+def show(
+    item: ItemArgument,
+    /,
+    *,
+    store: StoreOption = None,
+    reviewer: ReviewerOption = None,
+    history: Annotated[bool, Parameter(negative="", help="Every change of its labels, too.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Print an item with the calls of its turn. The labels of others are left out until yours is there."""
+    from toolvet.cli.commands.review.run import show_item  # noqa: PLC0415 - the heavy half, for this command only
+
+    return show_item(store, reviewer, item, with_history=history, as_json=json)
+
+
+def skip(
+    item: ItemArgument, /, *, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False
+) -> int:
+    """Give an item back, and do not get it again; `toolvet review release` gives one back for now."""
+    from toolvet.cli.commands.review.run import skip_item  # noqa: PLC0415 - the heavy half, for this command only
+
+    return skip_item(store, reviewer, item, as_json=json)
+
+
+def undo(*, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False) -> int:
+    """Take your last label or skip back, and again the one before it. The history keeps both.
+
+    Exits with 1 when there is nothing to take back.
+    """
+    from toolvet.cli.commands.review.run import undo_last  # noqa: PLC0415 - the heavy half, for this command only
+
+    return undo_last(store, reviewer, as_json=json)

@@ -1,9 +1,31 @@
 """`toolvet serve`: the dashboard, the review queue and the HTTP API."""
 
-from toolvet.cli.commands.serve.flags import ServeFlags
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 
-def command(*, flags: ServeFlags | None = None) -> int:
+def command(
+    *,
+    store: Annotated[
+        str | None,
+        Parameter(env_var="TOOLVET_STORE", help="A file (toolvet.db), or postgresql+psycopg://USER@HOST/NAME."),
+    ] = None,
+    host: Annotated[str | None, Parameter(help="The address to listen on (127.0.0.1).")] = None,
+    port: Annotated[int | None, Parameter(help="The port (8741); 0 takes a free one.")] = None,
+    token: Annotated[
+        str | None,
+        Parameter(env_var="TOOLVET_TOKEN", show_env_var=True, help="An admin's token; better in the environment."),
+    ] = None,
+    allow_host: Annotated[
+        tuple[str, ...], Parameter(negative="", help="A further name by which this server is reached.")
+    ] = (),
+    https: Annotated[
+        bool, Parameter(negative="", help="Browsers reach it by HTTPS (behind a proxy): cookies go by nothing else.")
+    ] = False,
+    settings: Annotated[Path | None, Parameter(help="Settings other than toolvet.toml here.")] = None,
+) -> int:
     """Open the dashboard on http://127.0.0.1:8741, with the store in a file beside it.
 
     toolvet serve
@@ -12,4 +34,23 @@ def command(*, flags: ServeFlags | None = None) -> int:
     """
     from toolvet.cli.commands.serve.run import serve  # noqa: PLC0415 - the heavy half, for this command only
 
-    return serve(flags or ServeFlags())
+    return serve(
+        store=store, host=host, port=port, token=token, allow_host=allow_host, https=https, settings_file=settings
+    )
+
+
+def token(
+    name: Annotated[str, Parameter(help="Whose token it is; labels carry this name.")],
+    /,
+    *,
+    role: Annotated[
+        Literal["viewer", "reviewer", "admin"], Parameter(help="What they may do: look, label too, or everything.")
+    ] = "reviewer",
+) -> int:
+    """Print a new token on stdout, and on stderr the lines for toolvet.toml that admit it.
+
+    toolvet serve token ada --role reviewer
+    """
+    from toolvet.cli.commands.serve.run import make_token  # noqa: PLC0415 - the heavy half, for this command only
+
+    return make_token(name, role)

@@ -1,5 +1,7 @@
 """The work of `toolvet serve`."""
 
+import ctypes
+import gc
 import json
 import os
 import sys
@@ -7,17 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolvet.cli.commands.serve.flags import ServeFlags
-from toolvet.cli.commands.serve.memory import spare_memory, trim_memory
-from toolvet.cli.store import note_deed
+from toolvet.cli.options import note_action
+from toolvet.core.settings import load_settings
 from toolvet.errors import StoreError, UsageError
-from toolvet.proxy.http.guard import is_loopback
-from toolvet.settings import OidcSettings, load_settings
+from toolvet.proxy.http import is_loopback
+from toolvet.server.settings import OidcSettings, ReviewSettings, ServeSettings
 from toolvet.store import Store
+from toolvet.store.settings import StoreSettings
 
 if TYPE_CHECKING:
-    from toolvet.dashboard.access.oidc import OidcLogin
-    from toolvet.dashboard.access.people import People
+    from toolvet.server.access import OidcLogin, People
+
 
 _MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
@@ -26,25 +28,42 @@ _CLOSE_SECONDS = 1.0
 _STORE = "toolvet.db"
 
 
-def serve(flags: ServeFlags) -> int:
+def serve(
+    *,
+    store: str | None,
+    host: str | None,
+    port: int | None,
+    token: str | None,
+    allow_host: Sequence[str],
+    https: bool,
+    settings_file: Path | None,
+) -> int:
     """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
     spare_memory()
-    known = load_settings(flags.settings)
-    settings = known.serve
-    host = flags.host or settings.host or "127.0.0.1"
+    known = load_settings(settings_file)
+    settings = known[ServeSettings]
+    host = host or settings.host or "127.0.0.1"
     try:
-        from toolvet.dashboard.access.gate import Gate  # noqa: PLC0415 - an extra
-        from toolvet.dashboard.access.people import People, person_at_this_machine  # noqa: PLC0415
-        from toolvet.dashboard.access.session import COOKIE, Sessions  # noqa: PLC0415
-        from toolvet.dashboard.access.throttle import Throttle  # noqa: PLC0415
-        from toolvet.dashboard.alerting.watch import AlertWatch  # noqa: PLC0415
-        from toolvet.dashboard.app import make_app  # noqa: PLC0415
-        from toolvet.dashboard.server import bounded_end, open_socket, run_app  # noqa: PLC0415
-        from toolvet.dashboard.site import Site  # noqa: PLC0415
+        from toolvet.server.access import (  # noqa: PLC0415 - an extra
+            COOKIE,
+            Gate,
+            People,
+            Sessions,
+            Throttle,
+            person_at_this_machine,
+        )
+        from toolvet.server.context import ServerContext  # noqa: PLC0415
+        from toolvet.server.dashboard import (  # noqa: PLC0415
+            AlertWatch,
+            bounded_end,
+            make_app,
+            open_socket,
+            run_app,
+        )
     except ImportError as error:
         raise UsageError(_MISSING) from error
-    people = People(settings.people, token=flags.token)
-    hosts = (*flags.allow_host, *settings.allow_host)
+    people = People(settings.people, token=token)
+    hosts = (*allow_host, *settings.allow_host)
     oidc = None if settings.oidc is None else _oidc_login(settings.oidc, people)
     if not people.has_credentials and oidc is None:
         # A further name means a proxy in front of the loopback, and with it other machines.
@@ -55,25 +74,25 @@ def serve(flags: ServeFlags) -> int:
                 "(toolvet serve token NAME), or TOOLVET_TOKEN in the environment"
             )
         people.local = person_at_this_machine()
-    listener = open_socket(host, _port(flags.port, settings.port))
+    listener = open_socket(host, next((each for each in (port, settings.port) if each is not None), _PORT))
     a_minute = settings.requests_per_minute or _REQUESTS_PER_MINUTE
     gate = Gate(
         people,
         Sessions(),
         Throttle(a_minute / 60, max(a_minute / 6, 20)),
-        is_secure=flags.https or bool(settings.https),
+        is_secure=https or bool(settings.https),
         # Two servers on one machine share the browser's cookies.
         cookie=f"{COOKIE}_{listener.getsockname()[1]}",
         oidc=oidc,
     )
-    kept = known.store_settings()
-    store = Store(flags.store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
-    site = Site(store, alerts=settings.alerts, review=known.review, settings=known)
+    kept = known[StoreSettings]
+    opened = Store(store or kept.url or _STORE, older_than=kept.older_than, max_size=kept.max_size, sync=kept.sync)
+    site = ServerContext(opened, alerts=settings.alerts, review=known[ReviewSettings], settings=known)
     with bounded_end(site.ending):
         try:
-            store.open()
-            _note_tokens(store, people.tokens)
-            watch = AlertWatch(store, settings.alerts, os.environ)
+            opened.open()
+            _note_tokens(opened, people.tokens)
+            watch = AlertWatch(opened, settings.alerts, os.environ)
             if settings.alerts:
                 watch.start()
             try:
@@ -84,13 +103,8 @@ def serve(flags: ServeFlags) -> int:
                 watch.close()
         finally:
             # What the database does not take in this time stays safe in the spool.
-            store.close(_CLOSE_SECONDS)
-    _end_now()
-    return 0
-
-
-def _end_now() -> None:
-    """End the process with 0. All is closed, and the last collection of the interpreter crashes now and then."""
+            opened.close(_CLOSE_SECONDS)
+    # All is closed, and the last collection of the interpreter crashes now and then.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -108,28 +122,23 @@ def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
             # Enough to tell one token from another, and nothing by which it could be found.
             target = f"{name} ({role}), SHA-256 {digest[:8]}…"
             if target not in known:
-                note_deed(store, "token", target)
+                note_action(store, "token", target)
     except StoreError as error:
         sys.stderr.write(f"toolvet: the audit log cannot be written yet: {error}\n")
 
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
     try:
-        from toolvet.dashboard.access.oidc import OidcLogin  # noqa: PLC0415 - an extra
+        from toolvet.server.access import OidcLogin  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
     return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
 
 
-def _port(flag: int | None, setting: int | None) -> int:
-    given = flag if flag is not None else setting
-    return _PORT if given is None else given
-
-
 def make_token(name: str, role: str) -> int:
     """Print a new token, and what the settings file needs to know of it. Returns the exit code."""
     try:
-        from toolvet.dashboard.access.people import new_token, token_hash  # noqa: PLC0415 - an extra
+        from toolvet.server.access import new_token, token_hash  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(_MISSING) from error
     token = new_token()
@@ -140,3 +149,40 @@ def make_token(name: str, role: str) -> int:
     )
     sys.stdout.write(f"{token}\n")
     return 0
+
+
+# Numbers of <malloc.h>.
+_TRIM_THRESHOLD = -1
+_MMAP_THRESHOLD = -3
+_ARENA_MAX = -8
+
+_LARGE = 256 * 1024
+
+
+def spare_memory() -> None:
+    """Let the system have large blocks as soon as they are free, and let threads share two heaps.
+
+    By default glibc keeps blocks of megabytes for the next time, once one was freed: the databases of phrases are read
+    as such blocks, and each thread would have a heap of its own.
+    """
+    malloc = _libc()
+    if malloc is not None:
+        malloc.mallopt(_MMAP_THRESHOLD, _LARGE)
+        malloc.mallopt(_TRIM_THRESHOLD, _LARGE)
+        malloc.mallopt(_ARENA_MAX, 2)
+
+
+def trim_memory() -> None:
+    """Give back what the start left behind."""
+    gc.collect()
+    malloc = _libc()
+    if malloc is not None:
+        malloc.malloc_trim(0)
+
+
+def _libc() -> ctypes.CDLL | None:
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None)
+    # musl has neither.
+    return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None

@@ -12,12 +12,13 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from toolvet.cli.store import note_deed, store_url
+from toolvet.cli.options import note_action, store_url
+from toolvet.core.settings import load_settings
 from toolvet.errors import UsageError
-from toolvet.settings import load_settings
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.queue_reading import ItemFilter, count_items
 from toolvet.store.retention import parse_age, parse_retention
+from toolvet.store.settings import StoreSettings
 
 
 def export_store(
@@ -32,7 +33,7 @@ def export_store(
     since = None if newer_than is None else time.time() - parse_age(newer_than)
     wanted = VerdictFilter(kind=kind, server=server, since=since)
     with Store(store_url(given), missing="refuse") as store:
-        note_deed(store, "export", f"verdicts to {file}")
+        note_action(store, "export", f"verdicts to {file}")
         count = _shown(store.export(file, wanted), "written")
     sys.stderr.write(f"{count:,} records in {file}\n")
     return 0
@@ -42,7 +43,7 @@ def import_file(given: str | None, file: Path) -> int:
     """Add the records of a file. Returns the exit code."""
     with Store(store_url(given)) as store:
         before, items_before = store.count(), _items_of(store)
-        note_deed(store, "import", f"{file}")
+        note_action(store, "import", f"{file}")
         count = _shown(store.take_in(file), "read")
         added, items = store.count() - before, _items_of(store) - items_before
     more = f", {items:,} items of the review queue" if items else ""
@@ -57,14 +58,14 @@ def _items_of(store: Store) -> int:
 
 def prune_store(given: str | None, *, older_than: str | None, max_size: str | None, labelled: bool) -> int:
     """Delete what is too old or too much. Returns the exit code."""
-    settings = load_settings(None).store_settings()
+    settings = load_settings(None)[StoreSettings]
     age, size = older_than or settings.older_than, max_size or settings.max_size
     if age is None and size is None:
         raise UsageError("what may go? Give --older-than 30d, --max-size 2GiB, or set them under [store]")
     retention = parse_retention(age, size, labelled=labelled)
     with Store(store_url(given), missing="refuse") as store, _status() as status:
         limits = [f"older than {age}"] * (age is not None) + [f"more than {size}"] * (size is not None)
-        note_deed(store, "delete", f"verdicts {', '.join(limits)}")
+        note_action(store, "delete", f"verdicts {', '.join(limits)}")
         pruned = store.prune(
             retention, progress=lambda count: None if status is None else status.update(f"{count:,} verdicts deleted")
         )

@@ -26,6 +26,6 @@ def command(
     The id is in the store, in `_meta["dev.toolvet/trace"]` of what the proxy answered, and in the caller's own
     `traceparent`. The answer is there once it was handed in: `toolvet check answer --store FILE`.
     """
-    from toolvet.cli.commands.trace.run import list_turns, tell_turn  # noqa: PLC0415 - the heavy half, for this command
+    from toolvet.cli.commands.trace.story import list_turns, tell_turn  # noqa: PLC0415 - the heavy half, for this command
 
     return list_turns(store, as_json=json) if trace_id is None else tell_turn(store, trace_id, as_json=json)

@@ -1,26 +1,84 @@
-"""One recorded turn → its story in lines: what was called, what came of it, and what the user was told.
-
-turn 0af7651916cd43dd8448eb211c80319c
-2026-11-22 14:35:40 UTC, 1 call, 1 answer, 1.9 s
-
-14:35:40.120  find_book  failed after 12 ms  (books)
-    arguments  {"title": "Emma"}
-    verdict    business, not_found; retry: fix_arguments
-14:35:42.020  answer  escalate, score 0.1
-    "Emma is in stock."
-"""
+"""The work of `toolvet trace`: a store and a trace id → the story of one turn, or a list of the latest turns."""
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
+import orjson
+from rich.console import Console
 from rich.text import Text
 
-from toolvet.report.visible import one_line, shorten
-from toolvet.schema.json_value import elements, members
-from toolvet.session.step import GOOD_OUTCOMES
-from toolvet.store import RecordedTurn, VerdictRecord
+from toolvet.cli.options import store_url
+from toolvet.cli.terminal import new_table
+from toolvet.core.causes import GOOD_OUTCOMES
+from toolvet.core.json_value import elements, members
+from toolvet.core.visible import escape_unseen, one_line, shorten
+from toolvet.store import RecordedTurn, Store, VerdictRecord
+
+_SHOWN_ID = 16
+
+
+def tell_turn(given: str | None, trace_id: str, *, as_json: bool) -> int:
+    """Print the turn with this id, or the only one whose id begins so. Returns the exit code."""
+    with Store(store_url(given), missing="refuse") as store:
+        turn = store.turn(trace_id)
+    if as_json:
+        _write(_document(turn))
+        return 0
+    console = Console(highlight=False, soft_wrap=True)
+    for line in story(turn):
+        console.print(line)
+    return 0
+
+
+def list_turns(given: str | None, *, as_json: bool) -> int:
+    """Print the latest turns, the newest first. Returns the exit code."""
+    with Store(store_url(given), missing="refuse") as store:
+        turns = store.latest_turns()
+    if as_json:
+        _write([_document(turn) for turn in turns])
+        return 0
+    console = Console(highlight=False, soft_wrap=True)
+    if not turns:
+        console.print(f"{store_url(given)} has no turns yet.")
+        return 0
+    table = new_table("began (UTC)", "turn", "calls", "went wrong", "answer")
+    for column in table.columns[:2]:
+        column.no_wrap = True
+    for turn in turns:
+        answers = ", ".join("escalate" if answer.escalate else "show" for answer in turn.answers)
+        began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        called = Counter(one_line(call.tool or "") for call in turn.calls)
+        faults = Counter(call.outcome for call in turn.calls if call.outcome not in GOOD_OUTCOMES)
+        table.add_row(began, Text(turn.trace[:_SHOWN_ID]), Text(_counted(called)), Text(_counted(faults)), answers)
+    console.print(table)
+    console.print("\ntoolvet trace ID tells one of them.", style="dim")
+    return 0
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(word if number == 1 else f"{number} {word}" for word, number in counts.items())
+
+
+def _document(turn: RecordedTurn) -> Mapping[str, object]:
+    """Return the JSON form of a turn: its calls and answers in the order in which they happened."""
+    return {"trace_id": turn.trace, "began": turn.began, "entries": [_entry(verdict) for verdict in turn.verdicts]}
+
+
+def _entry(verdict: VerdictRecord) -> Mapping[str, object]:
+    fields: dict[str, object] = msgspec.structs.asdict(verdict)
+    del fields["document"], fields["seq"]
+    signals = [msgspec.structs.asdict(signal) for signal in verdict.signals]
+    return {**fields, "signals": signals, "detail": verdict.detail}
+
+
+def _write(document: object) -> None:
+    sys.stdout.write(escape_unseen(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()) + "\n")
+
 
 _INDENT: Final = 4
 _LABEL: Final = 11

@@ -1,0 +1,202 @@
+"""The words of each client, as data: its events ↔ `HookEvent` and `HookAnswer`.
+
+{"hook_event_name": "PreToolUse", "tool_name": "mcp__time__now", "tool_input": {…}}  → HookEvent("before", …)
+HookAnswer("deny", text="…") → {"hookSpecificOutput": {"permissionDecision": "deny", …}}
+
+A file of `dialects/` has what one client sends and reads, and from which version that was read.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from toolvet.core.discover import read_toml
+from toolvet.core.json_value import is_array, is_object, members
+
+Client: TypeAlias = Literal["claude", "codex", "gemini", "copilot"]
+CLIENTS: Final[tuple[Client, ...]] = ("claude", "codex", "gemini", "copilot")
+Moment: TypeAlias = Literal["before", "after", "end", "other"]
+
+
+class HookSettingsPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a client keeps its hooks, and in which form: `groups` of matchers, or a list of `commands`.
+
+    `home` is the variable that moves the folder of the user's own, `home_default` is that folder. `matcher` says for
+    which tools hooks are run: those of MCP servers, where their names tell them.
+    """
+
+    user: str
+    project: str
+    home: str
+    home_default: str
+    form: Literal["groups", "commands"]
+    seconds: int
+    matcher: str
+    timeout_unit: int = 1
+
+
+class ClientTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a client calls the tools of its MCP servers, and in which files it names the servers."""
+
+    prefix: str
+    user: tuple[str, ...]
+    project: tuple[str, ...]
+
+
+class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one client sends to a hook and what it reads, as a file of `dialects/` says.
+
+    `input` has for each member of a `HookEvent` the paths where it may be, `output` the form of each kind of answer.
+    `accepted` has all members that the client knows in an answer, by event, and `refused` those of them that make it
+    refuse the answer. `result_frame` is what the client writes around the text of a result, before hooks see it.
+    """
+
+    client: str
+    read_from: str
+    block: str
+    unknown_fields: str
+    timeout: str
+    notes: tuple[str, ...]
+    events: dict[str, Moment]
+    input: dict[str, tuple[str, ...]]
+    output: dict[str, dict[str, object]]
+    accepted: dict[str, tuple[str, ...]]
+    refused: dict[str, tuple[str, ...]]
+    tools: ClientTools
+    settings: HookSettingsPlace
+    result_frame: tuple[str, str] = ("", "")
+
+    def unframed(self, text: str) -> str:
+        """Return the text of a result without the client's own words around it."""
+        begin, end = self.result_frame
+        return text[len(begin) : -len(end)] if end and text.startswith(begin) and text.endswith(end) else text
+
+
+class HookEvent(msgspec.Struct, frozen=True):
+    """What a client sent to its hook: `moment` is what toolvet calls it, `name` the client's own word.
+
+    `continued` says that this very end was asked for by a hook: it must not be refused again.
+    """
+
+    moment: Moment
+    name: str
+    tool: str = ""
+    arguments: object = None
+    result: object = None
+    failed: bool | None = None
+    message: str | None = None
+    transcript: str | None = None
+    folder: str = ""
+    session: str = ""
+    continued: bool = False
+    server: str = ""
+    server_tool: str = ""
+
+
+class HookAnswer(msgspec.Struct, frozen=True):
+    """What the client is to do: refuse a call, make it with other arguments, add words, or go on working."""
+
+    kind: Literal["deny", "update", "context", "block"]
+    text: str = ""
+    arguments: object = None
+
+
+@cache
+def dialect_of(client: Client) -> HookDialect:
+    """Return the words of a client."""
+    return read_toml("toolvet.agents.hook", f"dialects/{client}.toml", HookDialect)
+
+
+def read_event(dialect: HookDialect, given: object) -> HookEvent:
+    """Return the event that these members are; of moment `other` where they are none that toolvet answers."""
+    found = {name: _first(given, paths) for name, paths in dialect.input.items()}
+    name = _event_name(dialect, found)
+    moment = dialect.events.get(name, "other")
+    error = found.get("error")
+    result = error if error is not None else _result(dialect, found.get("result"))
+    return HookEvent(
+        moment,
+        name,
+        tool=_text(found["tool"]),
+        arguments=_decoded(found["arguments"]),
+        result=result,
+        failed=True if error is not None or name.lower().endswith("failure") else None,
+        message=_text(found["message"]) if isinstance(found["message"], str) else None,
+        transcript=_text(found["transcript"]) or None,
+        folder=_text(found["folder"]),
+        session=_text(found["session"]),
+        continued=found.get("continued") is True,
+        server=_text(found.get("server")),
+        server_tool=_text(found.get("server_tool")),
+    )
+
+
+def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | None) -> bytes:
+    """Return what is printed: one line of JSON, nothing where there is nothing to say."""
+    if answer is None:
+        return b""
+    values = {"$event": event.name, "$text": answer.text, "$arguments": answer.arguments}
+    filled = _filled(dialect.output[answer.kind], values)
+    try:
+        return msgspec.json.encode(filled) + b"\n"
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, which a client may have sent: escaped, it is JSON.
+        return json.dumps(filled, default=str, skipkeys=True).encode() + b"\n"
+
+
+def _event_name(dialect: HookDialect, found: Mapping[str, object]) -> str:
+    """The event's name: as it is said, else the one whose members are there."""
+    name = found.get("event")
+    if isinstance(name, str):
+        return name
+    of_moment = {moment: event for event, moment in reversed(dialect.events.items())}
+    if found.get("tool") is None:
+        return of_moment["end"] if found.get("transcript") is not None else ""
+    if found.get("error") is not None:
+        return next((event for event in dialect.events if event.lower().endswith("failure")), of_moment["after"])
+    return of_moment["after"] if found.get("result") is not None else of_moment["before"]
+
+
+def _first(given: object, paths: tuple[str, ...]) -> object:
+    for path in paths:
+        value: object = given
+        for key in path.split("."):
+            value = members(value).get(key)
+        if value is not None:
+            return value
+    return None
+
+
+def _result(dialect: HookDialect, result: object) -> object:
+    """The result as the server gave it: a part of Gemini is a block of text without a type."""
+    if isinstance(result, str):
+        return dialect.unframed(result)
+    if is_array(result):
+        return [_result(dialect, each) if is_object(each) else each for each in result]
+    if is_object(result) and isinstance(result.get("text"), str):
+        return {"type": "text", **result, "text": dialect.unframed(f"{result['text']}")}
+    return result
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _decoded(arguments: object) -> object:
+    """Arguments as an object, where a client has them as JSON in a text."""
+    if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
+        return arguments
+    try:
+        value: object = msgspec.json.decode(arguments)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return arguments
+    return value
+
+
+def _filled(form: object, values: Mapping[str, object]) -> object:
+    if is_object(form):
+        return {name: _filled(inner, values) for name, inner in form.items()}
+    return values.get(form, form) if isinstance(form, str) else form

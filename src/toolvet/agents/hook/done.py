@@ -1,0 +1,242 @@
+"""The last message of an agent against the calls of its session → what is missing, None where nothing is.
+
+"All tests pass."   no test was run after the last edit of src/a.py     → what to do before saying so
+"I fixed the bug."  the last run of the tests failed, and it is not said → what to say
+
+Only what the calls plainly contradict is found. Where anything is not known (the beginning of the session, what another
+agent did, how a run ended), nothing is.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from toolvet.agents.hook.transcript import AgentSession
+from toolvet.agents.hook.work import AgentAction, actions_of, compiled, finds, work_table
+from toolvet.core.redact import redact_text
+from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, claim_signal
+
+MARK: Final = "toolvet:"
+"""Every refusal begins with it, so that a turn that one of them asked for is known."""
+
+_MOST_MESSAGE: Final = 40_000
+_MOST_SENTENCE: Final = 600
+_MOST_SENTENCES: Final = 400
+_FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTED: Final = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|^>.*$', re.MULTILINE)
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_UNTOLD: Final = "unmentioned_failure"
+
+Why = Literal["not_run", "failed", "untold", "no_file", "claimed"]
+
+
+class MissingWork(msgspec.Struct, frozen=True):
+    """Why an agent is not done: which rule found it, the words of the message, and what the calls say."""
+
+    why: Why
+    said: str
+    against: str
+
+    def text(self) -> str:
+        """Return the words for the agent."""
+        said = redact_text(self.said.strip()[:200])
+        return f'{MARK} the last message says "{said}", but {redact_text(self.against)}'
+
+
+def missing(
+    message: str | None,
+    session: AgentSession,
+    *,
+    check: AnswerCheck,
+    exists: Callable[[str], bool] = lambda _: True,
+) -> MissingWork | None:
+    """Return what the last message claims and the calls do not bear out.
+
+    Args:
+        message: the last message; None takes the one of the transcript.
+        session: what the transcript says.
+        check: how answers are judged.
+        exists: whether there is a file at this path, relative to the agent's folder.
+    """
+    turn = session.turn
+    text = message if message is not None else (turn.answer if turn is not None else None)
+    if not text or turn is None or MARK in turn.question[-2000:]:
+        return None
+    said = _own_words(text[-_MOST_MESSAGE:])
+    actions = actions_of(session.calls)
+    own = actions_of(turn.calls)
+    return (
+        _unproven(said, turn.question, session, actions)
+        or _unreported_failure(said, turn.question, own)
+        or _unwritten(said, session, own, exists)
+        or _ungrounded(text, said, session, actions, check)
+    )
+
+
+def claims_in(text: str) -> list[tuple[str, str]]:
+    """Return the kind and the sentence of each claim that a run went well."""
+    table = work_table()
+    found: list[tuple[str, str]] = []
+    for sentence in sentences_of(_own_words(text)):
+        # A path is no word about tests.
+        bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
+        kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
+        if kinds and not _is_guarded(bare):
+            found.extend((kind, sentence) for kind in kinds)
+    return found
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences and lines of a text, without marks of emphasis."""
+    plain = text.replace("**", "").replace("__", "")
+    return [part[:_MOST_SENTENCE] for part in _SENTENCE.split(plain)[:_MOST_SENTENCES] if part.strip()]
+
+
+def _is_guarded(sentence: str) -> bool:
+    guards = work_table().guards
+    for pattern in compiled(guards.allow):
+        sentence = pattern.sub("", sentence)
+    return finds(guards.patterns, sentence)
+
+
+def _own_words(text: str) -> str:
+    return _QUOTED.sub(" ", _FENCE.sub("\n", text))
+
+
+def _unproven(said: str, question: str, session: AgentSession, actions: Sequence[AgentAction]) -> MissingWork | None:
+    """A run is said to have gone well that was not made after the last edit, or that failed."""
+    table = work_table()
+    edits = [
+        at
+        for at, action in enumerate(actions)
+        if action.what == "edit"
+        and action.ended
+        and (not action.path or re.search(work_table().shell.documents, action.path) is None)
+    ]
+    last = edits[-1] if edits else -1
+    for kind, sentence in claims_in(said):
+        runs = [at for at, action in enumerate(actions) if kind in action.kinds]
+        noun = table.nouns[kind]
+        if runs and runs[-1] > last:
+            if (
+                actions[runs[-1]].ended is False
+                and _is_last_word(actions, runs[-1])
+                and not finds(table.told.patterns, said)
+            ):
+                return MissingWork(
+                    "failed", sentence, f"the last run of {noun} failed ({_shown(actions[runs[-1]])}). {_MEND}"
+                )
+            continue
+        since = actions[last + 1 :]
+        if any(action.what == "hidden" or action.perhaps for action in since) or _is_asked(question):
+            continue
+        if edits:
+            path = actions[last].path
+            what = f"the last edit{f' ({path})' if path else ''}"
+            return MissingWork("not_run", sentence, f"no call ran {noun} after {what}. {_RUN.format(noun=noun)}")
+        if session.is_whole and not any(action.what == "run" for action in actions) and session.calls:
+            return MissingWork("not_run", sentence, f"no call of this session ran {noun}. {_RUN.format(noun=noun)}")
+    return None
+
+
+_MEND: Final = "Mend it and run it again, or say plainly what fails."
+_RUN: Final = "Run {noun} and look at the result, or say that it was not run."
+
+
+def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) -> MissingWork | None:
+    """The work is said to be done; the last run of its tests failed, nothing was edited since, and no word says so."""
+    table = work_table()
+    edited = [at for at, action in enumerate(own) if action.what == "edit" and action.ended]
+    runs = [at for at, action in enumerate(own) if "test" in action.kinds]
+    if not edited or not runs or runs[-1] < edited[-1] or own[runs[-1]].ended is not False:
+        return None
+    if not _is_last_word(own, runs[-1]) or finds(table.told.patterns, said) or _is_asked(question):
+        return None
+    sentence = next((each for each in sentences_of(said) if finds(table.done.patterns, each)), None)
+    if sentence is None:
+        return None
+    return MissingWork(
+        "untold",
+        sentence,
+        f"the last run of the tests failed ({_shown(own[runs[-1]])}), which it does not say. {_MEND}",
+    )
+
+
+def _unwritten(
+    said: str, session: AgentSession, own: Sequence[AgentAction], exists: Callable[[str], bool]
+) -> MissingWork | None:
+    """A file is said to have been written that no call names and that is not there."""
+    if any(action.what == "hidden" for action in own):
+        return None
+    for sentence in sentences_of(said):
+        for pattern in compiled(work_table().files.patterns):
+            found = pattern.search(sentence)
+            if found is None or _is_guarded(sentence[: found.start("path")]):
+                continue
+            path = found["path"]
+            name = path.rpartition("/")[2]
+            if exists(path) or any(name in _written(call.arguments) + _written(call.result) for call in session.calls):
+                continue
+            return MissingWork(
+                "no_file",
+                sentence,
+                f"no call wrote {name}, and there is no such file. Write it, or say that it is not written.",
+            )
+    return None
+
+
+def _ungrounded(
+    text: str, said: str, session: AgentSession, actions: Sequence[AgentAction], check: AnswerCheck
+) -> MissingWork | None:
+    """What `check_answer` finds by the calls: an action that no call made, or that failed."""
+    turn = session.turn
+    if turn is None or not session.is_whole or any(action.what == "hidden" for action in actions):
+        return None
+    calls = session.calls
+    found = check(text, calls=calls, question=turn.context)
+    signal = claim_signal(found)
+    if signal is None:
+        # A failure that an honest answer would name.
+        signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
+        if signal is None or finds(work_table().told.patterns, said) or not _says_done(said):
+            return None
+    elif not found.should_escalate:
+        return None
+    own = {call.name for call, action in zip(session.calls, actions, strict=True) if action.what != "other"}
+    if own and (
+        signal.label == CLAIMED_WITHOUT_CALL or any((signal.against or "").startswith(f"{name}:") for name in own)
+    ):
+        # A shell can do anything, and a command that ended with 1 may have done what it was for.
+        return None
+    against = signal.against or "no call of this session did it"
+    return MissingWork(
+        "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
+    )
+
+
+def _says_done(said: str) -> bool:
+    return any(finds(work_table().done.patterns, each) for each in sentences_of(said))
+
+
+def _is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
+    """Whether nothing that may have been another run came after this one."""
+    return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])
+
+
+def _is_asked(question: str) -> bool:
+    return finds(work_table().asked.patterns, question[-4000:])
+
+
+def _shown(action: AgentAction) -> str:
+    return " ".join(action.command.split())[:120]
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.encode(value).decode("utf-8", "replace")
+    except (TypeError, msgspec.MsgspecError, RecursionError, ValueError):
+        return ""

@@ -1,0 +1,75 @@
+"""Files that are this user's alone: 0600, in folders of 0700 below the user's cache."""
+
+import os
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_OTHERS: Final = 0o077
+_MOST_LOG_BYTES: Final = 256 * 1024
+
+
+def private_folder(name: str) -> Path | None:
+    """Return a folder of toolvet's below the user's cache, made if it is missing; None if it is not ours alone."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        folder = (Path(base) if base else Path.home() / ".cache") / "toolvet" / "hook" / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        seen = folder.lstat()
+        if not stat.S_ISDIR(seen.st_mode):
+            return None
+        if hasattr(os, "getuid"):
+            if seen.st_uid != os.getuid():
+                return None
+            if seen.st_mode & _OTHERS:
+                folder.chmod(0o700)
+    except (OSError, RuntimeError):
+        return None
+    return folder
+
+
+def read_private(file: Path, most: int, *, newest: float = 0.0) -> bytes | None:
+    """Return the content of a file of ours; None where there is none, it is too old or too long, or another's."""
+    try:
+        handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as stream:
+        seen = os.fstat(handle)
+        mine = not hasattr(os, "getuid") or (seen.st_uid == os.getuid() and not seen.st_mode & 0o022)
+        if not mine or seen.st_mtime < newest or seen.st_size > most:
+            return None
+        return stream.read()
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file as a whole, readable by its owner only. Raises OSError."""
+    import tempfile  # noqa: PLC0415 - most calls write nothing
+
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(name).replace(file)
+    except OSError:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def log(line: str) -> None:
+    """Add one line to the log of the hooks; a failure to write it is dropped."""
+    folder = private_folder("log")
+    if folder is None:
+        return
+    file = folder / "hook.log"
+    with suppress(OSError):
+        if file.exists() and file.stat().st_size > _MOST_LOG_BYTES:
+            file.replace(file.with_suffix(".log.old"))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        handle = os.open(file, flags, 0o600)
+        with os.fdopen(handle, "ab") as stream:
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            stream.write(f"{stamp} {' '.join(line.split())[:2000]}\n".encode("utf-8", "replace"))

@@ -1,0 +1,198 @@
+"""`run_hook`: a client's event on stdin → the answer for it; a fault of ours lets the client go on."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from toolvet.agents.hook.dialect import Client, HookAnswer, HookDialect, HookEvent, dialect_of, read_event, write_answer
+from toolvet.proxy.session import ProxySettings
+
+if TYPE_CHECKING:
+    from toolvet.agents.hook.transcript import AgentSession
+    from toolvet.agents.settings import HookSettings
+    from toolvet.core.settings import Settings
+    from toolvet.core.turn import AnswerOptions
+
+MOST_INPUT_BYTES: Final = 32 * 2**20
+MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
+_SECONDS: Final = 20
+# Copilot writes its transcript up to a tenth of a second after it has asked the hook.
+_TRANSCRIPT_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.05
+
+
+class _OutOfTimeError(Exception):
+    """The hook took longer than a client should wait."""
+
+
+def run_hook(client: Client, settings: str | None = None) -> int:
+    """Answer the event on stdin. Returns 0: a fault goes to the log, and the client goes on."""
+    try:
+        with _in_time():
+            answer = hook_answer(client, _input(), settings)
+        sys.stdout.buffer.write(answer)
+        sys.stdout.flush()
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the client must not suffer from it
+        if isinstance(error, KeyboardInterrupt | GeneratorExit):
+            return 0
+        _log(client, error)
+    return 0
+
+
+def hook_answer(client: Client, given: bytes, settings: str | None = None) -> bytes:
+    """Return what to print for this input; raises where it cannot be read."""
+    dialect = dialect_of(client)
+    event = read_event(dialect, msgspec.json.decode(given))
+    if event.folder and Path(event.folder).is_dir():
+        os.chdir(event.folder)
+    if event.moment in ("before", "after"):
+        return write_answer(dialect, event, _of_call(client, dialect, event, settings))
+    if event.moment == "end" and not event.continued:
+        return write_answer(dialect, event, _of_end(event, settings))
+    return b""
+
+
+def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str | None) -> HookAnswer | None:
+    if not _is_of_a_server(dialect, event):
+        return None
+    from toolvet.agents.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
+
+    found = server_of(client, dialect, event)
+    if found is None:
+        return None
+    from toolvet.agents.hook.calls import after, before  # noqa: PLC0415 - most calls are of the client's own tools
+    from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
+    from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
+
+    target, tool = found
+
+    options, settings = _settings(given)
+    policy = Policies(None if settings is None else settings[ProxySettings]).of(tool)
+    may_ask = options.servers == "ask" and event.moment == "before"
+    definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
+    if event.moment == "after":
+        from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
+
+        check = ResultCheck() if settings is None else settings.result_check()
+        return after(event, definition or {"name": tool}, policy, check)
+    if definition is None:
+        return None
+    return before(event, definition, policy, merges=client == "gemini")
+
+
+def _is_of_a_server(dialect: HookDialect, event: HookEvent) -> bool:
+    """Whether this may be a tool of an MCP server: most calls are of tools of the client itself."""
+    before, _, behind = dialect.tools.prefix.partition("{server}")
+    return bool(event.server) or (event.tool.startswith(before) and behind in event.tool[len(before) :])
+
+
+def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
+    from toolvet.agents.hook.done import missing  # noqa: PLC0415 - a call needs none of it
+    from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
+
+    hook, settings = _settings(given)
+    if hook.done == "off" or event.transcript is None:
+        return None
+    session = _session(event.transcript, wait=event.message is None)
+    message = _last_words(event.message, session.turn.answer if session.turn is not None else None)
+    options: AnswerOptions = {} if settings is None else settings.answer_options()
+    options.setdefault("min_length", 1)
+    found = missing(message, session, check=AnswerCheck(**options), exists=_exists)
+    return None if found is None else HookAnswer("block", found.text())
+
+
+def _session(path: str, *, wait: bool) -> "AgentSession":
+    """What the transcript says; `wait` gives the client some time to write the last message."""
+    from toolvet.agents.hook.transcript import read_session  # noqa: PLC0415 - as above
+
+    latest = time.monotonic() + (_TRANSCRIPT_SECONDS if wait else 0)
+    while True:
+        lines, is_whole = read_tail(path)
+        session = read_session(lines, is_whole=is_whole)
+        if session.is_ended or session.turn is None or time.monotonic() >= latest:
+            return session
+        time.sleep(_LOOK_SECONDS)
+
+
+def _last_words(said: str | None, written: str | None) -> str | None:
+    """The last message: as the client says, without what it said before its last call."""
+    return written if said is not None and written and said.endswith(written) else said if said is not None else written
+
+
+def read_tail(path: str, most: int = MOST_TRANSCRIPT_BYTES) -> tuple[list[bytes], bool]:
+    """Return the last lines of a transcript, and whether these are all; none where it cannot be read."""
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - most))
+            content = file.read(most)
+    except (OSError, ValueError, RuntimeError):
+        return [], False
+    whole = size <= most
+    lines = content.split(b"\n")
+    if whole and content.lstrip()[:1] == b"{" and len(lines) > 1 and lines[0].strip() == b"{":
+        # One document over many lines.
+        return [content], True
+    return (lines if whole else lines[1:]), whole
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return True
+
+
+def _settings(given: str | None) -> "tuple[HookSettings, Settings | None]":
+    """What `[hook]` says, and all settings; None of these where there is no file, because reading one takes long."""
+    from toolvet.agents.settings import HookSettings  # noqa: PLC0415 - as above
+    from toolvet.core.discover import settings_file  # noqa: PLC0415 - the client's own tools need none
+
+    if settings_file(given) is None:
+        return HookSettings(), None
+    from toolvet.core.settings import load_settings  # noqa: PLC0415 - as above
+
+    settings = load_settings(given)
+    return settings[HookSettings], settings
+
+
+def _input() -> bytes:
+    stream = getattr(sys.stdin, "buffer", None)
+    return stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
+
+
+@contextmanager
+def _in_time() -> Generator[None]:
+    """End with an exception after some seconds, where this process has no alarm of another."""
+    if not hasattr(signal, "SIGALRM") or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _ring)
+    signal.alarm(_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _ring(_number: int, _frame: object) -> None:
+    raise _OutOfTimeError
+
+
+def _log(client: str, error: BaseException) -> None:
+    try:
+        from toolvet.agents.hook.private import log  # noqa: PLC0415 - only where something went wrong
+        from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
+
+        log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
+    except Exception:  # noqa: BLE001, S110 - there is no log left to write to
+        pass

@@ -1,0 +1,200 @@
+"""The lines of a transcript, of any of the clients → the session: its calls, and the turn at its end.
+
+Claude Code   {"type": "assistant", "message": {"content": [{"type": "tool_use", …}]}}
+Codex         {"type": "response_item", "payload": {"type": "function_call", …}}
+Gemini CLI    {"id": …, "type": "gemini", "content": …, "toolCalls": […]}, or one document with all messages
+Copilot CLI   {"type": "tool.execution_complete", "data": {…}}
+
+Each line is read by its own members, because a client may run the hook of another. A line that is broken, or of an
+unknown kind, is left out. `is_whole` is False where the beginning was cut off: then what was done there is not known.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from toolvet.agents.hook.dialect import dialect_of
+from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.messages import ToolCall, Turn, turns
+
+# What clients put into the mouth of the user, and what is of another agent.
+_NOT_THE_USER: Final = ("<environment_context", "<user_instructions", "# AGENTS.md", "<system-reminder", "<permissions")
+_MOST_RESULT: Final = 100_000
+
+
+class AgentSession(msgspec.Struct, frozen=True):
+    """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete.
+
+    `is_ended` says that the agent had the last word, with nothing called in it.
+    """
+
+    calls: tuple[ToolCall, ...] = ()
+    turn: Turn | None = None
+    is_whole: bool = True
+    is_ended: bool = False
+
+
+def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSession:
+    """Return the session that these lines are; an empty one where none of them can be read."""
+    messages = _Messages()
+    for line in lines:
+        record = _decoded(line)
+        if is_object(record):
+            messages.take(record)
+    found = messages.in_order()
+    if not found:
+        return AgentSession(is_whole=is_whole)
+    try:
+        last = turns(found)[-1]
+    except (TypeError, IndexError):
+        return AgentSession(is_whole=is_whole)
+    before = tuple(each for each in last.context if isinstance(each, ToolCall))
+    return AgentSession((*before, *last.calls), last, is_whole, is_ended=bool(last.answer) and _is_said(found[-1]))
+
+
+def _decoded(line: bytes) -> object:
+    try:
+        value: object = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return value
+
+
+class _Messages:
+    """Messages in the form of Anthropic or of Responses; those of Gemini are written again when they grow."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[object]] = {}
+
+    def take(self, record: Mapping[str, object]) -> None:
+        """Take one line."""
+        kind = record.get("type")
+        if is_array(record.get("messages")) and "sessionId" in record:
+            self._all_again(record["messages"])
+        elif "$rewindTo" in record:
+            self._rewind(record["$rewindTo"])
+        elif "$set" in record:
+            self._all_again(members(record["$set"]).get("messages"))
+        elif is_object(record.get("message")):
+            if record.get("isSidechain") is not True and record.get("isMeta") is not True:
+                self._add(_without_reminders(members(record["message"])))
+        elif kind == "response_item":
+            self._add(_without_reminders(members(record.get("payload"))))
+        elif kind in ("user", "gemini") and "content" in record:
+            self._found[f"{record.get('id', len(self._found))}"] = _of_gemini(record)
+        elif isinstance(kind, str) and is_object(record.get("data")):
+            for message in _of_copilot(kind, members(record["data"])):
+                self._add(message)
+
+    def in_order(self) -> list[object]:
+        """Return all messages."""
+        return [message for group in self._found.values() for message in group]
+
+    def _add(self, message: Mapping[str, object] | None) -> None:
+        if message:
+            self._found[f"#{len(self._found)}"] = [message]
+
+    def _all_again(self, listed: object) -> None:
+        if not is_array(listed):
+            return
+        self._found.clear()
+        for each in listed:
+            self.take(members(each))
+
+    def _rewind(self, to: object) -> None:
+        keys = list(self._found)
+        for key in keys[keys.index(f"{to}") :] if f"{to}" in self._found else keys:
+            del self._found[key]
+
+
+def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | None:
+    """The message, None where it is the client that speaks as the user, or no part of the conversation."""
+    if message.get("type") in ("reasoning", "compaction", "agent_message"):
+        return None
+    if message.get("role") in ("developer", "system"):
+        return None
+    if message.get("role") != "user":
+        return message
+    content = message.get("content")
+    texts = [content] if isinstance(content, str) else [members(each).get("text") for each in elements(content)]
+    said = [text for text in texts if isinstance(text, str)]
+    return None if said and all(text.lstrip().startswith(_NOT_THE_USER) for text in said) else message
+
+
+def _of_gemini(record: Mapping[str, object]) -> list[object]:
+    text = _parts_text(record.get("content"))
+    if record.get("type") == "user":
+        if any("functionResponse" in members(part) for part in _listed(record.get("content"))):
+            return []  # What a tool brought, which its call has as well.
+        return [_says("user", text)] if text and not text.lstrip().startswith("<session_context") else []
+    found: list[object] = []
+    calls = [members(each) for each in elements(record.get("toolCalls"))]
+    asked: list[object] = [_says("assistant", text)] if text else []
+    for call in calls:
+        found.append(_asks(call.get("id"), call.get("name"), call.get("args")))
+        status = call.get("status")
+        if status in ("success", "error", "cancelled"):
+            result = _parts_text(call.get("result")) or call.get("resultDisplay")
+            if isinstance(result, str):
+                result = dialect_of("gemini").unframed(result)
+            found.append(_brings(call.get("id"), result, failed=status != "success"))
+    # What was said and called in one message was said first.
+    return [*asked, *found]
+
+
+def _listed(content: object) -> Sequence[object]:
+    return content if is_array(content) else (content,)
+
+
+def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, object]]:
+    if kind == "user.message":
+        return [_says("user", data.get("content"))]
+    if kind == "assistant.message":
+        requests = [members(each) for each in elements(data.get("toolRequests"))]
+        said = [_says("assistant", data["content"])] if data.get("content") else []
+        return [*said, *(_asks(each.get("toolCallId"), each.get("name"), each.get("arguments")) for each in requests)]
+    if kind == "tool.execution_complete":
+        fine = data.get("success") is not False
+        content = members(data.get("result")).get("content") if fine else data.get("error", data.get("result"))
+        return [_brings(data.get("toolCallId"), members(content).get("message", content), failed=not fine)]
+    return []
+
+
+def _is_said(message: object) -> bool:
+    held = members(message)
+    blocks = [members(each).get("type") for each in elements(held.get("content"))]
+    return held.get("role") == "assistant" and "tool_use" not in blocks and not held.get("tool_calls")
+
+
+def _says(role: str, text: object) -> Mapping[str, object]:
+    return {"role": role, "content": text if isinstance(text, str) else ""}
+
+
+def _asks(id_: object, name: object, arguments: object) -> Mapping[str, object]:
+    use = {"type": "tool_use", "id": f"{id_}", "name": f"{name}", "input": arguments}
+    return {"role": "assistant", "content": [use]}
+
+
+def _brings(id_: object, result: object, *, failed: bool) -> Mapping[str, object]:
+    content = result if isinstance(result, str) else _written(result)
+    block = {"type": "tool_result", "tool_use_id": f"{id_}", "content": content[-_MOST_RESULT:], "is_error": failed}
+    return {"role": "user", "content": [block]}
+
+
+def _parts_text(parts: object) -> str:
+    """The texts of a part or of a list of parts, those of a function's response as well."""
+    if isinstance(parts, str):
+        return parts
+    if is_array(parts):
+        return "".join(_parts_text(each) for each in parts)
+    held = members(parts)
+    response = members(members(held.get("functionResponse")).get("response"))
+    if response:
+        return _parts_text(response.get("output", response.get("error"))) or _written(response)
+    text = held.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _written(value: object) -> str:
+    return "" if value is None else msgspec.json.encode(value).decode("utf-8", "replace")

@@ -1,0 +1,107 @@
+"""Why a run fails: the threshold of severity, the lowest score and the baseline, decided in one place.
+
+The exit code, JUnit and the other reports read it, so that they agree in every combination. A baseline is an earlier
+report whose findings are known, so that a new report shows only new ones.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from toolvet.assess.report.document import Baseline, Counts, Report
+from toolvet.assess.report.wording import counted
+from toolvet.findings import Finding, Severity
+
+
+def why_failed(report: Report) -> tuple[str, ...]:
+    """Return a sentence for each reason why the run fails by the thresholds in `report`; empty when it passes.
+
+    Findings that a baseline or the user keeps out do not count; a report without a score reaches no lowest score.
+    """
+    failing = [finding for finding in report.findings if fails(report, finding)]
+    reasons: list[str] = []
+    if failing:
+        level = report.fail_on
+        reasons.append(f"{counted(len(failing), 'finding')} of severity {level} or above (--fail-on {level})")
+    shortfall = explain_shortfall(report)
+    return tuple([*reasons, shortfall] if shortfall else reasons)
+
+
+def fails(report: Report, finding: Finding) -> bool:
+    """Whether a finding of the report fails the run."""
+    return report.fail_on != "never" and finding.severity.reaches(Severity(report.fail_on))
+
+
+def explain_shortfall(report: Report) -> str:
+    """Why the score fails the run, in a sentence; empty when it does not."""
+    under = report.fail_under
+    if under is None or (report.score is not None and report.score >= under):
+        return ""
+    if report.score is None:
+        return f"there is no score, because no tool was exercised, and --fail-under {under:g} asks for one"
+    return f"the score {report.score:g} is below --fail-under {under:g}"
+
+
+def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Report:
+    """`report` with the findings that `baseline` has for the same server moved into `Baseline.known`.
+
+    Entries that occur no longer are `stale`, if this run could have found them: their tool was called, or the server no
+    longer has it. What an incomplete run did not find proves nothing. Of a finding that several tools share, those
+    that the baseline has are kept out, whichever others shared it then. The score stays as it is.
+
+    Args:
+        report: The report of this run; it is not changed.
+        baseline: Earlier reports, as `load` reads them. A report that was itself written with a baseline counts with
+            the findings that were kept out, so it can be the next baseline.
+        file: The name of the baseline's file, for the result.
+
+    Example:
+        report = apply_baseline(report, load(Path("base.json").read_bytes(), "base.json"), "base.json")
+    """
+    entries: dict[tuple[str, str, str], Finding] = {}
+    for earlier in baseline:
+        if earlier.server.name == report.server.name:
+            kept_out = earlier.baseline.known if earlier.baseline is not None else []
+            for entry in (*earlier.findings, *kept_out):
+                for single in _split(entry):
+                    entries.setdefault(single.fingerprint, single)
+    known: list[Finding] = []
+    remaining: list[Finding] = []
+    for finding in report.findings:
+        here = _select(finding, entries, known=True)
+        new = _select(finding, entries, known=False)
+        known.extend([here] if here is not None else [])
+        remaining.extend([new] if new is not None else [])
+    seen = {single.fingerprint for finding in known for single in _split(finding)}
+    missed = [entry for fingerprint, entry in entries.items() if fingerprint not in seen]
+    unseen = {*report.filtered, *(tool.name for tool in report.tools if tool.skipped is not None)}
+    # What an incomplete run did not find proves nothing.
+    stale = [entry for entry in missed if report.incomplete is None and entry.tool not in unseen]
+    return msgspec.structs.replace(
+        report,
+        findings=remaining,
+        summary=msgspec.structs.replace(report.summary, findings=count(remaining)),
+        baseline=Baseline(file=file, known=known, stale=stale),
+    )
+
+
+def count(findings: Sequence[Finding]) -> Counts:
+    """Findings by severity."""
+    tally = {"error": 0, "warning": 0, "info": 0}
+    for finding in findings:
+        tally[finding.severity.value] += 1
+    return Counts(**tally)
+
+
+def _split(finding: Finding) -> list[Finding]:
+    """The finding once for each tool that shares its cause, so that a baseline outlives a change of their number."""
+    if len(finding.tools) < 2:
+        return [finding]
+    return [msgspec.structs.replace(finding, tool=tool, tools=(), cause="", occurrences=1) for tool in finding.tools]
+
+
+def _select(finding: Finding, entries: Mapping[tuple[str, str, str], Finding], *, known: bool) -> Finding | None:
+    """The part of a finding that the baseline has (`known`), or has not; None where there is no such part."""
+    if not finding.tools:
+        return finding if (finding.fingerprint in entries) is known else None
+    return finding.narrow({one.concerns[0] for one in _split(finding) if (one.fingerprint in entries) is known})

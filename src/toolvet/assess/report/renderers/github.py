@@ -1,0 +1,76 @@
+"""GitHub annotations: workflow commands that a job prints to its log.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions: data escapes `%`, CR and LF; a property
+also `:` and `,`. GitHub shows ten annotations of a kind per step, so findings of one check are one annotation.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from toolvet.assess.report.document import Report
+from toolvet.assess.report.gate import why_failed
+from toolvet.assess.report.renderers import Format
+from toolvet.assess.report.wording import (
+    STATUS,
+    FindingGroup,
+    group_findings,
+    listed,
+    number,
+    others,
+    subject,
+    tally,
+    title,
+)
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Card, Severity
+
+_COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+_SHOWN_PER_GROUP: Final = 5
+_LONGEST: Final = 4_000  # characters; GitHub cuts what is longer in the middle of a line
+
+
+def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
+    """One line per check and severity, worst first, then one per server with its score."""
+    return "".join(f"{line}\n" for report in reports for line in _render_report(report, cards))
+
+
+def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
+    for group in group_findings(report.findings):
+        card = cards.get(group.id)
+        headline = f"{report.server.name}: {card.title if card is not None else group.id}"
+        yield _write_command(_COMMAND[group.severity], headline, _write_message(group))
+    if report.baseline is not None and report.baseline.stale:
+        stale = listed([f"{entry.id} ({subject(entry) or 'the server'})" for entry in report.baseline.stale], 10)
+        yield _write_command("warning", f"{report.server.name}: stale baseline", f"No longer found: {stale}")
+    for reason in why_failed(report):
+        yield _write_command("error", f"{report.server.name}: failed", f"Failed: {reason}")
+    score = f"score {number(report.score)}/100, " if report.score is not None else ""
+    yield _write_command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
+
+
+def _write_message(group: FindingGroup) -> str:
+    lines: list[str] = []
+    for finding in group.findings[:_SHOWN_PER_GROUP]:
+        lines.append(f"{whose}: {finding.message}" if (whose := subject(finding)) else finding.message)
+        if finding.evidence:
+            lines.append(f"  Seen: {shorten(one_line(finding.evidence), 300)}")
+        if finding.reproduce:
+            lines.append(f"  Run: {one_line(finding.reproduce)}")
+    rest = group.findings[_SHOWN_PER_GROUP:]
+    if rest:
+        lines.append(others(rest, 10))
+    if group.remedy:
+        lines.append(f"Fix: {group.remedy}")
+    return "\n".join([*lines, f"({group.id})"])
+
+
+def _write_command(name: str, headline: str, message: str) -> str:
+    title = _escape_data(shorten(one_line(headline), 200)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{name} title={title}::{_escape_data(shorten(visible(message), _LONGEST))}"
+
+
+def _escape_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+FORMAT = Format(name="github", suffix=".txt", render=render)

@@ -1,0 +1,317 @@
+"""The report on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from rich.console import Console, Group as Stack, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from toolvet.assess.report.document import Report, ReportedTransport, Status, Tool
+from toolvet.assess.report.wording import (
+    STATUS,
+    FindingGroup,
+    confidence,
+    counted,
+    framework_words,
+    group_findings,
+    legend,
+    listed,
+    not_exercised,
+    number,
+    origin,
+    others,
+    passed,
+    response,
+    severities,
+    subject,
+    tally,
+    times,
+    title,
+    transport,
+    unwanted,
+    worst_first,
+)
+from toolvet.core.visible import one_line, shorten, visible
+from toolvet.findings import Finding, Severity
+
+_SHOWN_PER_GROUP: Final = 3
+_MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds
+_BAR: Final = 20  # Characters of the bar that shows a score.
+_MOST_REASONS: Final = 40
+_EVIDENCE: Final = 400
+_EVIDENCE_LINES: Final = 6
+_WIDE: Final = 100  # columns, from which findings are counted in words
+_NARROW: Final = 72  # columns, below which the facts of a tool go under its name
+
+SEVERITY_STYLE: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_SEVERITY_MARK: Final = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "●"}
+_WORD: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_NOTE_WORDS: Final = dict.fromkeys(Severity, "{0}")
+_NOTE_MARKS: Final = {severity: f"{mark} {{1}}" for severity, mark in _SEVERITY_MARK.items()}
+STATUS_STYLE: Final[dict[Status, str]] = {
+    "fully_working": "green",
+    "partially_working": "yellow",
+    "connectivity_only": "yellow",
+    "broken": "red",
+    "not_exercised": "yellow",
+    "untested": "dim",
+}
+
+
+class _Verbatim(Text):
+    """A line that is printed as it is, however long: a command that people copy has no line breaks of ours."""
+
+
+def print_report(reports: Sequence[Report], console: Console) -> None:
+    """Print one report after the other, and with several of them a comparison at the end.
+
+    Width and colours are those of `console`. Text of the server is never markup, and its control characters are shown,
+    not obeyed.
+
+    Example:
+        print_report([report], rich.console.Console())
+    """
+    words = _NOTE_WORDS if console.width >= _WIDE else _NOTE_MARKS
+    for position, report in enumerate(reports):
+        if position:
+            console.print()
+        for part in _render_report(report, words, narrow=console.width < _NARROW):
+            console.print(part, soft_wrap=isinstance(part, _Verbatim))
+    if len(reports) > 1:
+        console.print()
+        console.print(Rule("Side by side", align="left", style="dim"))
+        console.print(_render_comparison(reports))
+    if any(tool.skipped is None for report in reports for tool in report.tools):
+        console.print()
+        for word, meaning in legend(reports):
+            console.print(Text.assemble((word, "bold dim"), (f": {meaning.replace('`', '')}", "dim")))
+
+
+def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: bool) -> Iterator[RenderableType]:
+    yield from _render_header(report)
+    called = [tool for tool in report.tools if tool.skipped is None]
+    if called:
+        yield Text()
+        shown = worst_first(called, report.findings, _MOST_TOOLS)
+        yield _render_tools(shown, report.findings, words, narrow=narrow)
+        if len(called) > len(shown):
+            yield Text(f"and {counted(len(called) - len(shown), 'more tool')}, in the JSON report", style="dim")
+    for group in group_findings(report.findings):
+        yield Text()
+        yield from _render_group(group)
+    idle = [tool for tool in report.tools if tool.not_exercised is not None]
+    if idle:
+        yield Text()
+        yield from _render_not_exercised(idle)
+    reasons = not_exercised(report)
+    if reasons:
+        yield Text()
+        yield from _render_idle_items(reasons)
+    skipped = [tool for tool in report.tools if tool.skipped is not None]
+    if skipped or report.filtered:
+        yield Text()
+        yield from _render_skipped(skipped, report.filtered)
+    if report.transport is not None:
+        yield Text()
+        yield from _render_transport(report.transport)
+    yield Text()
+    yield from _render_footer(report)
+
+
+def _render_header(report: Report) -> Iterator[RenderableType]:
+    heading = one_line(f"{title(report)} · {origin(report)}")
+    yield Rule(Text(heading, style="bold"), align="left", style="dim")
+    if report.server.command:
+        yield _Verbatim(one_line(report.server.command), style="dim")
+    yield Text()
+    style = STATUS_STYLE[report.status]
+    line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
+    if report.score is not None:
+        line.append("/100  ", style="dim")
+        filled = round(min(max(report.score, 0), 100) / 100 * _BAR)
+        line.append_text(Text.assemble(("━" * filled, style), ("─" * (_BAR - filled), "bright_black")))
+    yield line.append(f"  {STATUS[report.status]}", style=style)
+    if report.incomplete is not None:
+        yield Text(f"Incomplete: {one_line(report.incomplete)}", style="bold yellow")
+
+
+def _render_tools(
+    tools: Sequence[Tool], findings: Sequence[Finding], words: Mapping[Severity, str], *, narrow: bool
+) -> RenderableType:
+    severities_of: dict[str, list[Severity]] = {}
+    for finding in findings:
+        for name in finding.concerns:
+            severities_of.setdefault(name, []).append(finding.severity)
+    if narrow:
+        return Stack(*_list_tools(tools, severities_of))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("Tool", overflow="fold", ratio=None, min_width=12)
+    table.add_column("Status", no_wrap=True)
+    table.add_column("Confidence", justify="right", no_wrap=True)
+    table.add_column("Error texts", justify="right", no_wrap=True)
+    table.add_column("Passed", justify="right", no_wrap=True)
+    table.add_column("Findings", overflow="fold")
+    for tool in tools:
+        style = STATUS_STYLE[tool.status]
+        table.add_row(
+            Text(shorten(one_line(tool.name), 80)),
+            Text(STATUS[tool.status], style=style),
+            confidence(tool),
+            number(tool.error_message_score),
+            passed(tool),
+            _count_severities(severities_of.get(tool.name, []), words),
+        )
+    return table
+
+
+def _list_tools(tools: Sequence[Tool], severities_of: Mapping[str, Sequence[Severity]]) -> Iterator[RenderableType]:
+    """The tools where a table would break their names: each name, and under it what counts most."""
+    for tool in tools:
+        yield Text(shorten(one_line(tool.name), 80))
+        facts = Text.assemble((STATUS[tool.status], STATUS_STYLE[tool.status]), f"  {passed(tool)} passed  ")
+        yield Padding.indent(facts.append_text(_count_severities(severities_of.get(tool.name, []), _NOTE_MARKS)), 2)
+
+
+def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
+    """The number of findings of each severity, in its colour."""
+    notes = [
+        Text(words[severity].format(counted(found.count(severity), _WORD[severity]), found.count(severity)), style)
+        for severity, style in SEVERITY_STYLE.items()
+        if severity in found
+    ]
+    return Text("  ").join(notes)
+
+
+def _render_group(group: FindingGroup) -> Iterator[RenderableType]:
+    style = SEVERITY_STYLE[group.severity]
+    heading = Text.assemble((f"{_SEVERITY_MARK[group.severity]} ", f"bold {style}"), (one_line(group.id), "bold"))
+    heading.append(f"  {group.severity.value}", style=style)
+    if len(group.findings) > 1:
+        count = counted(len(group.findings), "finding")
+        heading.append(f"  {count} in {group.where}" if group.where else f"  {count}", style="dim")
+    yield heading
+    for finding in group.findings[:_SHOWN_PER_GROUP]:
+        yield Padding.indent(_render_finding(finding, group), 2)
+        if finding.reproduce:
+            yield _Verbatim.assemble(("    run  ", "dim"), (one_line(finding.reproduce), "cyan"))
+    rest = group.findings[_SHOWN_PER_GROUP:]
+    if rest:
+        yield Padding.indent(Text(one_line(others(rest, 6)), style="dim"), 2)
+    if group.remedy:
+        yield Padding.indent(_lay_out([("fix", Text(one_line(group.remedy)))]), 2)
+
+
+def _render_finding(finding: Finding, group: FindingGroup) -> RenderableType:
+    sentence = Text(one_line(finding.message))
+    if whose := subject(finding):
+        sentence = Text.assemble((one_line(whose), "bold"), ": ", sentence)
+    if finding.occurrences > 1:
+        sentence.append(f"  {times(finding.occurrences)}", style="dim")
+    facts: list[tuple[str, Text]] = []
+    place = Text(one_line(finding.pointer), style="dim")
+    if finding.evidence:
+        seen = Text(_cut_evidence(finding.evidence), style="italic")
+        if place and "\n" not in seen.plain:
+            seen, place = Text.assemble(seen, ("  at ", "dim"), place), Text()
+        facts.append(("seen", seen))
+    if place:
+        facts.append(("at", place))
+    if finding.remedy and not group.remedy:
+        facts.append(("fix", Text(one_line(finding.remedy))))
+    return Stack(sentence, Padding.indent(_lay_out(facts), 2)) if facts else sentence
+
+
+def _cut_evidence(evidence: str) -> str:
+    """The first lines of the evidence."""
+    lines = shorten(visible(evidence).strip(), _EVIDENCE).splitlines()
+    more = len(lines) - _EVIDENCE_LINES
+    return "\n".join([*lines[:_EVIDENCE_LINES], *([f"… ({counted(more, 'more line')})"] if more > 0 else [])])
+
+
+def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(style="dim", no_wrap=True, min_width=4)
+    grid.add_column(overflow="fold")
+    for label, text in facts:
+        grid.add_row(label, text)
+    return grid
+
+
+def _render_skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[RenderableType]:
+    yield Text.assemble(("Not called", "bold"), (f"  {counted(len(tools) + len(filtered), 'tool')}", "dim"))
+    reasons: dict[str, list[str]] = {}
+    for tool in tools:
+        reasons.setdefault(tool.skipped or "", []).append(one_line(tool.name))
+    if filtered:
+        reasons["left out by the filter of this run"] = [one_line(name) for name in filtered]
+    yield from _list_reasons(reasons)
+
+
+def _render_not_exercised(tools: Sequence[Tool]) -> Iterator[RenderableType]:
+    """What was tried and what would help, once for all tools of which the same is said."""
+    yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(tools), 'tool')}", "dim"))
+    reasons: dict[str, list[str]] = {}
+    for tool in tools:
+        reasons.setdefault(tool.not_exercised or "", []).append(one_line(tool.name))
+    yield from _list_reasons(reasons)
+
+
+def _list_reasons(reasons: Mapping[str, Sequence[str]]) -> Iterator[RenderableType]:
+    """Each reason with the first of its tools."""
+    for reason, names in islice(reasons.items(), _MOST_REASONS):
+        yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
+    rest = [name for names in islice(reasons.values(), _MOST_REASONS, None) for name in names]
+    if rest:
+        yield Padding.indent(Text(f"and {counted(len(rest), 'more tool')}, in the JSON report", style="dim"), 2)
+
+
+def _render_transport(seen: ReportedTransport) -> Iterator[RenderableType]:
+    """How many probes were answered properly, and the others one by one."""
+    yield Text.assemble(("Transport", "bold"), (f"  {one_line(transport(seen))}", "dim"))
+    for probe in unwanted(seen):
+        yield Padding.indent(Text.assemble(probe.sent, (f"  {response(probe)}", "dim")), 2)
+
+
+def _render_idle_items(reasons: Mapping[str, Sequence[str]]) -> Iterator[RenderableType]:
+    """The resources and prompts that were not exercised, once for all of which the same is said."""
+    count = sum(len(names) for names in reasons.values())
+    yield Text.assemble(("Resources and prompts not exercised", "bold"), (f"  {count:,}", "dim"))
+    for reason, names in reasons.items():
+        shown = listed([shorten(one_line(name), 120) for name in names], 4)
+        yield Padding.indent(Text.assemble(shown, (f"  {one_line(reason)}", "dim")), 2)
+
+
+def _render_footer(report: Report) -> Iterator[RenderableType]:
+    if report.baseline is not None and report.baseline.stale:
+        stale = [f"{entry.id} ({subject(entry) or 'the server'})" for entry in report.baseline.stale]
+        names = listed([one_line(name) for name in stale], 6)
+        place = one_line(report.baseline.file)
+        yield Text(f"Baseline {place}: {counted(len(stale), 'known finding')} no longer there: {names}", style="yellow")
+    if said := framework_words(report):
+        yield Text(one_line(said), style="dim")
+    yield Text(tally(report), style="bold")
+
+
+def _render_comparison(reports: Sequence[Report]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("Server", overflow="fold")
+    table.add_column("Score", justify="right", no_wrap=True)
+    table.add_column("Status", no_wrap=True)
+    table.add_column("Tools", justify="right", no_wrap=True)
+    table.add_column("Passed", justify="right", no_wrap=True)
+    table.add_column("Findings", overflow="fold")
+    for report in reports:
+        style = STATUS_STYLE[report.status]
+        table.add_row(
+            Text(one_line(title(report))),
+            Text(number(report.score), style=f"bold {style}"),
+            Text(STATUS[report.status], style=style),
+            f"{report.summary.tested}/{report.summary.tools}",
+            f"{report.summary.passed}/{report.summary.scenarios}",
+            severities(report.summary.findings),
+        )
+    return table

@@ -1,0 +1,70 @@
+"""`docs/checks.md`, made from the cards of the catalogue: `python -m toolvet.assess.rules.page > docs/checks.md`."""
+
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from toolvet.assess.rules.judge import cards, rules
+from toolvet.assess.rules.rule import SCOPES
+from toolvet.assess.rules.terms import STATUSES, TERMS
+from toolvet.findings import Card
+
+_ONE_CAUSE: Final = (
+    "## One cause, one finding",
+    "",
+    "What three or more tools have for one cause (the same check, severity and place, and the same words of the server",
+    "but for names and values) is one finding that lists the tools. It counts once in the totals, in JUnit (one case",
+    "of the server), in SARIF (one result with a place for each tool) and for the exit code; each of its tools is",
+    "held to it in the score. `--ignore CHECK:TOOL` takes a tool out of it before. A baseline knows each tool by",
+    "itself: a tool that joins is new, whichever others shared the finding before.",
+    "",
+)
+
+
+def render_checks_page() -> str:
+    """`docs/checks.md`: every check with what it looks for, why it matters and what to do; an anchor for each id."""
+    groups = list(_group_cards())
+    lines = [
+        "# The checks",
+        "",
+        "What toolvet looks for, why it matters, and what the author of a server does about it.",
+        "`toolvet explain ID` prints the same, and `toolvet explain status`, `score` or `confidence` what those mean.",
+        "This page is made from the cards in `src/toolvet/assess/rules/catalog/`;",
+        "a test holds it up to date.",
+        "",
+        "Severity is how bad a finding usually is; a finding may be graver or milder, and says so.",
+        "`error`: a client or a model will trip over it. `warning`: it often does harm. `info`: worth knowing.",
+        "",
+        *_ONE_CAUSE,
+    ]
+    for term in TERMS.values():
+        lines += [f'## <a id="{term.id}"></a>{term.id.capitalize()}: {term.title[:1].lower()}{term.title[1:]}', ""]
+        for paragraph in term.text:
+            word, colon, meaning = paragraph.partition(": ")
+            lines += [f"**{word}**: {meaning}" if colon and word in STATUSES else paragraph, ""]
+    lines += ["## All checks", ""]
+    for title, members in groups:
+        lines += [f"**{title}**", ""]
+        lines += [
+            f"- [`{card.id}`](#{card.id}): {card.title[:1].lower()}{card.title[1:]} ({card.severity.value})"
+            for card in members
+        ]
+        lines.append("")
+    for title, members in groups:
+        lines += [f"## {title}", ""]
+        for card in members:
+            lines += [f'### <a id="{card.id}"></a>`{card.id}`', "", f"**{card.title}** ({card.severity.value})", ""]
+            lines += [f"Looks for: {card.looks_for}", "", f"Why: {card.why}", "", f"What to do: {card.remedy}", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _group_cards() -> Iterator[tuple[str, list[Card]]]:
+    """The groups of the page with their cards, by id; a card belongs to the first group that has a rule of it."""
+    left = dict(cards())
+    for scope in SCOPES:
+        ids = {rule.card.id for rule in rules() if rule.scope is scope}
+        yield scope.title, [left.pop(card) for card in cards() if card in ids and card in left]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render_checks_page())

@@ -1,5 +1,0 @@
-"""Engines for more than one machine: bytes go to workers, the verdicts come back, and the run does the rest.
-
-`ClusterEngine` stands on a `Carrier`, of which Dask and Daft are two: it hands requests to workers, and yields their
-replies in the order of the requests. What a worker does with a request is in `station`.
-"""

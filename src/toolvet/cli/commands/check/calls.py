@@ -1,0 +1,154 @@
+"""The work of `toolvet check arguments`: calls in, reports out."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import orjson
+
+from toolvet.cli.commands.check.input import read_input
+from toolvet.cli.commands.check.tables import read_rows_or_records
+from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.settings import load_settings
+from toolvet.core.tools import read_tool
+from toolvet.errors import ToolShapeError, UsageError
+
+_CALL_KEYS: Final = frozenset({"id", "name", "tool", "arguments"})
+# `type` of a call → the member with its arguments: OpenAI Responses, Anthropic, LangChain.
+_ARGUMENTS: Final = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "tool_use": "input",
+    "tool_call": "args",
+}
+# The member that holds a call → the member in it with the arguments: Bedrock, Gemini.
+_WRAPPERS: Final = {"toolUse": "input", "functionCall": "args", "function_call": "args"}
+_IDS: Final = ("id", "call_id", "toolUseId")
+
+
+class NamedCall(NamedTuple):
+    """A call of a record: its id under the key `id` (or nothing), the name of its tool where it has one."""
+
+    identity: Mapping[str, object]
+    tool: str | None
+    arguments: object
+
+
+def read_call(value: object) -> NamedCall:
+    """Return the call that `value` is; a value that is no call is arguments as a whole.
+
+    Example:
+        >>> read_call({"type": "tool_use", "id": "1", "name": "sail", "input": {"port": "Lisbon"}})
+        NamedCall(identity={'id': '1'}, tool='sail', arguments={'port': 'Lisbon'})
+        >>> read_call({"port": "Lisbon"}).arguments
+        {'port': 'Lisbon'}
+    """
+    if not is_object(value):
+        return NamedCall({}, None, value)
+    inner, key = _open(value)
+    if key in inner and isinstance(inner.get("name"), str):
+        return _named(value, inner, inner[key])
+    if "arguments" in value and _CALL_KEYS.issuperset(value):
+        return _named(value, value, value["arguments"])
+    return NamedCall({}, None, value)
+
+
+def _open(value: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
+    """The part of a record that names the tool, and the member in it with the arguments; "" for what is no call."""
+    kind = value.get("type")
+    if kind == "function" and is_object(value.get("function")):
+        return members(value["function"]), "arguments"
+    if value.get("method") == "tools/call":
+        return members(value.get("params")), "arguments"
+    if isinstance(kind, str) and kind in _ARGUMENTS:
+        return value, _ARGUMENTS[kind]
+    for name, key in _WRAPPERS.items():
+        if len(value) == 1 and is_object(value.get(name)):
+            return members(value[name]), key
+    return value, ""
+
+
+def _named(record: Mapping[str, object], call: Mapping[str, object], arguments: object) -> NamedCall:
+    found = next((part[name] for part in (record, call) for name in _IDS if name in part), None)
+    called = call.get("name", call.get("tool"))
+    return NamedCall({} if found is None else {"id": found}, called if isinstance(called, str) else None, arguments)
+
+
+_DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
+_UNCHECKED: Final = 2
+
+
+class NamedTool(NamedTuple):
+    """A definition of the file, and its name ("" without one)."""
+
+    name: str
+    definition: object
+
+
+def check_calls(
+    file: str,
+    tool_file: str,
+    name: str | None,
+    *,
+    settings: str | None,
+    as_json: bool,
+    max_chars: int | None,
+    field: str | None = None,
+) -> int:
+    """Check every call; return 2 when one could not be checked, 1 when one is not valid, else 0."""
+    check = load_settings(settings).argument_check()
+    path = Path(tool_file)
+    tools = _read_tools(path)
+    code = 0
+    for record in read_rows_or_records(file, field, "arguments", ("id", "name", "tool")):
+        identity, called, arguments = read_call(record.value)
+        tool = _choose(tools, called or name, path, record.place)
+        report = check(tool.definition, arguments)
+        code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
+        if as_json:
+            verdict = {**identity, **report.to_dict()}
+            sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+        elif report.valid:
+            note = f" ({report.unchecked})" if report.unchecked else ""
+            sys.stdout.write(f"{record.place}: valid{note}\n")
+        else:
+            sys.stdout.write(f"{record.place}:\n{report.to_text(max_chars)}\n\n")
+    return code
+
+
+def _read_tools(path: Path) -> list[NamedTool]:
+    """Read the tool definitions of a file, in any shape: one, a list, or an object with a list under `tools`."""
+    try:
+        value: object = orjson.loads(read_input(str(path)))
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"--tool {path}: not JSON: {error}") from error
+    result = members(members(value).get("result"))
+    listed = result.get("tools", members(value).get("tools", value))
+    tools = [each for entry in (elements(listed) if is_array(listed) else [listed]) for each in _declarations(entry)]
+    if not tools:
+        raise UsageError(f"--tool {path}: must hold a tool definition (an object with name and inputSchema) or a list")
+    try:
+        return [NamedTool(read_tool(tool).name, tool) for tool in tools]
+    except ToolShapeError as error:
+        raise UsageError(f"--tool {path}: {error}") from error
+
+
+def _declarations(entry: object) -> list[object]:
+    """The tools of an entry: Gemini has several in one."""
+    for name in _DECLARATIONS:
+        declared = members(entry).get(name)
+        if is_array(declared):
+            return [{name: [each]} for each in declared if is_object(each)]
+    return [entry]
+
+
+def _choose(tools: list[NamedTool], name: str | None, path: Path, place: str) -> NamedTool:
+    if len(tools) == 1 and (name is None or not tools[0].name):
+        return tools[0]
+    names = [tool.name for tool in tools]
+    if name is None:
+        raise UsageError(f"{place}: which tool? {path} has {', '.join(names)}: name one with --name, or in the record")
+    if name not in names:
+        raise UsageError(f"{place}: {path} has no tool '{name}'; it has {', '.join(names)}")
+    return tools[names.index(name)]

@@ -1,0 +1,54 @@
+"""What can go wrong with a call, once for all rooms: a word or code of any vocabulary in, its row in the table out.
+
+The state of a result, the `error_type` and `error_code` of an envelope, HTTP statuses, codes of JSON-RPC, google.rpc,
+SQL and errno, the advice on calling again and the honest words of an answer are columns of one table (`causes.toml`,
+`codes.toml`). `table.py` reads it and has the words as enumerations, `page.py` prints it as docs/causes.md.
+"""
+
+from toolvet.core.causes.table import (
+    GOOD_OUTCOMES,
+    Cause,
+    ErrorCode,
+    ErrorKind,
+    ErrorType,
+    Honesty,
+    Retry,
+    RetryAdvice,
+    State,
+    cause_of,
+    causes,
+    found_nothing,
+    google_rpc_names,
+    state_of_errno,
+    state_of_failure,
+    state_of_google_rpc,
+    state_of_http,
+    state_of_json_rpc,
+    state_of_name,
+    state_of_sqlstate,
+    state_of_stop,
+)
+
+__all__ = [
+    "GOOD_OUTCOMES",
+    "Cause",
+    "ErrorCode",
+    "ErrorKind",
+    "ErrorType",
+    "Honesty",
+    "Retry",
+    "RetryAdvice",
+    "State",
+    "cause_of",
+    "causes",
+    "found_nothing",
+    "google_rpc_names",
+    "state_of_errno",
+    "state_of_failure",
+    "state_of_google_rpc",
+    "state_of_http",
+    "state_of_json_rpc",
+    "state_of_name",
+    "state_of_sqlstate",
+    "state_of_stop",
+]

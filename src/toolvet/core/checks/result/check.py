@@ -1,0 +1,607 @@
+"""`check_result` and its sisters: a response in, a verdict out. Total and pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from toolvet.core.causes import ErrorKind, State, cause_of
+from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope
+from toolvet.core.checks.result.evidence import CallFacts, FirstHits, tool_traits
+from toolvet.core.checks.result.own_words import OwnWords, own_words
+from toolvet.core.checks.result.phrases import ResultPhrases, Strength, phrases
+from toolvet.core.checks.result.response import (
+    Content,
+    ResultEnvelope,
+    ToolResponse,
+    envelope_in,
+    is_only_text,
+    list_of,
+    object_of,
+    read_response,
+    readable,
+)
+from toolvet.core.checks.result.unflagged import strings_of, unflagged_error, unwrap
+from toolvet.core.checks.result.verdict import (
+    Classification,
+    Leak,
+    LeakKind,
+    OutputSchemaValidation,
+    ResultMetadata,
+    ResultVerdict,
+)
+from toolvet.core.json_value import is_endless
+from toolvet.core.matching import Hit
+from toolvet.core.tools import ToolHandle, ToolView, view_of
+
+if TYPE_CHECKING:
+    from toolvet.core.schema import Schema, Violation
+
+
+_LONGEST_READ = 20_000
+_MOST_SENT = 100
+_LONG_NUMBER = 10**30
+_SHORTEST_ECHO = 2
+_LONGEST_QUOTED = 60
+_MOST_OF_A_FAILURE = 50.0
+_NO_ENVELOPE = ResultEnvelope(success=True)
+_ONE_TEXT = ResultMetadata(content_types=("text",), text_block_count=1)
+_ONE_TEXT_AND_META = ResultMetadata(content_types=("text",), text_block_count=1, has_meta=True)
+# The verdict on most results of all.
+_ONE_TEXT_WORKS = ResultVerdict(
+    is_valid=True,
+    is_error=False,
+    classification=Classification.FULLY_WORKING,
+    confidence=100,
+    evidence=("Tool responded successfully with content", "Response includes 1 text block(s)"),
+    metadata=_ONE_TEXT,
+)
+NO_CONTENT = "Response has no content"
+EMPTY_CONTENT = "Response content is empty or not an array"
+NO_FLAG = "error reported without isError"
+NO_MIRROR = "structuredContent has no text mirror in content"
+
+
+def check_result(
+    tool: object,
+    arguments: object,
+    result: object,
+    category: str | None = None,
+    *,
+    any_response: bool = False,
+    extra_patterns: Sequence[str | re.Pattern[str]] = (),
+    strong_patterns: Sequence[str | re.Pattern[str]] = (),
+    failure_patterns: Sequence[str | re.Pattern[str]] = (),
+    exceptions: Sequence[str | re.Pattern[str]] = (),
+    factors: Mapping[str, tuple[str | re.Pattern[str], int]] | None = None,
+    weights: Mapping[str, int] | None = None,
+    threshold: float | None = None,
+    shape: Literal["any", "mcp", "mcp_json"] = "any",
+    thresholds: Mapping[str, float] | None = None,
+    expects_validation: bool | None = None,
+    trace: str | None = None,
+) -> ResultVerdict:
+    """Judge one response of a tool. Never raises for anything that a response or a tool holds.
+
+    Args:
+        tool: The tool's definition in any shape (docs/shapes.md), or its name.
+        arguments: What the tool was called with.
+        result: What came back, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
+            model API, an exception, an HTTP response, a text, any other value.
+        category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
+        any_response: Whether every flagged error counts as a working tool.
+        extra_patterns: The caller's own phrases of business errors: plain words, or compiled expressions.
+        strong_patterns: The same, for phrases that decide even beside the words of a crash.
+        failure_patterns: The caller's own phrases of a failure of the tool; of the caller's own, only a strong pattern
+            outweighs them.
+        exceptions: Phrases with which a success that reads as an error is none, such as "0 errors found".
+        factors: Factors of the caller's own, by name: a pattern, and its weight.
+        weights: Other weights of the factors, by name.
+        threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
+            logic. None: the measured prior decides.
+        shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
+            an MCP server sent, which is broken where it is no result of MCP. "mcp_json" is the same for what was just
+            decoded from JSON: it cannot contain itself, and is not searched for that.
+        thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
+            says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
+        expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
+        trace: The id of the turn, which becomes the verdict's `trace_id`.
+
+    Returns:
+        The verdict: how well the tool works, whose fault an error is, and the evidence for both.
+
+    Raises:
+        UnsafePattern: A pattern cannot be matched in linear time.
+        BadRule: A weight, a threshold, its type of tool, or the name of a factor cannot be used.
+
+    Example:
+        >>> result = {"isError": True, "content": [{"type": "text", "text": "User 7 not found"}]}
+        >>> verdict = check_result({"name": "get_user"}, {"id": 7}, result)
+        >>> str(verdict.error_kind), str(verdict.state)
+        ('business', 'not_found')
+    """
+    own = None
+    if (
+        extra_patterns
+        or strong_patterns
+        or failure_patterns
+        or exceptions
+        or factors
+        or weights
+        or threshold is not None
+        or thresholds
+        or expects_validation is not None
+    ):
+        own = own_words(
+            extra_patterns=extra_patterns,
+            strong_patterns=strong_patterns,
+            failure_patterns=failure_patterns,
+            exceptions=exceptions,
+            factors=factors,
+            weights=weights,
+            threshold=threshold,
+            thresholds=thresholds,
+            expects_validation=expects_validation,
+        )
+    view = view_of(tool)
+    response = read_response(result, shape)
+    handle = tool if type(tool) is ToolHandle else None
+    seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response), handle)
+    if response.flagged:
+        verdict = _flagged(seen, category, own, any_response=any_response)
+    else:
+        verdict = _unflagged(seen, category, own)
+    return verdict if trace is None else replace(verdict, trace_id=trace)
+
+
+class _Seen(msgspec.Struct, frozen=True, gc=False):
+    """One call and its answer."""
+
+    view: ToolView
+    arguments: object
+    response: ToolResponse
+    envelope: ResultEnvelope | None
+    handle: ToolHandle | None
+
+
+def is_business_logic_error(
+    tool: object,
+    arguments: object,
+    result: object,
+    extra_patterns: Sequence[str | re.Pattern[str]] = (),
+    strong_patterns: Sequence[str | re.Pattern[str]] = (),
+) -> bool:
+    """Whether this error shows a tool that works and rejected the call.
+
+    Takes `tool`, `arguments`, `result`, `extra_patterns` and `strong_patterns` as `check_result` does, and raises as it
+    does. Returns False for anything that is not an error.
+
+    Example:
+        >>> result = {"isError": True, "content": [{"type": "text", "text": "Connection refused"}]}
+        >>> is_business_logic_error({"name": "get_user"}, {"id": 7}, result)
+        False
+    """
+    verdict = check_result(tool, arguments, result, extra_patterns=extra_patterns, strong_patterns=strong_patterns)
+    return verdict.error_kind is ErrorKind.BUSINESS
+
+
+def extract_metadata(tool: object, result: object) -> ResultMetadata:
+    """Describe what a response consists of, and whether it keeps the `outputSchema` of its tool.
+
+    Takes `tool` and `result` as `check_result` does, and returns the same `metadata` as its verdict. Never raises.
+
+    Example:
+        >>> extract_metadata({"name": "get_user"}, {"content": [{"type": "text", "text": "Ada"}]}).content_types
+        ('text',)
+    """
+    response = read_response(result)
+    schema = None if response.flagged else view_of(tool).output_schema
+    return _metadata(response, envelope_in(response), output_schema_validation(schema, response))
+
+
+def _flagged(seen: _Seen, category: str | None, own: OwnWords | None, *, any_response: bool) -> ResultVerdict:
+    response, envelope = seen.response, seen.envelope
+    metadata = _metadata(response, envelope)
+    if any_response:
+        evidence = ("Tool responded with an error: it received the request and ran",)
+        return ResultVerdict(
+            is_valid=True, is_error=True, classification=Classification.FULLY_WORKING, confidence=100,
+            issues=response.malformed, evidence=evidence, metadata=metadata,
+        )  # fmt: skip
+    if response.is_blank and (envelope is None or not envelope.error):
+        return ResultVerdict(
+            is_valid=False, is_error=True, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+            issues=("The error says nothing", *response.malformed), metadata=metadata,
+            error_kind=ErrorKind.TOOL_FAILURE,
+        )  # fmt: skip
+    text = "\n".join(response.texts) if response.texts else strings_of(response.structured)
+    decision, leaks = _judge(seen, text, own)
+    return _error_verdict(response, category, metadata, decision, leaks)
+
+
+def _error_verdict(
+    response: ToolResponse, category: str | None, metadata: ResultMetadata, decision: Decision, leaks: tuple[Leak, ...]
+) -> ResultVerdict:
+    issues = response.malformed
+    if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
+        # The call was wrong on purpose: it should bring an error, in any words.
+        reason = "The scenario expects an error, and nothing shows that the tool failed"
+        decision = replace(decision, kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
+    if decision.kind is ErrorKind.BUSINESS:
+        classification, confidence, valid = Classification.FULLY_WORKING, 100.0, True
+        evidence: tuple[str, ...] = (f"Tool rejected the call: {decision.reason}",)
+        if issues or response.content not in (Content.BLOCKS, Content.EMPTY):
+            classification, confidence = Classification.PARTIALLY_WORKING, 70.0
+    else:
+        # How likely the tool works all the same.
+        confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
+        classification, valid = Classification.ERROR, False
+        evidence = (decision.reason,)
+        issues = (f"The tool failed ({decision.state})", *issues)
+    cause = cause_of(decision.state)
+    return ResultVerdict(
+        is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
+        evidence=evidence, error_kind=decision.kind, state=decision.state, retry=cause.retry,
+        factors=decision.factors, metadata=metadata, leaks=leaks, framework=decision.framework,
+        certainty=round(decision.certainty, 3), error_code=decision.code or cause.error_code,
+    )  # fmt: skip
+
+
+def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> ResultVerdict:
+    view, response, envelope = seen.view, seen.response, seen.envelope
+    if response.unreadable:
+        return _broken(response, response.unreadable)
+    if response.structured is None:
+        if response.awaits:
+            return ResultVerdict(
+                is_valid=True, is_error=False, classification=Classification.FULLY_WORKING, confidence=100,
+                evidence=(f"Tool responded, and waits ({response.awaits})",), metadata=_metadata(response),
+            )  # fmt: skip
+        if response.content is Content.ABSENT:
+            return _broken(response, NO_CONTENT)
+        if response.content is not Content.BLOCKS:
+            return _broken(response, EMPTY_CONTENT)
+    if response.is_blank and not (response.structured is not None and _declares_nothing(view.output_schema)):
+        return ResultVerdict(
+            is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+            issues=("Response content is blank",), metadata=_metadata(response),
+        )  # fmt: skip
+    text = _unflagged_text(seen)
+    if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
+        ready = None if seen.handle is None else seen.handle.ready_output
+        return _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
+    decision, leaks = _judge(seen, text, own)
+    verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
+    if not response.has_flag:
+        # A text or a message that has no flag: that the flag is missing is not a fault.
+        return replace(verdict, error_without_flag=True)
+    worse = verdict.classification is Classification.ERROR
+    return replace(
+        verdict,
+        classification=Classification.ERROR if worse else Classification.PARTIALLY_WORKING,
+        confidence=min(verdict.confidence, 70.0),
+        issues=(NO_FLAG, *verdict.issues),
+        error_without_flag=True,
+    )
+
+
+def _unflagged_text(seen: _Seen) -> str | None:
+    """The text of an error that is not flagged; None for a success. An envelope says which of them it is."""
+    view, response, envelope = seen.view, seen.response, seen.envelope
+    if envelope is None:
+        runs = tool_traits(view.name, view.description).runs_programs
+        return unflagged_error(response, phrases(), runs_programs=runs)
+    if envelope.success:
+        return None
+    return "\n".join(response.texts) or envelope.error
+
+
+def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
+    return ResultVerdict(
+        is_valid=False, is_error=False, classification=Classification.BROKEN, confidence=0,
+        issues=(issue, *response.malformed), metadata=_metadata(response),
+    )  # fmt: skip
+
+
+def _success(
+    response: ToolResponse, envelope: ResultEnvelope | None, validation: OutputSchemaValidation | None
+) -> ResultVerdict:
+    if validation is None and envelope is None and response.meta is None and is_only_text(response):
+        return _ONE_TEXT_WORKS
+    issues = response.malformed
+    found = ["Tool responded successfully with content"]
+    counted = (
+        (response.text_block_count, "text block"),
+        (response.image_count, "image"),
+        (response.audio_count, "audio clip"),
+        (response.resource_count, "resource"),
+        *((count, f"{name[:40]} block") for name, count in response.other_counts.items()),
+    )
+    found += [f"Response includes {count} {name}(s)" for count, name in counted if count]
+    if response.structured is not None:
+        found.append("Response includes structured content")
+    evidence = tuple(found)
+    whole = not issues
+    if validation is not None and not validation.is_valid:
+        issues = (validation.error or "Output schema validation failed", *issues)
+        evidence = (*evidence, "Tool has output schema but response does not conform")
+        whole = False
+    elif validation is not None:
+        evidence = (*evidence, "Response conforms to the tool's output schema")
+    wants_mirror = response.structured is not None and not response.texts and not response.taken_for
+    if wants_mirror and not _needs_no_mirror(response.structured):
+        issues = (*issues, NO_MIRROR)
+        whole = False
+    return ResultVerdict(
+        is_valid=True, is_error=False,
+        classification=Classification.FULLY_WORKING if whole else Classification.PARTIALLY_WORKING,
+        confidence=100 if whole else 70, issues=issues, evidence=evidence,
+        metadata=_metadata(response, envelope, validation),
+    )  # fmt: skip
+
+
+def _declares_nothing(schema: object) -> bool:
+    """Whether an `outputSchema` is that of a function that returns nothing: `{"result": null}` and no other value."""
+    declared = object_of(schema) or {}
+    properties = object_of(declared.get("properties")) or {}
+    inner = object_of(properties.get("result")) or {}
+    return list(properties) == ["result"] and inner.get("type") == "null"
+
+
+def _needs_no_mirror(structured: object) -> bool:
+    """Whether a framework wrapped an empty list or null: it writes a block for each item, so there is none."""
+    inner = unwrap(structured)
+    return inner is not structured and (inner is None or list_of(inner) == [])
+
+
+def _metadata(
+    response: ToolResponse, envelope: ResultEnvelope | None = None, validation: OutputSchemaValidation | None = None
+) -> ResultMetadata:
+    if envelope is None:
+        if validation is None and is_only_text(response):
+            return _ONE_TEXT if response.meta is None else _ONE_TEXT_AND_META
+        envelope = _NO_ENVELOPE
+    return ResultMetadata(
+        content_types=response.content_types,
+        text_block_count=response.text_block_count,
+        image_count=response.image_count,
+        resource_count=response.resource_count,
+        has_structured_content=response.structured is not None,
+        has_meta=response.meta is not None,
+        output_schema_validation=validation,
+        warnings=envelope.warnings,
+        pagination=envelope.pagination,
+        content_fidelity=envelope.content_fidelity,
+        dropped_content_ids=envelope.dropped_content_ids,
+        taken_for=response.taken_for or None,
+        audio_count=response.audio_count,
+        other_counts=response.other_counts,
+    )
+
+
+def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
+    """Whose fault the error is, and what it leaks."""
+    view, arguments, envelope = seen.view, seen.arguments, seen.envelope
+    known = phrases()
+    read = readable(text[:_LONGEST_READ])
+    hits = known.evidence(read)
+    sent = _sent(arguments)
+    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, seen.response), _name_word(view, own))
+    evidence = FirstHits(read, hits, known, call)
+    if own is not None:
+        own.look(read, evidence)
+    decision = decide(evidence, known, own)
+    state = None if envelope is None else envelope.state
+    if envelope is not None and state is not None and evidence.own_strong is None and evidence.own_failure is None:
+        decision = decide_by_envelope(envelope, state, decision)
+    leaks = leaks_in(read, hits, known, sent)
+    if evidence.refusal is not None:
+        # "Unexpected keyword argument" are the words of a crash elsewhere.
+        leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
+        decision = replace(decision, framework=framework_of(hits, known))
+    return decision, leaks
+
+
+def _quoted(text: str, sent: tuple[str, ...]) -> str:
+    """The first of the strings that were sent which the error quotes; "" without one."""
+    for value in sent:
+        if len(value) > _SHORTEST_ECHO and value in text:
+            return value[:_LONGEST_QUOTED]
+    return ""
+
+
+def _name_word(view: ToolView, own: OwnWords | None) -> str:
+    """Why a rejection is to be expected of the tool: a word of its name, or the caller's exception for the name."""
+    if own is None or own.expects_validation is None:
+        return tool_traits(view.name).validating_word
+    return (tool_traits(view.name).validating_word or view.name) if own.expects_validation else ""
+
+
+def _sent(arguments: object) -> tuple[str, ...]:
+    """The strings (and long numbers) of the arguments, as an error would quote them."""
+    members = object_of(arguments)
+    if not members:
+        return ()
+    found: list[str] = []
+    pending = list(members.values())[:_MOST_SENT]
+    for value in pending:
+        if isinstance(value, str):
+            found.append(value)
+        elif type(value) is int and 99 < abs(value) < _LONG_NUMBER:
+            found.append(str(value))
+        elif len(pending) < _MOST_SENT:
+            # What is nested is looked at last: the loop walks the list while it grows.
+            inner = object_of(value)
+            pending += (list_of(value) or (() if inner is None else tuple(inner.values())))[:_MOST_SENT]
+    return tuple(found)
+
+
+def _structure(text: str, response: ToolResponse) -> str:
+    """What shows that the error has a structure that a program can read; empty if it is prose."""
+    if object_of(response.structured) is not None:
+        return "structuredContent"
+    opened = text.find("{")
+    if opened < 0 or '"' not in text[opened : opened + 4_000]:
+        return ""
+    keys = ('"error', '"message"', '"code"', '"detail', '"status"', '"errors"', '"reason"', '"title"', '"type"')
+    return next((f"JSON with {key.strip(chr(34))}" for key in keys if key in text), "")
+
+
+NO_JSON = "Tool has output schema but response contains no valid JSON"
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_MOST_TOLD = 3
+_MOST_FENCED = 1_000
+
+
+def output_schema_validation(
+    schema: object, response: ToolResponse, ready: "Schema | None" = None
+) -> OutputSchemaValidation | None:
+    """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block.
+
+    `ready` is the compiled schema, where the caller has it.
+    """
+    if schema is None:
+        return None
+    judge = _compiled(schema) if ready is None else ready
+    if judge.problem is not None:
+        return OutputSchemaValidation(
+            has_output_schema=True, is_valid=False, error=f"outputSchema does not compile: {judge.problem.message}"
+        )
+    if response.structured is not None:
+        return _verdict(judge.violations(response.structured))
+    candidates = _json_values(response.texts)
+    if not candidates:
+        return OutputSchemaValidation(has_output_schema=True, is_valid=False, error=NO_JSON)
+    return _verdict(_fewest(judge, candidates))
+
+
+def _compiled(schema: object) -> "Schema":
+    # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
+    from toolvet.core.schema import compiled  # noqa: PLC0415
+
+    return compiled(schema)
+
+
+def _fewest(judge: "Schema", candidates: Sequence[object]) -> "tuple[Violation, ...]":
+    """The violations of the value that comes closest: an object before a stray number."""
+    judged = [(judge.violations(candidate), not isinstance(candidate, dict)) for candidate in candidates]
+    return min(judged, key=lambda pair: (bool(pair[0]), pair[1], len(pair[0])))[0]
+
+
+def _verdict(violations: "tuple[Violation, ...]") -> OutputSchemaValidation:
+    if not violations:
+        return OutputSchemaValidation(has_output_schema=True, is_valid=True)
+    listed = "; ".join(
+        f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD]
+    )
+    more = len(violations) - _MOST_TOLD
+    return OutputSchemaValidation(
+        has_output_schema=True,
+        is_valid=False,
+        error=f"Output schema validation failed: {listed}{f' and {more} more' if more > 0 else ''}",
+    )
+
+
+def _json_values(texts: Sequence[str]) -> list[object]:
+    found: list[object] = []
+    for text in texts:
+        fenced = (block[1] for block in islice(_FENCED.finditer(text), _MOST_FENCED)) if "```" in text else ()
+        for source in (text, *fenced):
+            if len(found) >= _MOST_FENCED:
+                return found
+            try:
+                found.append(cast("object", msgspec.json.decode(source)))
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                continue
+    return found
+
+
+_MOST_LEAKS = 20
+_MOST_BEFORE = 100
+_PATH = re.compile(r"[^\s\"'`)\]>,;|*?]{1,300}")
+_BEFORE_PATH = re.compile(r"^[\s\"'(=:\[,<`>]")
+_LINE = re.compile(r"[^\n]{0,160}")
+
+
+def leaks_in(text: str, hits: Sequence[Hit], known: ResultPhrases, sent: Iterable[str]) -> tuple[Leak, ...]:
+    """The leaks in an error's text, in order. A path that the caller `sent` is not a leak."""
+    leaky = [hit for hit in hits if hit.id in known.leaky]
+    if not leaky:
+        return ()
+    found: list[Leak] = []
+    sent_paths = tuple(value for value in sent if "/" in value or "\\" in value)
+    seen: set[str] = set()
+    reached = 0
+    for hit in leaky:
+        # Several words of one crash in the same line: reported once.
+        if hit.end <= reached and known.by_id[hit.id].leak:
+            continue
+        leak = _leak(text, hit, known, sent_paths)
+        # A line of a stack trace is reported once, even if it contains words of a crash.
+        if leak is None or leak.text in seen or len(found) >= _MOST_LEAKS:
+            continue
+        seen.add(leak.text)
+        found.append(leak)
+        reached = max(reached, leak.end)
+    return tuple(found)
+
+
+def _leak(text: str, hit: Hit, known: ResultPhrases, sent_paths: Sequence[str]) -> Leak | None:
+    phrase = known.by_id[hit.id]
+    if phrase.strength is Strength.PATH:
+        start = hit.start + (_BEFORE_PATH.match(text[hit.start : hit.start + 1]) is not None)
+        path = text[start : hit.end] if (match := _PATH.match(text, start)) is None else match.group().rstrip(".:")
+        # The caller named this path, one above it or one below it.
+        if any(value in path or value.startswith(path) for value in sent_paths):
+            return None
+        return Leak(LeakKind.ABSOLUTE_PATH, path, start, start + len(path))
+    if phrase.strength is Strength.TRACE:
+        line = _LINE.match(text, hit.start)
+        words = text[hit.start : hit.end] if line is None else line.group().rstrip()
+        return Leak(LeakKind.STACK_TRACE, words, hit.start, hit.start + len(words))
+    if phrase.leak:
+        start = max(text.rfind("\n", 0, hit.end - 1) + 1, hit.end - _MOST_BEFORE)
+        line = _LINE.match(text, start)
+        words = text[start : hit.end] if line is None else line.group()
+        start += len(words) - len(words.lstrip())
+        return Leak(LeakKind.CRASH_TEXT, words.strip(), start, start + len(words.strip()))
+    return None
+
+
+_LONGEST_REFUSAL: Final = 20_000
+
+
+def is_framework_refusal(text: str) -> str | None:
+    """The name of the framework whose validation wrote this refusal of the caller's arguments; else None.
+
+    An author cannot change such words, so they count neither for nor against the author's messages. None for a sentence
+    that the author put inside the framework's frame (a `ValueError` of a pydantic validator), for a crash, and for an
+    output that breaks the tool's own `outputSchema`.
+
+    >>> is_framework_refusal("Input validation error: 'abc' is not of type 'integer'")
+    'MCP Python SDK'
+    >>> is_framework_refusal("limit must be between 1 and 50") is None
+    True
+    """
+    known = phrases()
+    return framework_of(known.evidence(text[:_LONGEST_REFUSAL]), known)
+
+
+def framework_of(hits: Sequence[Hit], known: ResultPhrases) -> str | None:
+    """The framework that wrote the words with these `hits`, as `is_framework_refusal` says."""
+    found = {hit.id for hit in hits}
+    first: str | None = None
+    for identifier, phrase in known.refusing:
+        if identifier not in found:
+            continue
+        if (
+            phrase.decides
+            or phrase.strength is Strength.TRACE
+            or (not phrase.framework and phrase.strength is Strength.REFUSAL)
+        ):
+            return None
+        first = first or phrase.framework or None
+    return first

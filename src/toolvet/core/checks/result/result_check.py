@@ -1,0 +1,185 @@
+"""`ResultCheck`: `check_result` with the user's own words and rules, for all tools and for some.
+
+[checks.result]
+extra_patterns = ["insufficient margin"]           # the words of a business error
+thresholds = { validation_expected = 0.2, other = 0.5 }
+
+[checks.result.tools."delete_*"]                   # a shell pattern; an exact name wins over patterns
+any_response = true
+
+[checks.result.tools.get_status]                   # its name sounds as if it checked what it is given
+expects_validation = false
+"""
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Final, Literal, TypedDict
+
+import msgspec
+
+from toolvet.core.checks.result.check import check_result
+from toolvet.core.checks.result.verdict import ResultVerdict
+from toolvet.core.matching import UnsafePattern
+from toolvet.core.tools import view_of
+
+_MOST_KNOWN: Final = 4096  # Clients can invent names: what is kept for them must not grow without end.
+
+
+class RegexEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    r"""A regular expression where plain words would do as well: `{ regex = 'E\\d{4}' }`."""
+
+    regex: str
+
+
+OwnText = str | RegexEntry
+
+
+class FactorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A factor of the user's own: `{ pattern = "ledger", weight = 2 }`."""
+
+    pattern: OwnText
+    weight: int = 1
+
+
+class ToolResultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the user says of the results of some tools; the fields are the options of `check_result`. None: not set."""
+
+    extra_patterns: tuple[OwnText, ...] | None = None
+    strong_patterns: tuple[OwnText, ...] | None = None
+    failure_patterns: tuple[OwnText, ...] | None = None
+    exceptions: tuple[OwnText, ...] | None = None
+    factors: dict[str, FactorEntry] | None = None
+    weights: dict[str, int] | None = None
+    threshold: float | None = None
+    thresholds: dict[str, float] | None = None
+    expects_validation: bool | None = None
+    any_response: bool | None = None
+
+
+class ResultSettings(ToolResultSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same for all tools, and under `tools` for those whose names match."""
+
+    tools: dict[str, ToolResultSettings] = {}
+
+
+class _ResultOptions(TypedDict, total=False):
+    """The options of `check_result`."""
+
+    extra_patterns: tuple[str | re.Pattern[str], ...]
+    strong_patterns: tuple[str | re.Pattern[str], ...]
+    failure_patterns: tuple[str | re.Pattern[str], ...]
+    exceptions: tuple[str | re.Pattern[str], ...]
+    factors: dict[str, tuple[str | re.Pattern[str], int]]
+    weights: dict[str, int]
+    threshold: float
+    thresholds: dict[str, float]
+    expects_validation: bool
+    any_response: bool
+
+
+class ResultCheck:
+    """A check of results with its settings, for many results under the same ones.
+
+    Raises:
+        UnsafePattern: A pattern is not a regular expression, or cannot be matched in linear time (a ValueError).
+        BadRule: A weight, a threshold or the name of a factor cannot be used (a ValueError).
+
+    Example:
+        >>> settings = ResultSettings(tools={"trade_*": ToolResultSettings(strong_patterns=("margin call",))})
+        >>> result = {"isError": True, "content": [{"type": "text", "text": "Internal error: margin call"}]}
+        >>> check = ResultCheck(settings)
+        >>> [str(check({"name": name}, {}, result).error_kind) for name in ("trade_stock", "get_quote")]
+        ['business', 'tool_failure']
+    """
+
+    def __init__(self, settings: ResultSettings | None = None) -> None:
+        self._settings = settings if settings is not None else ResultSettings()
+        self._is_default = self._settings == ResultSettings()
+        self._known: dict[str, _ResultOptions] = {}
+        for section in (self._settings, *self._settings.tools.values()):
+            # What cannot be looked for is refused now, and not with the first result.
+            check_result({}, {}, None, **_options((section,)))
+
+    @property
+    def settings(self) -> ResultSettings:
+        """What it was made with."""
+        return self._settings
+
+    def __call__(
+        self,
+        tool: object,
+        arguments: object,
+        result: object,
+        category: str | None = None,
+        *,
+        shape: Literal["any", "mcp", "mcp_json"] = "any",
+        trace: str | None = None,
+    ) -> ResultVerdict:
+        """Judge one response of a tool; see `check_result`."""
+        if self._is_default:
+            return check_result(tool, arguments, result, category, shape=shape, trace=trace)
+        own = self._of(view_of(tool).name)
+        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
+
+    def _of(self, tool: str) -> "_ResultOptions":
+        found = self._known.get(tool)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[tool] = _options(self._sections(tool))
+        return found
+
+    def _sections(self, tool: str) -> tuple[ToolResultSettings, ...]:
+        """Return the settings for this tool, the ones that win last: all tools, patterns in order, its own name."""
+        tools = self._settings.tools
+        matching = (given for name, given in tools.items() if name != tool and fnmatchcase(tool, name))
+        return (self._settings, *matching, *((tools[tool],) if tool in tools else ()))
+
+
+def _options(sections: tuple[ToolResultSettings, ...]) -> _ResultOptions:
+    """Merge the sections: patterns, factors and weights add up, and of other options the last that is set counts."""
+    options = _ResultOptions(
+        extra_patterns=_merge(each.extra_patterns for each in sections),
+        strong_patterns=_merge(each.strong_patterns for each in sections),
+        failure_patterns=_merge(each.failure_patterns for each in sections),
+        exceptions=_merge(each.exceptions for each in sections),
+        factors={
+            name: (_pattern(factor.pattern), factor.weight)
+            for each in sections
+            for name, factor in (each.factors or {}).items()
+        },
+        weights={name: weight for each in sections for name, weight in (each.weights or {}).items()},
+        thresholds=_thresholds(sections),
+    )
+    for section in sections:
+        if section.threshold is not None:
+            options["threshold"] = section.threshold
+        if section.expects_validation is not None:
+            options["expects_validation"] = section.expects_validation
+        if section.any_response is not None:
+            options["any_response"] = section.any_response
+    return options
+
+
+def _thresholds(sections: tuple[ToolResultSettings, ...]) -> dict[str, float]:
+    """The thresholds by type of tool; a later section's `threshold` for all types replaces those of earlier ones."""
+    found: dict[str, float] = {}
+    for section in sections:
+        if section.threshold is not None:
+            found.clear()
+        found.update(section.thresholds or {})
+    return found
+
+
+def _merge(patterns: Iterable[tuple[OwnText, ...] | None]) -> tuple[str | re.Pattern[str], ...]:
+    return tuple(dict.fromkeys(_pattern(each) for given in patterns for each in given or ()))
+
+
+def _pattern(given: OwnText) -> str | re.Pattern[str]:
+    if isinstance(given, str):
+        return given
+    try:
+        return re.compile(given.regex, re.IGNORECASE)
+    except (re.error, RecursionError, OverflowError) as problem:
+        raise UnsafePattern(given.regex, f"it is not a regular expression: {problem}") from None

@@ -1,0 +1,120 @@
+"""Failures to and from JSON:API 1.1: one error object for each wrong field, or one for the whole failure."""
+
+from collections.abc import Mapping
+
+from toolvet.core.envelope.builders.arguments import copy_object
+from toolvet.core.envelope.contract.shapes import is_sequence
+from toolvet.core.envelope.formats.failure import (
+    Document,
+    Failure,
+    kind_of_code,
+    kind_of_status,
+    normalize_code,
+    parse_failure,
+    text_or_none,
+)
+from toolvet.core.envelope.response import Envelope
+from toolvet.core.json_value import is_object
+from toolvet.errors import EnvelopeError
+
+
+def to_jsonapi(response: Envelope | Mapping[str, object]) -> Document:
+    """The failure as a JSON:API document. Its top-level `meta` holds what error objects have no place for.
+
+    Args:
+        response: the envelope of a failure, as an Envelope or as its JSON object.
+
+    Raises:
+        EnvelopeError: for a success, and for a value that is not an envelope.
+
+    Example:
+        >>> from toolvet import not_found_error
+        >>> to_jsonapi(not_found_error("Ship", "Aurora"))["errors"][0]["detail"]
+        "Ship 'Aurora' not found"
+    """
+    failure = parse_failure(response)
+    common: Document = {"status": str(failure.http_status), "code": failure.code, "title": failure.headline}
+    if failure.help_url is not None:
+        common["links"] = {"type": failure.help_url}
+    extensions = failure.extensions()
+    if failure.errors:
+        extensions["message"] = failure.message
+        objects = [{**common, **_error_object(error)} for error in failure.errors]
+    else:
+        objects = [{**common, "detail": failure.message}]
+    return {"errors": objects, "meta": extensions}
+
+
+def _error_object(error: Mapping[str, object]) -> Document:
+    parts = dict(error)
+    made: Document = {"detail": parts.pop("message")}
+    if isinstance(parts.get("pointer"), str):
+        made["source"] = {"pointer": parts.pop("pointer")}
+    elif isinstance(parts.get("field"), str):
+        made["source"] = {"parameter": parts.pop("field")}
+    return {**made, "meta": parts} if parts else made
+
+
+def from_jsonapi(document: Mapping[str, object]) -> Envelope:
+    """The envelope of a JSON:API document of errors.
+
+    The first error gives code, type and link; several errors, and one with a source, become field errors.
+
+    Args:
+        document: the JSON object. Members of the wrong type are ignored.
+
+    Raises:
+        EnvelopeError: for a document without errors; EnvelopeTypeError for a value that is not an object.
+
+    Example:
+        >>> from_jsonapi({"errors": [{"status": "404", "detail": "No such ship."}]}).data["error_code"]
+        'NOT_FOUND'
+    """
+    parts = copy_object(document, "document")
+    listed = parts.get("errors")
+    objects = [dict(item) for item in listed if is_object(item)] if is_sequence(listed) else []
+    if not objects:
+        raise EnvelopeError("document", "must have errors: an array of error objects")
+    first, meta = objects[0], parts.get("meta")
+    kind = kind_of_status(first.get("status", 500))
+    # Only documents that toolvet wrote name the type in `meta`; other codes are normalised.
+    ours = text_or_none(first.get("code")) if is_object(meta) and "error_type" in meta else None
+    code = ours or normalize_code(first.get("code"), kind)
+    kind = kind_of_code(code, kind)
+    message = text_or_none(meta.get("message")) if is_object(meta) else None
+    failure = Failure(message=message or _message_of(first) or kind.headline, code=code, kind=kind.value)
+    failure.help_url = _link(first)
+    failure.take_extensions(meta)
+    if message is not None or len(objects) > 1 or is_object(first.get("source")):
+        failure.errors = [_field_error(item, first) for item in objects]
+    elif text_or_none(first.get("id")) is not None and failure.request_id is None:
+        failure.request_id = text_or_none(first.get("id"))
+    return failure.to_envelope()
+
+
+def _message_of(error: Mapping[str, object]) -> str | None:
+    return text_or_none(error.get("detail")) or text_or_none(error.get("title"))
+
+
+def _link(error: Mapping[str, object]) -> str | None:
+    """The link `type` (about this kind of error) or else `about` (about this error): a string or a link object."""
+    links = error.get("links")
+    for name in ("type", "about"):
+        link = links.get(name) if is_object(links) else None
+        found = text_or_none(link.get("href") if is_object(link) else link)
+        if found is not None:
+            return found
+    return None
+
+
+def _field_error(error: Mapping[str, object], first: Mapping[str, object]) -> Document:
+    meta, source = error.get("meta"), error.get("source")
+    parts: Document = dict(meta) if is_object(meta) else {}
+    for theirs, ours in (("pointer", "pointer"), ("parameter", "field"), ("header", "field")):
+        place = source.get(theirs) if is_object(source) else None
+        if isinstance(place, str):
+            parts[ours] = place
+    if error.get("code") != first.get("code") and isinstance(error.get("code"), str):
+        parts.setdefault("reason", error["code"])
+    parts["message"] = _message_of(error) or "invalid"
+    return parts

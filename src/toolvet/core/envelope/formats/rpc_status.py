@@ -1,0 +1,207 @@
+"""Failures to and from google.rpc.Status (AIP-193) in its JSON form, with the standard details.
+
+A Struct holds what the standard details have no place for.
+
+Sources: google/rpc/status.proto, code.proto and error_details.proto of googleapis.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from toolvet.core.causes import ErrorCode, State, cause_of, state_of_google_rpc
+from toolvet.core.envelope.builders.arguments import copy_object
+from toolvet.core.envelope.contract.shapes import is_sequence
+from toolvet.core.envelope.formats.failure import (
+    Document,
+    Failure,
+    are_errors,
+    normalize_code,
+    parse_failure,
+    seconds_or,
+    text_or_none,
+)
+from toolvet.core.envelope.response import Envelope
+from toolvet.core.json_value import is_object, pointer_steps
+from toolvet.errors import EnvelopeError
+
+_PREFIX: Final = "type.googleapis.com/"
+_STRUCT: Final = f"{_PREFIX}google.protobuf.Struct"
+
+# The names of google.rpc.Code, in the order of their numbers, from 1.
+_NAMES: Final = (
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
+# Other names of a code → the documented code.
+_SAME: Final = {alias: code.value for code in ErrorCode for alias in code.aliases}
+
+
+def to_rpc_status(response: Envelope | Mapping[str, object]) -> Document:
+    """The failure as google.rpc.Status: `code` (the number), `message` and `details`.
+
+    ErrorInfo holds code and domain, BadRequest the fields, RetryInfo the delay, Help the link, RequestInfo the id of
+    the request.
+
+    Args:
+        response: the envelope of a failure, as an Envelope or as its JSON object.
+
+    Raises:
+        EnvelopeError: for a success, and for a value that is not an envelope.
+
+    Example:
+        >>> from toolvet import not_found_error
+        >>> status = to_rpc_status(not_found_error("Ship", "Aurora"))
+        >>> status["code"], status["message"]
+        (5, "Ship 'Aurora' not found")
+    """
+    failure = parse_failure(response)
+    extensions = failure.extensions()
+    details: list[Document] = [_detail("ErrorInfo", reason=failure.code, domain=extensions.pop("domain", ""))]
+    if failure.errors:
+        details.append(_detail("BadRequest", fieldViolations=[_violation(error) for error in failure.errors]))
+        # A violation has no place for a JSON Pointer.
+        extensions["errors"] = failure.errors
+    if failure.retry_after is not None:
+        details.append(_detail("RetryInfo", retryDelay=_format_duration(extensions.pop("retry_after_seconds"))))
+    if failure.help_url is not None:
+        link = {"description": failure.headline, "url": failure.help_url}
+        details.append(_detail("Help", links=[link]))
+    if failure.request_id is not None:
+        details.append(_detail("RequestInfo", requestId=extensions.pop("request_id")))
+    details.append({"@type": _STRUCT, "value": extensions})
+    return {"code": _NAMES.index(failure.grpc_status) + 1, "message": failure.message, "details": details}
+
+
+def _detail(name: str, **members: object) -> Document:
+    return {"@type": f"{_PREFIX}google.rpc.{name}", **members}
+
+
+def _violation(error: Mapping[str, object]) -> Document:
+    pointer = text_or_none(error.get("pointer")) or ""
+    path = ".".join(pointer_steps(pointer))
+    made: Document = {"field": text_or_none(error.get("field")) or path, "description": error["message"]}
+    reason = text_or_none(error.get("reason"))
+    return {**made, "reason": reason} if reason is not None else made
+
+
+def _format_duration(delay: float) -> str:
+    """A Duration in JSON: seconds with at most nine digits behind the point, and `s`."""
+    if isinstance(delay, int):
+        # It may be too large for a float.
+        return f"{delay}s"
+    integer, _, fraction = f"{delay:.9f}".partition(".")
+    digits = fraction.rstrip("0")
+    return f"{integer}.{digits}s" if digits else f"{integer}s"
+
+
+def from_rpc_status(document: Mapping[str, object]) -> Envelope:
+    """The envelope of a google.rpc.Status, or of the `{"error": {…}}` that Google's HTTP APIs answer with.
+
+    Args:
+        document: the JSON object. Unknown details are kept in `data.details.rpc_details`.
+
+    Raises:
+        EnvelopeError: for a status that is OK; EnvelopeTypeError for a value that is not an object.
+
+    Example:
+        >>> from_rpc_status({"code": 5, "message": "No such ship."}).data["error_type"]
+        'not_found'
+    """
+    parts = copy_object(document, "document")
+    inner = parts.get("error")
+    parts = dict(inner) if is_object(inner) else parts
+    name = _name(parts)
+    kind = cause_of(state_of_google_rpc(name) or State.INTERNAL).error_type
+    failure = Failure(message=text_or_none(parts.get("message")) or kind.headline, code="", kind=kind.value)
+    unknown: list[object] = []
+    listed = parts.get("details")
+    ours: Mapping[str, object] | None = None
+    for detail in listed if is_sequence(listed) else ():
+        value = detail.get("value") if is_object(detail) and detail.get("@type") == _STRUCT else None
+        if is_object(value) and "error_type" in value:
+            ours = value
+        elif not is_object(detail) or not _take_detail(failure, detail):
+            unknown.append(detail)
+    for known in ErrorCode:
+        # FAILED_PRECONDITION is a conflict, unless the code says that a feature is switched off.
+        if known == failure.code and known.grpc_status == name:
+            failure.kind = known.error_type.value
+    failure.take_extensions(ours)
+    stated = None if ours is None else ours.get("errors")
+    if are_errors(stated):
+        failure.errors = stated
+    if not failure.code:
+        failure.code = normalize_code(_SAME.get(name, name), kind)
+    if unknown:
+        failure.details = {**failure.details, "rpc_details": unknown}
+    return failure.to_envelope()
+
+
+def _name(status: Mapping[str, object]) -> str:
+    """The name of the code: from its number, or from `status` where `code` is the HTTP status."""
+    code, name = status.get("code"), text_or_none(status.get("status"))
+    if name in _NAMES:
+        return str(name)
+    if isinstance(code, int) and 1 <= code <= len(_NAMES):
+        return _NAMES[code - 1]
+    if code == 0 or name == "OK":
+        raise EnvelopeError("document", "is OK, and no failure")
+    return "UNKNOWN"
+
+
+def _take_detail(failure: Failure, detail: Mapping[str, object]) -> bool:
+    """Take a standard detail over into the failure. False for a detail that an envelope has no place for."""
+    match str(detail.get("@type", "")).rpartition(".")[2]:
+        case "ErrorInfo":
+            failure.code = text_or_none(detail.get("reason")) or ""
+            failure.domain = text_or_none(detail.get("domain"))
+            about = detail.get("metadata")
+            failure.details = {**failure.details, "metadata": about} if is_object(about) and about else failure.details
+        case "BadRequest":
+            violations = detail.get("fieldViolations")
+            failure.errors = (
+                [_field_error(item) for item in violations if is_object(item)] if is_sequence(violations) else []
+            )
+        case "RetryInfo":
+            failure.retry_after = _parse_delay(detail.get("retryDelay"))
+        case "RequestInfo":
+            failure.request_id = text_or_none(detail.get("requestId"))
+        case "Help":
+            links = detail.get("links")
+            first = links[0] if is_sequence(links) and links else None
+            failure.help_url = text_or_none(first.get("url")) if is_object(first) else None
+            return len(links) == 1 if is_sequence(links) else False
+        case _:
+            return False
+    return True
+
+
+def _field_error(violation: Mapping[str, object]) -> Document:
+    error: Document = {"message": text_or_none(violation.get("description")) or "invalid"}
+    for name in ("field", "reason"):
+        text = text_or_none(violation.get(name))
+        if text is not None:
+            error[name] = text
+    return error
+
+
+def _parse_delay(duration: object) -> float | None:
+    text = duration[:-1] if isinstance(duration, str) and duration.endswith("s") else ""
+    try:
+        return seconds_or(float(text) if "." in text else int(text))
+    except ValueError:
+        return None

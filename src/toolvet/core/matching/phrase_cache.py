@@ -1,0 +1,39 @@
+"""`kept_files`: the phrase files of one name, of all languages, without their proofs, from the cache."""
+
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+import msgspec
+
+from toolvet.core.discover.cache import compiled_from
+from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
+
+_FORMAT: Final = "files/1"
+# What is kept depends on how these read the files, so their own text counts, too.
+_SOURCES: Final = (__name__, "toolvet.core.matching.pattern", "toolvet.core.matching.phrasebook")
+
+FileT = TypeVar("FileT", bound=PhraseFile[Phrase])
+
+
+def kept_files(name: str, kind: type[FileT], reader: str) -> list[tuple[str, FileT]]:
+    """Return (language, content) of each file `name`, in order of language.
+
+    `kind` is the type of the files and `reader` the module that defines it. Raises `PhraseError` for a file that cannot
+    be used.
+    """
+
+    def build(files: Iterable[tuple[str, bytes]]) -> bytes:
+        # A process that finds its phrases in the cache needs no reader of files.
+        from toolvet.core.matching.phrasebook import read_phrases  # noqa: PLC0415
+
+        return msgspec.msgpack.encode(
+            [(source.folder, _without_proofs(source.file)) for source in read_phrases(LANGUAGES, files, kind)]
+        )
+
+    built = compiled_from(LANGUAGES, (WORDS_FILE, name), build, f"{_FORMAT} {name}", (reader, *_SOURCES))
+    return msgspec.msgpack.decode(built, type=list[tuple[str, kind]])  # type: ignore[valid-type]
+
+
+def _without_proofs(file: FileT) -> FileT:
+    phrases = tuple(msgspec.structs.replace(phrase, hits=[], misses=[]) for phrase in file.phrase)
+    return msgspec.structs.replace(file, phrase=phrases)

@@ -1,0 +1,104 @@
+"""The calls of a turn: one call and what came back, and how results find their calls."""
+
+from collections import deque
+from typing import Final
+
+import msgspec
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """One tool call of a turn, and what came back.
+
+    `result` is what the tool returned: text, any JSON value, an MCP result as a mapping or an object of the
+    official SDK; None says that the call never returned (a tool that returns nothing is `""`), and `UNKNOWN` that the
+    result was not handed over. `failed` is whether the call did not do what it was asked; None lets `check_result`
+    judge that from the result. `id` is what the messages called it by.
+    """
+
+    name: str
+    arguments: object = None
+    result: object = None
+    failed: bool | None = None
+    id: str | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is a result.
+
+        >>> ToolCall("ping").answered, ToolCall("ping", {}, "pong").answered
+        (False, True)
+        """
+        return self.result is not None and not isinstance(self.result, Unknown)
+
+
+class Unknown:
+    """The type of `UNKNOWN`: a result that was not handed over, so how the call ended is not known."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown()
+
+
+class Pairing:
+    """The calls so far, and those of them that wait for their result."""
+
+    def __init__(self) -> None:
+        self.calls: list[ToolCall] = []
+        self._waiting: dict[int, None] = {}
+        self._by_id: dict[str, deque[int]] = {}
+        self._by_name: dict[str, deque[int]] = {}
+
+    def add(self, call: ToolCall) -> int:
+        """Keep a call. Returns its place."""
+        place = len(self.calls)
+        self.calls.append(call)
+        if isinstance(call.result, Unknown) and call.failed is None:
+            self._waiting[place] = None
+            if call.id:
+                self._by_id.setdefault(call.id, deque()).append(place)
+            self._by_name.setdefault(call.name, deque()).append(place)
+        return place
+
+    def answer(self, result: object, *, id_: str, name: str, failed: bool | None) -> int | None:
+        """Give a result to the call that waits for it. Returns the place of the call, None where there is none."""
+        place = self._find(id_, name)
+        if place is None:
+            return None
+        del self._waiting[place]
+        call = self.calls[place]
+        self.calls[place] = ToolCall(call.name, call.arguments, result, failed, call.id)
+        return place
+
+    def _find(self, id_: str, name: str) -> int | None:
+        if id_:
+            # Ids may come twice in a long conversation: the first call that still waits gets the result.
+            place = self._oldest(self._by_id.get(id_))
+            if place is not None:
+                return place
+            # A result may have an id where its call has none, and then its name says whose it is.
+            place = self._oldest(self._by_name.get(name)) if name else None
+            return place if place is not None and not self.calls[place].id else None
+        if name:
+            return self._oldest(self._by_name.get(name))
+        return next(iter(self._waiting), None)
+
+    def _oldest(self, places: deque[int] | None) -> int | None:
+        while places:
+            if places[0] in self._waiting:
+                return places[0]
+            places.popleft()
+        return None
+
+
+def with_missing_results(calls: list[ToolCall]) -> list[ToolCall]:
+    """Return calls of which some have results: those that wait for theirs never returned, which None says."""
+    if all(isinstance(call.result, Unknown) for call in calls):
+        return calls
+    return [
+        ToolCall(call.name, call.arguments, None, None, call.id)
+        if isinstance(call.result, Unknown) and call.failed is None
+        else call
+        for call in calls
+    ]

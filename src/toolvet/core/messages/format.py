@@ -1,0 +1,117 @@
+"""A family of formats: how its messages and blocks are known, and what reads each. A file in `formats/` is one."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Protocol
+
+import msgspec
+
+from toolvet.core.discover import modules
+from toolvet.core.messages.call import UNKNOWN
+from toolvet.core.messages.parts import Parts
+
+
+class Receiver(Protocol):
+    """What a format hands over: who said what, which tools were called, and what came back."""
+
+    @property
+    def nested(self) -> bool:
+        """Whether the item at hand is inside of a message: alone, a block may as well be the result of a tool."""
+        ...
+
+    def said(self, text: object, speaker: str | None = None) -> None:
+        """Take a text of `speaker`, "user", "assistant" or "system"; None for the speaker of the message around it."""
+
+    def called(
+        self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None
+    ) -> None:
+        """Take a call, with its result where the same item has it."""
+
+    def returned(self, result: object, *, id_: str = "", name: str = "", failed: bool | None = None) -> None:
+        """Take a result: of the call with this id, else of this name, else of the oldest that waits."""
+
+    def stopped(self, reason: object) -> None:
+        """Take the reason why the model stopped."""
+
+    def message(self, parts: Parts, speaker: str) -> None:
+        """Read a message of `speaker`: its content, and the members beside it."""
+
+    def within(self, item: object, speaker: str | None = None) -> bool:
+        """Read what is inside of the item at hand. Returns whether a format knows it."""
+        ...
+
+
+Read = Callable[[Parts, Receiver], bool]
+"""Reads a message, an item or a block; False for one that is of another format after all."""
+
+
+class MessageFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """How the messages of one family are known.
+
+    Attributes:
+        name: the family, for the error that lists what can be read.
+        types: readers by the value of `type`.
+        endings: readers by the end of the value of `type`.
+        members: readers by a member that is there and not None.
+        beside: readers by a member of a message with a role that stands beside its content.
+    """
+
+    name: str
+    types: Mapping[str, Read] = {}
+    endings: Mapping[str, Read] = {}
+    members: Mapping[str, Read] = {}
+    beside: Mapping[str, Read] = {}
+
+
+class FormatTable(msgspec.Struct, frozen=True):
+    """The readers of all formats by how they are known."""
+
+    names: tuple[str, ...]
+    types: Mapping[str, tuple[Read, ...]]
+    endings: Mapping[str, tuple[Read, ...]]
+    members: Mapping[str, tuple[Read, ...]]
+    beside: Mapping[str, tuple[Read, ...]]
+
+
+@cache
+def format_table() -> FormatTable:
+    """Return the readers of every file in `formats/`."""
+    found: list[MessageFormat] = [module.FORMAT for module in modules("toolvet.core.messages.formats")]
+    return FormatTable(
+        tuple(each.name for each in found),
+        _merged(each.types for each in found),
+        _merged(each.endings for each in found),
+        _merged(each.members for each in found),
+        _merged(each.beside for each in found),
+    )
+
+
+def _merged(tables: Iterable[Mapping[str, Read]]) -> Mapping[str, tuple[Read, ...]]:
+    """The readers under each key: several formats may know one, and the first whose it is reads it."""
+    merged: dict[str, tuple[Read, ...]] = {}
+    for table in tables:
+        for key, read in table.items():
+            merged[key] = (*merged.get(key, ()), read)
+    return merged
+
+
+def known_formats() -> str:
+    """Return the names of the formats that can be read, for a message."""
+    return ", ".join(sorted(format_table().names))
+
+
+def said(parts: Parts, to: Receiver) -> bool:
+    """Read a block of text."""
+    if to.nested:
+        to.said(parts.get("text"))
+    return to.nested
+
+
+def ignored(_parts: Parts, to: Receiver) -> bool:
+    """Read nothing of a block that says nothing in words: images, reasoning."""
+    return to.nested
+
+
+def ignored_item(_parts: Parts, _to: Receiver) -> bool:
+    """Read nothing of an item that stands where messages do: reasoning, events."""
+    return True

@@ -1,0 +1,529 @@
+"""Find secrets by the name of their key or by their own shape, and replace them.
+
+A secret is a value that a user would not paste into a bug report. A name that only sounds like a secret
+(`tokens_used`, `keyboard`) keeps its value: a report that hides too much is useless, too.
+
+`SecretMask` knows what must not be quoted of one exchange: it learns it from whole texts, before any of them is cut.
+
+    arguments  {"password": "FIXTUREPW1"}              a quotation  "no user FIXTUREPW1"    → "no user [redacted]"
+    answer     "at postgres://bob:pa55wd@db"           a quotation  "at postgres://bob:pa" → "at postgres://[redacted]"
+
+A rule that quotes a bare word, or half a secret, quotes what no longer looks like a secret. So the judge sees the real
+words, and its quotations pass a mask that knows the secrets of the texts that it judged.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Final, TypeAlias, cast
+
+import msgspec
+
+from toolvet.core.discover.toml import read_toml
+
+REDACTED: Final = "[redacted]"
+
+# Deeper than any honest payload; what lies below this depth is not read, so it is replaced.
+_MAX_DEPTH: Final = 200
+_LONGEST_NAME: Final = 256
+# No shape of a secret is shorter, so that most keys cost nothing.
+_SHORTEST_SECRET: Final = 12
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
+
+
+def redact(value: object) -> object:
+    """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
+
+    Mappings stay mappings and lists stay lists with as many members; a key that looks like a secret itself is replaced.
+    Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a
+    value. A container that contains itself is replaced where it comes again, and so is what is deeper than 200 levels.
+
+    >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
+    {'user': 'ann', 'dbPassword': '[redacted]', 'limit': 10}
+    """
+    return _Redaction().of(value, depth=0, hide=False)
+
+
+def redact_text(text: str) -> str:
+    """Return `text` with everything that looks like a secret replaced; the same object when nothing was found.
+
+    >>> redact_text("Authorization: Bearer abc, then API_KEY=12345")
+    'Authorization: Bearer abc, then API_KEY=[redacted]'
+    """
+    for needle in _needles():
+        # Nearly no text has one, and a plain loop tells that in a third of the time of one for each shape.
+        if needle in text:
+            text = _without_shapes(text)
+            break
+    if ("=" in text or ":" in text) and _names_a_secret(text):
+        for expression in (_QUOTED, _ASSIGNED, _HEADER):
+            text = expression.sub(_hide_assignment, text)
+    return text
+
+
+def _without_shapes(text: str) -> str:
+    for shape in _shapes():
+        if any(needle in text for needle in shape.needles):
+            text = shape.expression.sub(_hide_match, text)
+    return text
+
+
+def _names_a_secret(text: str) -> bool:
+    """Whether a secret name may have a value in this text: 30 times faster than reading every assignment.
+
+    An expression that ends with a sign would try to match at each letter; read backwards, it begins with the sign:
+
+        {"apiKey": "abc"}   backwards   }"cba" :"yeKipa"{   matches   :"yeKipa   the name   apiKey
+    """
+    return any(is_secret_key(name[::-1]) for name in set(_NAME_BACKWARDS.findall(text[::-1])))
+
+
+def may_hold_secrets(text: str) -> bool:
+    """Whether a text, or the value of which it is the JSON, may hold what `redact` replaces; often wrongly True.
+
+    Where it is False, `redact` returns the value as it is: a few microseconds tell that for most values.
+
+    >>> may_hold_secrets('{"user": "ann", "limit": 10}'), may_hold_secrets('{"dbPassword": "hunter2"}')
+    (False, True)
+    """
+    # No needle has a character that JSON escapes.
+    for needle in _needles():
+        if needle in text:
+            return True
+    return _mentions_a_secret(text.lower())
+
+
+def _mentions_a_secret(lowered: str) -> bool:
+    """Whether the text contains all words of some secret name."""
+    for last, phrases in _phrases().items():
+        if last in lowered and any(all(word in lowered for word in phrase) for phrase in phrases):
+            return True
+    return False
+
+
+def is_secret_key(name: str) -> bool:
+    """Whether a key of this name holds a secret (`X-Api-Key`, `dbPassword`), in any case style.
+
+    >>> is_secret_key("X-Api-Key"), is_secret_key("tokens_used")
+    (True, False)
+    """
+    return _is_secret(name) if len(name) <= _LONGEST_NAME else False
+
+
+def word_segments(name: str) -> tuple[str, ...]:
+    """Return the words of an identifier in lower case, in any case style; a run of digits is a word.
+
+    >>> word_segments("deleteFile"), word_segments("DELETE_FILE2")
+    (('delete', 'file'), ('delete', 'file', '2'))
+    """
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+class _Redaction:
+    """One walk through a value. A container that several others share is read once, and stays shared."""
+
+    __slots__ = ("_done",)
+
+    def __init__(self) -> None:
+        # The container beside its copy: as long as it is here, no other object has its id.
+        self._done: dict[tuple[int, bool], tuple[object, object]] = {}
+
+    def of(self, value: object, *, depth: int, hide: bool) -> object:
+        if isinstance(value, str):
+            return (REDACTED if value.strip() else value) if hide else redact_text(value)
+        if isinstance(value, Mapping | list | tuple):
+            if depth >= _MAX_DEPTH:
+                return REDACTED
+            key = (id(cast("object", value)), hide)
+            if key not in self._done:
+                # A container that contains itself is no JSON: where it comes again, it is left out.
+                self._done[key] = cast("object", value), REDACTED
+                self._done[key] = cast("object", value), self._inside(cast("_Container", value), depth, hide=hide)
+            return self._done[key][1]
+        # A boolean or null reveals nothing.
+        return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    def _inside(self, value: "_Container", depth: int, *, hide: bool) -> object:
+        if isinstance(value, Mapping):
+            return self._members(value, depth, hide=hide)
+        after = [self.of(item, depth=depth + 1, hide=hide) for item in value]
+        changed = any(new is not old for new, old in zip(after, value, strict=True))
+        return (after if isinstance(value, list) else tuple(after)) if changed else value
+
+    def _members(self, value: Mapping[object, object], depth: int, *, hide: bool) -> object:
+        hide = hide and not is_schema(value)
+        is_named = names_a_secret(value)
+        changed: dict[object, object] = {}
+        renamed: dict[object, str] = {}
+        for key, member in value.items():
+            secret = hide or (is_named and key == "value")
+            if isinstance(key, str):
+                secret = secret or is_secret_key(key)
+                if len(key) >= _SHORTEST_SECRET and (name := _safe_key(key)) != key:
+                    renamed[key] = name
+            new = self.of(member, depth=depth + 1, hide=secret)
+            if new is not member:
+                changed[key] = new
+        if renamed:
+            return _with_names({**value, **changed}, renamed)
+        return {**value, **changed} if changed else value
+
+
+def _with_names(value: Mapping[object, object], names: Mapping[object, str]) -> dict[object, object]:
+    """Return `value` with other keys, and as many: of two that look the same now, the second one gets a number."""
+    found: dict[object, object] = {}
+    for key, member in value.items():
+        name = first = names.get(key, key)
+        number = 1
+        while name in found or (name is not key and name in value):
+            number += 1
+            name = f"{first} {number}"
+        found[name] = member
+    return found
+
+
+_Container: TypeAlias = Mapping[object, object] | list[object] | tuple[object, ...]
+
+
+def _safe_key(name: str) -> str:
+    """Return a key without the secrets that are written in it, such as a URL with a token."""
+    return _redacted_key(name) if len(name) <= _LONGEST_NAME else redact_text(name)
+
+
+@lru_cache(maxsize=4096)
+def _redacted_key(name: str) -> str:
+    return redact_text(name)
+
+
+def names_a_secret(value: Mapping[object, object]) -> bool:
+    """Whether this is `{"name": "Authorization", "value": "…"}`, the form of HTTP archives and form fields."""
+    name = value.get("name", value.get("key"))
+    return "value" in value and isinstance(name, str) and is_secret_key(name)
+
+
+_SCHEMA_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_SCHEMA_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+
+
+def is_schema(value: Mapping[object, object]) -> bool:
+    """Whether this is a JSON Schema: the schema of a parameter `password` contains no password."""
+    kind = value.get("type")
+    return (isinstance(kind, str) and kind in _SCHEMA_TYPES) or not _SCHEMA_KEYWORDS.isdisjoint(
+        key for key in value if isinstance(key, str)
+    )
+
+
+# The end of a name and its sign in each of the expressions below: `name=`, `name:` and `"name" :`, also with `\"`.
+_NAME_BACKWARDS: Final = re.compile(r"""[=:]\s{0,4}["']?\\?([\w.-]{1,64})""")
+# The names are bounded and start at a boundary. The values are not, or the rest of a long secret would be left: they
+# end where the next can begin, so that no text is read more than a few times.
+_QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]+)""")
+_ASSIGNED = re.compile(
+    r"""(?<![\w.-])(?P<keep>(?P<name>[A-Za-z_][\w.-]{0,63})=)"""
+    r"""(?P<value>"[^"]+"|'[^']+'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]+)"""
+)
+_HEADER = re.compile(
+    r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
+    # A header's value has no blanks but behind a semicolon; a sentence has.
+    r"(?P<value>[^\s;]+(?:;[ ]?[^\s;]+)*)[ ]{0,4}$"
+)
+
+
+def _hide_match(match: re.Match[str]) -> str:
+    return match.groupdict().get("keep", "") + REDACTED
+
+
+def _hide_assignment(match: re.Match[str]) -> str:
+    value = match["value"]
+    if not is_secret_key(match["name"]) or value == REDACTED or not value.strip():
+        return match[0]
+    start = match.start("value") - match.start()
+    return match[0][:start] + REDACTED + match[0][start + len(value) :]
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    """The expression of a secret's shape, and strings of which every match contains one."""
+
+    needles: tuple[str, ...]
+    expression: re.Pattern[str]
+
+
+class _ShapeData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    needles: tuple[str, ...]
+    match: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _KeyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    phrases: tuple[str, ...]
+    tails: frozenset[str]
+    heads: frozenset[str]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _AssignmentData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class SecretData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `secrets.toml`: keys, shapes and assignments, each with its `hits` and `misses`."""
+
+    keys: _KeyData
+    shape: tuple[_ShapeData, ...]
+    assignments: _AssignmentData
+
+
+@cache
+def secret_data() -> SecretData:
+    """Read `secrets.toml`, once."""
+    return read_toml("toolvet.core.redact", "secrets.toml", SecretData)
+
+
+@cache
+def _shapes() -> tuple[_Shape, ...]:
+    return tuple(_Shape(shape.needles, re.compile(shape.match)) for shape in secret_data().shape)
+
+
+@cache
+def _needles() -> tuple[str, ...]:
+    return tuple(needle for shape in _shapes() for needle in shape.needles)
+
+
+@cache
+def _phrases() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """Return the words of all secret names by their last word, so that one look-up decides most names."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in secret_data().keys.phrases:
+        words = tuple(phrase.split())
+        found.setdefault(words[-1], []).append(words)
+    return {last: tuple(phrases) for last, phrases in found.items()}
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(name: str) -> bool:
+    words = word_segments(name)
+    if _ends_secret(words):
+        return True
+    while words and (words[-1].isdigit() or words[-1] in secret_data().keys.tails):
+        words = words[:-1]
+        if _ends_secret(words):
+            return True
+    return False
+
+
+def _ends_secret(words: tuple[str, ...]) -> bool:
+    for phrase in _phrases().get(words[-1], ()) if words else ():
+        if words[-len(phrase) :] == phrase:
+            head = words[-len(phrase) - 1] if len(words) > len(phrase) else ""
+            if head not in secret_data().keys.heads:
+                return True
+    return False
+
+
+_MOST: Final = 2_000  # Secrets that one mask knows.
+_MOST_NODES: Final = 100_000
+_LONGEST: Final = 4_096  # Characters of one secret that are compared.
+_SHORTEST: Final = 6  # Shorter values occur by chance.
+_SHORTEST_WORD: Final = 8  # … and so do letters alone.
+_LONG: Final = 16
+_FRAGMENT: Final = 4
+_SEPARATOR: Final = re.compile(r"""[\s:;,=&"'@]+""")
+# In our own JSON these hold words of ours, which a server must not be able to blot out.
+_OURS: Final = frozenset(
+    {"classification", "state", "retry", "error_kind", "kind", "name", "framework", "error_code", "trace_id", "code"}
+)
+
+
+class SecretMask:
+    """Replaces secrets in what is quoted from an exchange. Total, and pure.
+
+    >>> SecretMask.learned({"password": "FIXTUREPW1"}).text("no user FIXTUREPW1")
+    'no user [redacted]'
+    """
+
+    def __init__(self, secrets: Iterable[str] = (), words: Iterable[str] = ()) -> None:
+        """Make a mask of `secrets`; `words` are words of a text that are masked only as a whole or where it is cut."""
+        found = sorted(dict.fromkeys(secret for secret in secrets if secret), key=len, reverse=True)[:_MOST]
+        self.secrets = tuple(found)
+        self.words = frozenset(words)
+        self._pattern = re.compile("|".join(map(_expression, found))) if found else None
+        # What is looked for first: the beginning and the end of each secret, at which a quotation may have been cut.
+        self._begun = tuple(secret[:_LONGEST] for secret in found)
+        self._ends = tuple((secret[:least], secret[-least:]) for secret in found for least in (_least_half(secret),))
+        self._longest = max(map(len, found), default=0)
+
+    def __or__(self, other: "SecretMask") -> "SecretMask":
+        """Return a mask that knows what both know."""
+        if not (self and other):
+            return self or other
+        return SecretMask((*self.secrets, *other.secrets), self.words | other.words)
+
+    def __bool__(self) -> bool:
+        """Whether it knows any secret."""
+        return bool(self.secrets or self.words)
+
+    @classmethod
+    def joined(cls, masks: Iterable["SecretMask"]) -> "SecretMask":
+        """Return a mask that knows what any of these knows."""
+        known = [mask for mask in masks if mask]
+        if len(known) == 1:
+            return known[0]
+        secrets = dict.fromkeys(secret for mask in known for secret in mask.secrets)
+        return cls(secrets, frozenset[str]().union(*(mask.words for mask in known)))
+
+    @classmethod
+    def learned(cls, *values: object) -> "SecretMask":
+        """Return a mask of the secrets in these values: arguments, an answer, an error."""
+        secrets: dict[str, None] = {}
+        words: set[str] = set()
+        for text, hide in _texts(values):
+            safe = REDACTED if hide else redact_text(text)
+            if safe is text:
+                continue
+            found = (text,) if hide else _gaps(text, safe)
+            secrets.update((part, None) for secret in found for part in _parts(secret))
+            if not hide:
+                words |= frozenset(text.split()) - frozenset(safe.split())
+            if len(secrets) > _MOST:
+                break
+        return cls(secrets, words)
+
+    def text(self, text: str) -> str:
+        """Return a quotation without secrets, also where it has only a part of one."""
+        return self._without_known(redact_text(text))
+
+    def _without_known(self, safe: str) -> str:
+        """Return a text that was redacted, without the secrets of this mask."""
+        if not self:
+            return safe
+        safe = self.known(safe)
+        if self.words:
+            safe = re.sub(r"\S+", lambda word: REDACTED if word[0] in self.words else word[0], safe)
+        return self._without_halves(safe)
+
+    def value(self, value: object) -> object:
+        """Return a JSON value without secrets, its keys included."""
+        return self._walk(redact(value), frozenset(), {})
+
+    def own(self, value: object) -> object:
+        """Return a JSON value of ours, such as a verdict: what has no foreign words in it (`state`, `kind`) stays."""
+        return self._walk(redact(value), _OURS, {})
+
+    def _walk(self, value: object, kept: frozenset[str], done: dict[int, object]) -> object:
+        """Read what `redact` returns, which is as deep as it allows. A container in several places is read once."""
+        if isinstance(value, str):
+            return self._without_known(value)
+        if not self or not isinstance(value, Mapping | list | tuple):
+            return value
+        key = id(cast("object", value))
+        if key not in done:
+            if isinstance(value, Mapping):
+                done[key] = {
+                    self.known(name) if isinstance(name, str) else name: entry
+                    if name in kept
+                    else self._walk(entry, kept, done)
+                    for name, entry in cast("Mapping[object, object]", value).items()
+                }
+            else:
+                done[key] = [self._walk(item, kept, done) for item in cast("list[object] | tuple[object, ...]", value)]
+        return done[key]
+
+    def known(self, text: str) -> str:
+        """Return `text` without the secrets that the mask knows; what only looks like one stays."""
+        # One search for each is 50 times faster than one expression of them all, and nearly always finds none.
+        if self._pattern is None or not any(begun in text for begun in self._begun):
+            return text
+        return self._pattern.sub(REDACTED, text)
+
+    def _without_halves(self, text: str) -> str:
+        """Remove the half of a secret at which a quotation was cut, and a quotation from inside a secret."""
+        bare = text.rstrip("… ")
+        head, tail, is_short = bare[: self._longest], bare[-self._longest :], _FRAGMENT <= len(bare) < self._longest
+        if is_short or any(begun in tail or ending in head for begun, ending in self._ends):
+            safe = self._without_half(text, bare)
+            if safe is not None:
+                return safe
+        start, _, last = bare.rpartition(" ")
+        if last and last != REDACTED and any(word.startswith(last) and word != last for word in self.words):
+            return f"{start} {REDACTED}".lstrip()
+        return text
+
+    def _without_half(self, text: str, bare: str) -> str | None:
+        """Return `text` without the half of a secret at its end or beginning; None where there is none."""
+        for secret in self.secrets:
+            if len(bare) >= _FRAGMENT and bare in secret:
+                return REDACTED
+            least = _least_half(secret)
+            for size in range(min(len(secret) - 1, len(bare)), least - 1, -1):
+                if bare.endswith(secret[:size]) and not bare[-size - 1 : -size].isalnum():
+                    return bare[:-size] + REDACTED
+                if bare.startswith(secret[-size:]) and not bare[size : size + 1].isalnum():
+                    return REDACTED + text[size:]
+        return None
+
+
+def _least_half(secret: str) -> int:
+    """The fewest characters of a secret that are taken for a half of it."""
+    return max(_FRAGMENT, min(len(secret) // 2, _SHORTEST))
+
+
+def _expression(secret: str) -> str:
+    """The secret as an expression: letters or digits alone must be a word of their own."""
+    escaped = re.escape(secret[:_LONGEST])
+    if len(secret) > _LONGEST:
+        # What follows is the rest of it.
+        return rf"{escaped}\S*"
+    return rf"(?<!\w){escaped}(?!\w)" if secret.isalpha() or secret.isdigit() else escaped
+
+
+def _texts(values: Iterable[object]) -> Iterator[tuple[str, bool]]:
+    """Yield all texts in the values, and whether their key says that they are secret. A number counts there as text."""
+    waiting: list[tuple[object, bool]] = [(value, False) for value in values]
+    for _ in range(_MOST_NODES):
+        if not waiting:
+            return
+        value, hide = waiting.pop()
+        if isinstance(value, str):
+            yield value, hide
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            if hide and abs(value) < 10**40:
+                yield str(value), True
+        elif isinstance(value, Mapping):
+            entries = cast("Mapping[object, object]", value)
+            hide = hide and not is_schema(entries)  # The schema of a password contains no password.
+            named = names_a_secret(entries)
+            for key, entry in entries.items():
+                secret = isinstance(key, str) and (is_secret_key(key) or (named and key == "value"))
+                waiting.append((entry, hide or secret))
+        elif isinstance(value, list | tuple):
+            waiting += [(item, hide) for item in cast("list[object] | tuple[object, ...]", value)]
+
+
+def _gaps(text: str, safe: str) -> Iterator[str]:
+    """Yield what stood in `text` where `safe` has a mark."""
+    pieces = safe.split(REDACTED)
+    place = len(pieces[0])
+    for piece in pieces[1:-1]:
+        end = text.find(piece, place) if piece else place
+        if end < 0:
+            break
+        yield text[place:end]
+        place = end + len(piece)
+    yield text[place : len(text) - len(pieces[-1])]
+
+
+def _parts(secret: str) -> Iterator[str]:
+    """Yield a secret that can be told from other words, and those of its parts: `bob:pa55wd` and `pa55wd`."""
+    whole = secret.strip().strip("\"'")
+    if REDACTED in whole or (not any(map(str.isdigit, whole)) and is_secret_key(whole)):
+        return
+    if len(whole) >= (_SHORTEST_WORD if whole.isalpha() else _SHORTEST):
+        yield whole
+    for part in _SEPARATOR.split(whole[: _LONGEST * 4])[:100]:
+        mixed = any(map(str.isdigit, part)) and any(map(str.isalpha, part))
+        if part != whole and (len(part) >= _LONG or (mixed and len(part) >= _SHORTEST)):
+            yield part

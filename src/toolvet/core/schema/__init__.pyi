@@ -1,0 +1,30 @@
+# What this package offers; `__init__.py` loads each name when it is first asked for.
+
+from toolvet.core.schema.boundary import (
+    BoundaryExample as BoundaryExample,
+    boundary_examples as boundary_examples,
+)
+from toolvet.core.schema.compilation import (
+    Schema as Schema,
+    SchemaProblem as SchemaProblem,
+    Violation as Violation,
+    compiled as compiled,
+)
+from toolvet.core.schema.document import subschemas as subschemas
+from toolvet.core.schema.example import (
+    NoExampleFound as NoExampleFound,
+    unsatisfiable_parts as unsatisfiable_parts,
+    valid_example as valid_example,
+)
+from toolvet.core.schema.invalid import (
+    InvalidExample as InvalidExample,
+    invalid_examples as invalid_examples,
+)
+from toolvet.core.schema.naming import words_of as words_of
+from toolvet.core.schema.repairs import (
+    Recovered as Recovered,
+    Repair as Repair,
+    recover as recover,
+    repair as repair,
+)
+from toolvet.core.schema.weight import depth as depth

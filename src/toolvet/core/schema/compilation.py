@@ -1,0 +1,683 @@
+"""`compiled`: a JSON Schema made ready to judge instances, once per content and process."""
+
+import json
+import marshal
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Literal, cast
+
+import jsonschema_rs
+import msgspec
+import orjson
+
+from toolvet.core.json_value import (
+    Path,
+    changed,
+    count_values,
+    elements,
+    is_array,
+    is_endless,
+    is_object,
+    members,
+    names,
+    pointer,
+    type_name,
+    without,
+)
+from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
+from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One keyword that one place of the instance breaks.
+
+    `keyword` is the keyword as the schema spells it (`dependentRequired`, not the `required` it implies), `pointer` the
+    place in the instance, and `schema_pointer` the keyword's place in the schema (behind any `$ref`). `params` holds
+    what the keyword demands as JSON: `limit`, `pattern`, `options`, `property`, `unexpected`, `types`, `format`, …
+    `branches` holds, for `anyOf` and `oneOf`, what each branch found wrong (an empty tuple for one that matched).
+    `instance` is the offending value: for `required` and `additionalProperties` that is the whole object.
+    """
+
+    keyword: str
+    pointer: str
+    schema_pointer: str
+    message: str
+    params: Mapping[str, object]
+    branches: "tuple[tuple[Violation, ...], ...]" = ()
+    instance: object = None
+
+
+ENGINE_FAILURES = frozenset(
+    {
+        jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
+        jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+    }
+)
+
+
+def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: object) -> tuple[Violation, ...]:
+    """Return the errors as violations, in the order in which the instance names the places (parents before children).
+
+    A regular expression that gave up proves nothing about the value: such an error is left out.
+    """
+    found = [error for error in errors if type(error.kind) not in ENGINE_FAILURES]
+    if len(found) > 1:
+        _put_in_order(found, instance)
+    return tuple([_violation_of(error) for error in found])
+
+
+def _put_in_order(errors: list[jsonschema_rs.ValidationError], instance: object) -> None:
+    """Sort errors by their places, in the order in which the instance names them."""
+    if is_object(instance) and all([len(error.instance_path) < 2 for error in errors]):  # noqa: C419 - half the time.
+        # Members of the arguments themselves, as in nearly all calls: a third of the time that positions take.
+        ranks: dict[str | int, int] = {name: rank for rank, name in enumerate(instance)}
+        errors.sort(key=lambda error: ranks.get(error.instance_path[0], -1) if error.instance_path else -2)
+        return
+    known: dict[int, dict[str, int]] = {}
+    errors.sort(key=lambda error: _position(error.instance_path, instance, known))
+
+
+def unexplained(instance: object, message: str) -> Violation:
+    """Return the violation of a value that JSON cannot express, or that is too deep or too broken to report on."""
+    return Violation(
+        keyword="unexplained", pointer="", schema_pointer="", message=message, params={}, instance=instance
+    )
+
+
+def _violation_of(error: jsonschema_rs.ValidationError) -> Violation:
+    kind = error.kind
+    path = error.schema_path
+    instance = error.instance
+    branches: tuple[tuple[Violation, ...], ...] = ()
+    if isinstance(kind, jsonschema_rs.ValidationErrorKind.Type):
+        # This and the next one are nearly all: what `as_dict` builds is at hand.
+        keyword = "type"
+        params: dict[str, object] = {"types": kind.types}
+    elif isinstance(kind, jsonschema_rs.ValidationErrorKind.Required):
+        keyword = str(path[-1]) if path and path[-1] in _OWN_NAMES else "required"
+        params = {"property": kind.property}
+    elif isinstance(kind, _UNIONS):
+        keyword = kind.name
+        branches = tuple(violations_of(branch, instance) for branch in kind.context)
+        params = {"matched": [index for index, branch in enumerate(kind.context) if not branch]}
+    elif isinstance(kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
+        # The path leads into the schema of the names; what is broken is the object that holds the name.
+        keyword = kind.name
+        inner = kind.error
+        params = {"property": inner.instance, "keyword": inner.kind.name, **_plain_params(inner.kind.as_dict())}
+        path = path[: len(path) - path[::-1].index("propertyNames")] if "propertyNames" in path else path
+    else:
+        keyword = str(path[-1]) if path and path[-1] in _OWN_NAMES else kind.name
+        params = _plain_params(kind.as_dict())
+    return Violation(
+        keyword=keyword,
+        pointer=pointer(error.instance_path),
+        schema_pointer=pointer(path),
+        message=error.message,
+        params=params,
+        branches=branches,
+        instance=instance,
+    )
+
+
+_UNIONS = (
+    jsonschema_rs.ValidationErrorKind.AnyOf,
+    jsonschema_rs.ValidationErrorKind.OneOfNotValid,
+    jsonschema_rs.ValidationErrorKind.OneOfMultipleValid,
+)
+# Keywords that the library reports under the name of what they imply.
+_OWN_NAMES = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "dependencies",
+        "dependentRequired",
+        "items",
+        "maxContains",
+        "minContains",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+
+
+def _plain_params(params: Mapping[str, object]) -> dict[str, object]:
+    """The parameters as JSON: without nested error objects, numbers as int or float."""
+    return {
+        key: value if type(value) is str else _plain_value(value)
+        for key, value in params.items()
+        if key not in ("context", "error")
+    }
+
+
+def _plain_value(value: object) -> object:
+    if isinstance(value, int | str):
+        return value
+    if type(value) is list:
+        # Mostly names or values as text: types, options, unexpected members.
+        return [item if type(item) is str else _plain_value(item) for item in cast("list[object]", value)]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if is_object(value):
+        return {key: _plain_value(item) for key, item in members(value).items()}
+    return value
+
+
+def _position(path: Iterable[str | int], instance: object, ranks: dict[int, dict[str, int]]) -> tuple[int, ...]:
+    """The place of a path in the instance, as numbers that sort in the order of the document."""
+    position: list[int] = []
+    for part in path:
+        if isinstance(part, int):
+            position.append(part)
+            items = elements(instance)
+            instance = items[part] if part < len(items) else None
+        else:
+            here = members(instance)
+            rank = ranks.get(id(here))
+            if rank is None:
+                rank = ranks[id(here)] = {name: index for index, name in enumerate(here)}
+            position.append(rank.get(part, -1))
+            instance = here.get(part)
+    return tuple(position)
+
+
+def describe_violation(violation: Violation, path: Path, value: object) -> str:
+    """Return the violation in words: `limit is 101, above the maximum of 100` or `missing 'query'`."""
+    params = violation.params
+    name = dotted_path(path)
+    shown = quote_value(violation.instance)
+    limit = params.get("limit")
+    member = params.get("property")
+    match violation.keyword:
+        case "required":
+            return f"missing '{member}'"
+        case "dependentRequired" | "dependencies":
+            return f"missing '{member}', which another member requires"
+        case "additionalProperties" | "unevaluatedProperties":
+            return f"unexpected member {_join_values(names(params.get('unexpected')))}"
+        case "type":
+            wanted = " or ".join(map(with_article, names(params.get("types"))))
+            return f"{name} is {with_article(type_name(violation.instance))}, not {wanted}"
+        case "enum":
+            return f"{name} is {shown}, none of {_join_values(elements(params.get('options')))}"
+        case "const":
+            return f"{name} is {shown}, not {quote_value(params.get('expected_value'))}"
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+            return f"{name} is {shown}, {_OUTSIDE[violation.keyword]} {limit}"
+        case "multipleOf":
+            return f"{name} is {shown}, not a multiple of {params.get('multiple_of')}"
+        case "minLength" | "maxLength":
+            few = "fewer than the minimum" if violation.keyword == "minLength" else "more than the maximum"
+            return f"{name} has {count_noun(len(str(violation.instance)), 'character')}, {few} of {limit}"
+        case "pattern":
+            return f"{name} is {shown}, which does not match the pattern {params.get('pattern')}"
+        case "format":
+            return f"{name} is {shown}, not in the format {params.get('format')}"
+        case "minItems" | "maxItems":
+            few = "fewer than the minimum" if violation.keyword == "minItems" else "more than the maximum"
+            return f"{name} has {_count_inside(value, 'item')}, {few} of {limit}"
+        case "minProperties" | "maxProperties":
+            few = "fewer than the minimum" if violation.keyword == "minProperties" else "more than the maximum"
+            return f"{name} has {_count_inside(value, 'member')}, {few} of {limit}"
+        case "uniqueItems":
+            return f"{name} holds the same item twice"
+        case "items" | "additionalItems" | "unevaluatedItems":
+            return f"{name} holds an item too many"
+        case "contains" | "minContains" | "maxContains":
+            much = "too many" if violation.keyword == "maxContains" else "too few"
+            return f"{name} holds {much} items of the kind that it must contain"
+        case "propertyNames":
+            return f"the member name {quote_value(member)} is not allowed"
+        case "anyOf" | "oneOf":
+            several = bool(elements(params.get("matched")))
+            fits = "several of the alternatives at once" if several else "none of the alternatives"
+            return f"{name} is {shown}, which fits {fits}"
+        case "not":
+            return f"{name} is {shown}, which is ruled out"
+        case _:
+            return (
+                f"{name}: {violation.message}" if len(violation.message) < 160 else f"{name} breaks {violation.keyword}"
+            )
+
+
+_OUTSIDE = {
+    "minimum": "below the minimum of",
+    "maximum": "above the maximum of",
+    "exclusiveMinimum": "not above",
+    "exclusiveMaximum": "not below",
+}
+
+
+def dotted_path(path: Path) -> str:
+    """Return the path in dots: `items[0].id`, or `the value` for the empty path."""
+    written = ""
+    for step in path:
+        written += f"[{step}]" if isinstance(step, int) else f".{step}" if written else step
+    return written or "the value"
+
+
+def quote_value(value: object) -> str:
+    """Return the value as JSON, a string in single quotes, cut after 60 characters."""
+    if isinstance(value, str):
+        return f"'{value[:57]}...'" if len(value) > 60 else f"'{value}'"
+    try:
+        written = orjson.dumps(value).decode()
+    except (TypeError, ValueError):
+        written = str(value)
+    return f"{written[:57]}..." if len(written) > 60 else written
+
+
+def with_article(name: str) -> str:
+    """Return `an integer`, `a string`, and just `null`."""
+    return name if name == "null" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _join_values(values: Sequence[object]) -> str:
+    shown = ", ".join(map(quote_value, values[:5]))
+    return f"{shown}, …" if len(values) > 5 else shown
+
+
+def _count_inside(value: object, noun: str) -> str:
+    return count_noun(len(value) if is_object(value) or is_array(value) else 0, noun)
+
+
+def count_noun(size: int, noun: str) -> str:
+    """Return `1 item`, `2 items`."""
+    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
+
+
+ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_ref", "too_complex"]
+
+
+class SchemaProblem(msgspec.Struct, frozen=True):
+    """Why a schema cannot judge anything: what is wrong, and where in the schema (a JSON Pointer)."""
+
+    kind: ProblemKind
+    message: str
+    pointer: str = ""
+
+
+class Schema:
+    """A compiled JSON Schema. Build one with `compiled`.
+
+    With a `problem` it checks nothing: every instance is valid (a broken schema is a finding about the schema, and must
+    not fail the values). `notes` names parts that were left out, such as a regular expression that no engine accepts.
+    `document` is the schema itself, a private copy: do not change it; `usable` is the part of it that is in force.
+    `reading` says why the schema was read as an older draft than the one that holds without `$schema`; None if it was
+    not.
+    """
+
+    __slots__ = (
+        "_backtracks",
+        "_parts",
+        "_validator",
+        "_weigher",
+        "dialect",
+        "document",
+        "notes",
+        "problem",
+        "reading",
+        "usable",
+    )
+
+    def __init__(
+        self,
+        document: object,
+        *,
+        usable: object = None,
+        dialect: Dialect = DIALECTS[-1],
+        validator: jsonschema_rs.Validator | None = None,
+        backtracks: bool = False,
+        weigher: Weigher | None = None,
+        notes: tuple[str, ...] = (),
+        problem: SchemaProblem | None = None,
+        reading: str | None = None,
+    ) -> None:
+        self.document = document
+        self.usable = document if usable is None else usable
+        self.dialect = dialect
+        self.problem = problem
+        self.notes = notes
+        self.reading = reading
+        self._validator = validator
+        self._backtracks = backtracks
+        self._weigher = weigher
+        self._parts: jsonschema_rs.ValidatorMap | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
+        return _restore, (self.document, self.problem)
+
+    def is_valid(self, instance: object) -> bool:
+        """Whether `instance` satisfies the schema, formats included. Total: what is not a JSON value is not valid.
+
+        A recursive schema whose alternatives multiply with the depth of the value beyond any budget judges nothing.
+        """
+        if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
+            return True
+        try:
+            if self._validator.is_valid(instance):
+                return True
+        except (ValueError, TypeError, RecursionError):
+            return False
+        # A pattern that ran out of its budget counts as a failure there, and as no proof here.
+        return self._backtracks and not self.violations(instance)
+
+    def violations(self, instance: object) -> tuple[Violation, ...]:
+        """Every way in which `instance` breaks the schema, in the order of the instance. Total.
+
+        Of a value with more than 50,000 parts only one way is reported: it may have millions.
+        """
+        if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
+            return ()
+        try:
+            if self._validator.is_valid(instance):
+                return ()
+        except (ValueError, TypeError, RecursionError) as problem:
+            return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+        return self.explain(instance)
+
+    def explain(self, instance: object) -> tuple[Violation, ...]:
+        """The same as `violations`, for a value that `is_valid` refused."""
+        if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
+            return ()
+        try:
+            if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
+                return (unexplained(instance, "not valid, in too many ways to tell"),)
+            if count_values(instance, _MOST_VALUES) > _MOST_VALUES:
+                return self._first_violation(instance)
+            return violations_of(self._validator.iter_errors(instance), instance)
+        except (ValueError, TypeError, RecursionError) as problem:
+            return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+
+    def _first_violation(self, instance: object) -> tuple[Violation, ...]:
+        try:
+            if self._validator is not None:
+                self._validator.validate(instance)
+        except jsonschema_rs.ValidationError as error:
+            return violations_of([error], instance)
+        return ()
+
+    def _is_beyond(self, instance: object) -> bool:
+        return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
+
+    def effort(self, instance: object) -> int:
+        """How many steps a validation of `instance` may take, where references and alternatives multiply; else 1."""
+        return 1 if self._weigher is None else self._weigher.of(instance)
+
+    def parts(self) -> jsonschema_rs.ValidatorMap | None:
+        """A validator for every part of the `usable` document by JSON Pointer (`#/properties/a`), on first demand."""
+        if self._parts is None and is_object(self.usable):
+            own = {**members(self.usable), "$schema": self.dialect.schema_uri}
+            try:
+                self._parts = jsonschema_rs.validator_map_for(
+                    own, validate_formats=True, offline=True, pattern_options=_BACKTRACKING
+                )
+            except ValueError:
+                return None
+        return self._parts
+
+
+def compiled(schema: object) -> Schema:
+    """Return the compiled form of any value that claims to be a schema. Total, and cached by content.
+
+    Two dicts with the same content share one compilation, and a dict that was changed in place is compiled again: the
+    key is the content, never the identity.
+    """
+    try:
+        # 0.6 µs for a typical tool schema. The guard below and the JSON text cost 3.5 µs together; `marshal` needs no
+        # guard, because it writes a part that is shared only once, and tells apart all that JSON does. To compare the
+        # schema with a kept copy found by its identity is no faster: equal is not the same (`1` is `True`, and order
+        # does not count), so the text would have to be compared, too.
+        written = _marshalled(schema)
+    except ValueError:
+        # Not of plain types, or more than 2,000 levels deep.
+        return _compiled_by_text(schema)
+    found = _KNOWN.get(written)
+    if found is None:
+        found = _compiled_by_text(schema)
+        if len(_KNOWN) >= _CACHE_SIZE:
+            _KNOWN.clear()
+        _KNOWN[written] = found
+    return found
+
+
+def _compiled_by_text(schema: object) -> Schema:
+    """The compiled form, by the JSON text of the schema: dicts with the same content have one, if shared or not."""
+    if is_endless(schema):
+        return Schema(None, problem=SchemaProblem("too_complex", "the schema contains itself, or has no end in JSON"))
+    try:
+        key = orjson.dumps(schema, option=_STRICT)
+    except (TypeError, RecursionError):
+        try:
+            # Whole numbers beyond 64 bits, deep nesting: rare, so slow is fine.
+            key = json.dumps(schema).encode()
+        except (TypeError, ValueError, RecursionError) as problem:
+            return Schema(schema, problem=SchemaProblem("invalid", f"the schema is not JSON: {problem}"))
+    found = _CACHE.get(key)
+    if found is None:
+        found = _CACHE[key] = _compile(key)
+        if len(_CACHE) > _CACHE_SIZE:
+            _CACHE.popitem(last=False)
+    else:
+        try:
+            _CACHE.move_to_end(key)
+        except KeyError:  # Another thread dropped it meanwhile.
+            _CACHE[key] = found
+    return found
+
+
+def _restore(document: object, problem: SchemaProblem | None) -> Schema:
+    """The schema that was pickled or copied."""
+    return compiled(document) if problem is None else Schema(document, problem=problem)
+
+
+_STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+_marshalled = cast("Callable[[object], bytes]", marshal.dumps)
+# By JSON text, the least recently used one last; and in front of it by what `marshal` writes, emptied when it is full.
+_CACHE: OrderedDict[bytes, Schema] = OrderedDict()
+_KNOWN: dict[bytes, Schema] = {}
+_CACHE_SIZE = 2048
+# A value with more parts than these may break a schema in so many ways that to list them takes minutes.
+_MOST_VALUES = 50_000
+# A value that is less deep cannot make a schema of sane size explode.
+_DEEP = 8
+_LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_000)
+# Look-around and back references need the other engine: at this limit the worst pattern found took under 2 ms.
+_BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_limit=2_000_000, dfa_size_limit=4_000_000)
+
+
+def _compile(key: bytes) -> Schema:
+    parsed = _parse_document(key)
+    document = parsed if isinstance(parsed, bool) else dict(parsed) if is_object(parsed) else None
+    if document is None:
+        shown = key[:40].decode(errors="replace")
+        return Schema(parsed, problem=SchemaProblem("invalid", f"a schema is an object, true or false, not {shown}"))
+    dialect = dialect_of(document)
+    if isinstance(dialect, str):
+        return Schema(document, problem=SchemaProblem("unsupported_dialect", dialect, "/$schema"))
+    ready = _compile_as(key, document, dialect)
+    if ready.problem is None or "$schema" in members(document):
+        return ready
+    # Servers ship schemas of older drafts without saying so. They mean what they meant there: `items` as an array
+    # (and draft 4's boolean bounds) says exactly which values are legal, and letting all pass would help no caller.
+    for older in older_dialects(document, ready.problem.pointer):
+        found = _compile_as(key, document, older)
+        if found.problem is None:
+            place = ready.problem.pointer
+            found.reading = (
+                f"{place}: `{place.rpartition('/')[2]}` is written as in an older draft, but without `$schema` "
+                f"JSON Schema 2020-12 holds; the schema is read as {older.name}"
+            )
+            return found
+    return ready
+
+
+def _compile_as(
+    key: bytes,
+    document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
+    dialect: Dialect,
+) -> Schema:
+    weigher = Weigher(document, Scope(document, dialect)) if _may_multiply(key) else None
+    if weigher is not None and not weigher.grows():
+        weigher = None
+    if weigher is not None and weigher.multiplies():
+        return Schema(
+            document,
+            dialect=dialect,
+            problem=SchemaProblem(
+                "too_complex", "the references of this schema multiply: no budget suffices to check it"
+            ),
+        )
+    try:
+        return Schema(
+            document, dialect=dialect, validator=_build_validator(dialect, document, _LINEAR), weigher=weigher
+        )
+    except jsonschema_rs.ValidationError as error:
+        if not _is_pattern_refusal(error):
+            return Schema(document, dialect=dialect, problem=_problem_of(error))
+    except ValueError as error:
+        return Schema(document, dialect=dialect, problem=SchemaProblem("invalid", str(error)))
+    usable, notes = _drop_bad_patterns(document)
+    try:
+        validator = _build_validator(dialect, usable, _BACKTRACKING)
+    except jsonschema_rs.ValidationError as error:
+        return Schema(document, dialect=dialect, problem=_problem_of(error))
+    return Schema(
+        document,
+        dialect=dialect,
+        usable=usable,
+        validator=validator,
+        backtracks=True,
+        weigher=weigher,
+        notes=notes,
+    )
+
+
+def _may_multiply(key: bytes) -> bool:
+    """Only references make a validation larger than its schema, and only where branches or joins meet them."""
+    return b'ef":' in key and any(word in key for word in (b'"anyOf"', b'"oneOf"', b'"allOf"', b'"not"', b'"if"'))
+
+
+def _parse_document(key: bytes) -> object:
+    try:
+        return cast("object", orjson.loads(key))
+    except ValueError:
+        return cast("object", json.loads(key))
+
+
+def _build_validator(
+    dialect: Dialect,
+    document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
+    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
+) -> jsonschema_rs.Validator:
+    # Offline: the library would fetch http(s) references and open file: references by itself.
+    return dialect.validator(document, validate_formats=True, offline=True, pattern_options=patterns)
+
+
+def _is_pattern_refusal(error: jsonschema_rs.ValidationError) -> bool:
+    kind = error.kind
+    return isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) and kind.format == "regex"
+
+
+def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
+    message = error.message.splitlines()[0] if error.message else "the schema is invalid"
+    place = pointer(error.instance_path)
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
+        if message.startswith("Unknown meta-schema"):
+            return SchemaProblem("unsupported_dialect", message, place)
+        if "is not present in a registry" in message:
+            return SchemaProblem(
+                "remote_ref",
+                f"{message.split(' is not present')[0]} is not part of the schema, and is never fetched",
+                place,
+            )
+        return SchemaProblem("broken_ref", message, place)
+    return SchemaProblem("invalid", message, place)
+
+
+def _drop_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, object] | bool, tuple[str, ...]]:  # noqa: FBT001
+    """The document without the patterns that no engine accepts: each fails open by itself, and is named."""
+    usable: object = document
+    notes: list[str] = []
+    for path, here in subschemas(document):
+        pattern = here.get("pattern")
+        if isinstance(pattern, str) and not _is_usable_pattern(pattern):
+            notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
+            usable = changed(usable, path, partial(without, name="pattern"))
+        for name in members(here.get("patternProperties")):
+            if not _is_usable_pattern(name):
+                notes.append(f"{pointer((*path, 'patternProperties', name))}: not a usable regular expression")
+                # Any name might have matched, so every name counts as declared.
+                usable = changed(usable, (*path, "patternProperties"), partial(_allow_any_name, name=name))
+    return cast("dict[str, object] | bool", usable), tuple(notes)
+
+
+def _is_usable_pattern(pattern: str) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=_BACKTRACKING)
+    except jsonschema_rs.ValidationError:
+        return False
+    return True
+
+
+def _allow_any_name(found: object, name: str) -> Mapping[str, object]:
+    return {**without(found, name), "": members(found).get("", True)}
+
+
+class Judge:
+    """Checks values against parts of one document. Without a document, a part with a reference accepts every value.
+
+    It may accept too much, because the whole value is validated in the end, but never refuses what is valid.
+    """
+
+    def __init__(self, document: Schema | None = None) -> None:
+        self._document = document
+        self._map: jsonschema_rs.ValidatorMap | None = None
+        self._pointers: dict[int, str] | None = None
+
+    def accepts(self, part: Subschema, value: object) -> bool:
+        """Whether `value` satisfies `part`."""
+        schema = part.schema
+        if isinstance(schema, bool):
+            return schema
+        if not is_object(schema) or not schema:
+            return True
+        if self._document is not None:
+            validator = self._validator(schema)
+            if validator is not None:
+                try:
+                    return validator.is_valid(value)
+                except (ValueError, RecursionError):
+                    return False
+        return self._accepts_alone(part, value)
+
+    def _accepts_alone(self, part: Subschema, value: object) -> bool:
+        schema = members(part.schema)
+        try:
+            if b'ef":' in orjson.dumps(schema):
+                return True
+        except TypeError:
+            return True
+        ready = compiled(
+            {**schema, "$schema": f"http://{part.scope.dialect.uri}"} if part.scope.dialect.number != 20 else schema
+        )
+        return ready.is_valid(value)
+
+    def _validator(self, schema: object) -> jsonschema_rs.Validator | None:
+        if self._pointers is None:
+            self._index()
+        place = (self._pointers or {}).get(id(schema))
+        return None if place is None or self._map is None else self._map.get(place)
+
+    def _index(self) -> None:
+        """Compile every part of the document once, when the first one is asked for."""
+        self._pointers = {}
+        if self._document is None or not is_object(self._document.usable):
+            return
+        document = members(self._document.usable)
+        self._map = self._document.parts()
+        self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(document)}

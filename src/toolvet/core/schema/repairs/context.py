@@ -1,0 +1,441 @@
+"""The context of a repair: the schema, its demands at each place of the value, and a budget."""
+
+from collections.abc import Mapping
+from functools import cached_property, lru_cache, partial
+from typing import Literal
+
+import msgspec
+
+from toolvet.core.json_value import (
+    Path,
+    at,
+    changed,
+    elements,
+    is_array,
+    is_flat,
+    is_object,
+    members,
+    names,
+    pointer,
+    replaced,
+    same,
+    type_name,
+)
+from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained, violations_of
+from toolvet.core.schema.demands import Demands, Option, Unmeetable
+from toolvet.core.schema.document import Scope, Subschema, subschemas
+from toolvet.core.schema.repairs.words import Confidence, bare
+
+
+class BudgetSpent(Exception):  # noqa: N818 - a state of the search, never an error that leaves the room.
+    """The repair has cost more than it may."""
+
+
+class RepairContext:
+    """One schema, and a budget of validations that all attempts share.
+
+    `validations` counts whole validations, `looks` checks of one value against parts of the schema.
+    """
+
+    def __init__(self, ready: Schema, validations: int = 300, looks: int = 20_000) -> None:
+        self.ready = ready
+        tools = _tools_of(ready)
+        self.judge, self.scope = tools.judge, tools.scope
+        self.branches, self.unambiguous = tools.branches, tools.unambiguous
+        self.is_plain, self._holders = tools.is_plain, tools.holders
+        self.validations = validations
+        self.looks = looks
+
+    def spend(self, value: object) -> None:
+        """Take one validation of `value` from the budget. Raises `BudgetSpent`."""
+        # Larger values cost more; a few rounds are affordable for any.
+        entries = _entries(value, _MOST_ENTRIES)
+        if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_REPORTED:
+            raise BudgetSpent
+        self.validations -= 1 + min(entries // _LARGE, _DEAREST)
+        if self.validations < 0:
+            raise BudgetSpent
+
+    def errors(self, base: str, value: object) -> tuple[Violation, ...]:
+        """Return what `value` breaks of the part of the schema at the pointer `base`. Raises `BudgetSpent`."""
+        self.spend(value)
+        if not base:
+            return self.ready.violations(value)
+        validators = self.ready.parts()
+        validator = None if validators is None else validators.get(f"#{base}")
+        if validator is None or self.ready.effort(value) > _MOST_EFFORT:
+            return (unexplained(value, "this part of the schema cannot be checked by itself"),)
+        try:
+            return violations_of(validator.iter_errors(value), value)
+        except (ValueError, TypeError, RecursionError):
+            return (unexplained(value, "not a JSON value that can be checked"),)
+
+    def absolute(self, base: str, schema_pointer: str) -> str:
+        """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
+        if not base or self.part(base + schema_pointer) is not None:
+            return base + schema_pointer
+        return schema_pointer
+
+    def holder(self, base: str, schema_pointer: str) -> Subschema | None:
+        """The part of the schema that has the keyword at this pointer; None for the whole."""
+        if base:
+            return self._find_holder(self.absolute(base, schema_pointer))
+        if schema_pointer not in self._holders:
+            self._holders[schema_pointer] = self._find_holder(schema_pointer)
+        return self._holders[schema_pointer]
+
+    def _find_holder(self, pointer: str) -> Subschema | None:
+        holder = pointer.rpartition("/")[0]
+        return self.part(holder) if holder else None
+
+    def part(self, pointer: str) -> Subschema | None:
+        """The part of the schema at a pointer, or None."""
+        return self.scope.target(f"#{pointer}")
+
+    def accepts(self, parts: list[Subschema], value: object) -> bool:
+        """Whether `value` satisfies all parts. Raises `BudgetSpent`."""
+        self.looks -= 1
+        if self.looks < 0:
+            raise BudgetSpent
+        for part in parts:  # noqa: SIM110 - a generator would cost as much as the first validation.
+            if not self.judge.accepts(part, value):
+                return False
+        return True
+
+
+_MOST_EFFORT = 5_000
+# A value of this size is not a tool call, and each entry may be wrong.
+_MOST_ENTRIES = 20_000
+# Every alternative reports its errors with the whole value: beyond this product that may take seconds.
+_MOST_REPORTED = 500_000
+_LARGE = 200
+_DEAREST = 60
+
+
+def _entries(value: object, most: int) -> int:
+    """How many values `value` contains, counted up to a little more than `most`."""
+    if is_flat(value):
+        return len(value)
+    pending = [value]
+    found = 0
+    while pending and found < most:
+        here = pending.pop()
+        if is_object(here):
+            found += len(here)
+            pending.extend(here.values())
+        elif is_array(here):
+            found += len(here)
+            pending.extend(here)
+    return found
+
+
+class RepairLocation:
+    """What the schema demands at one place of a value, each part of it read once.
+
+    `demands` with the branch that was meant taken at each choice; `parts` are its schemas with their scopes, `schemas`
+    without. `known` is for what `known_member` finds.
+    """
+
+    def __init__(self, demands: Demands) -> None:
+        self.demands = demands
+        self.parts = as_parts(demands)
+        self.schemas = demands.plain()
+        self.known: dict[str, KnownMember | None] = {}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """The members that must be there."""
+        return frozenset(self.demands.required())
+
+    @cached_property
+    def declared(self) -> tuple[str, ...]:
+        """Every member that the schemas name, in `properties` or only in `required`."""
+        return tuple(declared_names(self.demands))
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The same, to look one up."""
+        return frozenset(self.declared)
+
+
+class KnownMember(msgspec.Struct, frozen=True, gc=False):
+    """The value of a missing member that the schema knows: the only one that is allowed (`single`), or its default."""
+
+    value: object
+    single: bool
+
+
+class _Tools(msgspec.Struct, frozen=True):
+    """What the repairs of one schema have in common.
+
+    `branches` counts its alternatives. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
+    parts that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what
+    another one must be.
+    """
+
+    judge: Judge
+    scope: Scope
+    branches: int
+    is_plain: bool
+    unambiguous: dict[Path, RepairLocation]
+    holders: dict[str, Subschema | None]
+
+
+@lru_cache(maxsize=512)
+def _tools_of(ready: Schema) -> _Tools:
+    branches = sum(
+        len(elements(found.get(word))) for _, found in subschemas(ready.usable) for word in ("anyOf", "oneOf")
+    )
+    return _Tools(
+        judge=Judge(ready),
+        scope=Scope(ready.usable, ready.dialect),
+        branches=branches,
+        is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
+        unambiguous={},
+        holders={},
+    )
+
+
+# The keywords of an object by which one member, or how many there are, says what another one must be.
+_DEPENDENT = frozenset(
+    {
+        "$dynamicRef",
+        "$recursiveRef",
+        "$ref",
+        "allOf",
+        "anyOf",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "if",
+        "maxProperties",
+        "minProperties",
+        "not",
+        "oneOf",
+        "patternProperties",
+        "propertyNames",
+        "unevaluatedProperties",
+    }
+)
+
+
+class View:
+    """One value under one part of the schema: the demands at each of its places, looked up once."""
+
+    def __init__(self, context: RepairContext, base: str, value: object) -> None:
+        self.context = context
+        self.base = base
+        self.value = value
+        self._places: dict[Path, RepairLocation] = {}
+
+    def at(self, path: Path) -> object:
+        """The value at a place."""
+        return at(self.value, path)
+
+    def place(self, path: Path) -> RepairLocation:
+        """What is demanded at `path`, with the branch that was meant taken at each choice."""
+        found = self._places.get(path)
+        if found is None:
+            # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.
+            unambiguous = {} if self.base else self.context.unambiguous
+            found = unambiguous.get(path)
+            if found is None:
+                demands, is_unambiguous = self._look_up(path)
+                found = RepairLocation(demands)
+                if is_unambiguous and (not path or path[:-1] in unambiguous) and len(unambiguous) < _MOST_UNAMBIGUOUS:
+                    unambiguous[path] = found
+            self._places[path] = found
+        return found
+
+    def demands(self, path: Path) -> Demands:
+        """The demands at `path`."""
+        return self.place(path).demands
+
+    def is_optional(self, path: Path) -> bool:
+        """Whether the place is a member that its object may lack."""
+        if not path or not isinstance(path[-1], str):
+            return False
+        return path[-1] not in self.place(path[:-1]).required
+
+    def known_member(self, path: Path, name: str) -> KnownMember | None:
+        """The value of the member `name` that the object at `path` lacks, where the schema knows it."""
+        place = self.place(path)
+        if name not in place.known:
+            place.known[name] = self._find_known(place.demands.member(name))
+        return place.known[name]
+
+    def _find_known(self, parts: list[Subschema]) -> KnownMember | None:
+        demands = self.of(parts, None)
+        known, value = is_known(demands)
+        if not known or not self.context.accepts(parts, value):
+            return None
+        return KnownMember(value, single=demands.listed() is not None)
+
+    def of(self, parts: list[Subschema], value: object) -> Demands:
+        """The demands of the parts together; at a choice, the branch that `value` takes."""
+        return self._together(parts, value)[0]
+
+    def _together(self, parts: list[Subschema], value: object) -> tuple[Demands, bool]:
+        """The same, and whether there was nothing to choose."""
+        demands = Demands()
+        for part in parts:
+            try:
+                demands.add(part)
+            except (Unmeetable, RecursionError):
+                continue
+        is_unambiguous = not demands.choices
+        for _ in range(_MOST_CHOICES):
+            if not demands.choices:
+                break
+            option = self._choose(demands.choices.pop(0), value)
+            try:
+                demands.take(option)
+            except (Unmeetable, RecursionError):
+                continue
+        return demands, is_unambiguous
+
+    def _look_up(self, path: Path) -> tuple[Demands, bool]:
+        if not path:
+            start = (
+                self.context.part(self.base) if self.base else Subschema(self.context.ready.usable, self.context.scope)
+            )
+            return self._together([] if start is None else [start], self.value)
+        above = self.demands(path[:-1])
+        step = path[-1]
+        return self._together(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
+
+    def _choose(self, options: tuple[Option, ...], value: object) -> Option:
+        """The option that the value satisfies, or else the one that it is most like."""
+        for option in options:
+            if self.context.accepts(list(option.parts), value) and not any(
+                self.context.accepts([part], value) for part in option.excluded
+            ):
+                return option
+        return max(options, key=lambda option: self._likeness(option, value))
+
+    def _likeness(self, option: Option, value: object) -> tuple[int, int, int, int]:
+        """How much `value` is like an option: its type, the constants that tell options apart, and its names."""
+        demands = Demands()
+        for part in option.parts:
+            try:
+                demands.add(part)
+            except (Unmeetable, RecursionError):
+                return (-1, 0, 0, 0)
+        fits = type_name(value) in demands.types()
+        constants = shared = 0
+        held = {bare(name) for name in members(value)}
+        for schema in demands.plain():
+            for name, sub in members(schema.get("properties")).items():
+                inner = members(sub)
+                if "const" in inner and name in members(value):
+                    constants += 1 if same(inner["const"], members(value)[name]) else -1
+                shared += bare(name) in held
+        return int(fits), constants, shared, -len([name for name in demands.required() if bare(name) not in held])
+
+
+_MOST_CHOICES = 24
+# Places of one schema whose demands are kept.
+_MOST_UNAMBIGUOUS = 1_000
+
+
+def as_parts(demands: Demands) -> list[Subschema]:
+    """The schemas of the demands, each with its scope."""
+    return [Subschema(found.schema, found.scope) for found in demands.schemas]
+
+
+def declared_names(demands: Demands) -> list[str]:
+    """Every member that the schemas name, in `properties` or only in `required`."""
+    return list(dict.fromkeys((*demands.declared(), *demands.required())))
+
+
+def declares_type(demands: Demands, kind: str) -> bool:
+    """Whether the schemas say that the value is of this type, rather than only allow it."""
+    said = [schema for schema in demands.plain() if "type" in schema]
+    return kind in demands.types() and (bool(said) or (kind == "object" and bool(demands.declared())))
+
+
+def wanted_types(violation: Violation) -> tuple[str, ...]:
+    """The types that a broken `type` asks for, a fraction last."""
+    found = names(violation.params.get("types"))
+    return tuple(sorted(found, key="number".__eq__)) if len(found) > 1 else found
+
+
+def is_known(demands: Demands) -> tuple[bool, object]:
+    """Whether only one value is possible, or one is the default; and that value."""
+    listed = demands.listed()
+    if listed is not None and len(listed) == 1:
+        return True, listed[0]
+    for schema in demands.plain():
+        if "default" in schema:
+            return True, schema["default"]
+    return False, None
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """One change at `path`; `origin` is where `move` takes its value from, `old` the value that `replace` overwrites.
+
+    `why` is the reason of an `add` or a `remove` in a few words.
+    """
+
+    op: Literal["add", "remove", "replace", "move"]
+    path: Path
+    origin: Path = ()
+    value: object = None
+    old: object = None
+    why: str = ""
+
+    def as_patch(self) -> Mapping[str, object]:
+        """The operation as RFC 6902 writes it."""
+        if self.op == "move":
+            return {"op": "move", "from": pointer(self.origin), "path": pointer(self.path)}
+        if self.op == "remove":
+            return {"op": "remove", "path": pointer(self.path)}
+        return {"op": self.op, "path": pointer(self.path), "value": self.value}
+
+    def below(self, place: Path) -> "Operation":
+        """The same operation on a larger value, which holds this one at `place`."""
+        return msgspec.structs.replace(self, path=(*place, *self.path), origin=(*place, *self.origin))
+
+
+class PathPatch(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations that answer a violation, in their order, and how sure they are; outside `path` they change nothing.
+
+    Of two patches that are equally sure, the one with the lower `cost` changes less.
+    """
+
+    path: Path
+    operations: tuple[Operation, ...]
+    confidence: Confidence
+    cost: int = 0
+
+
+def apply(value: object, operation: Operation) -> object:
+    """Return a copy of `value` with the operation done; what the operation does not touch is shared."""
+    if operation.op == "replace":
+        return replaced(value, operation.path, operation.value)
+    if operation.op == "remove":
+        return _remove_at(value, operation.path)
+    if operation.op == "add":
+        return _add_at(value, operation.path, operation.value)
+    return _add_at(_remove_at(value, operation.origin), operation.path, at(value, operation.origin))
+
+
+def _remove_at(value: object, path: Path) -> object:
+    return changed(value, path[:-1], partial(_remove_step, step=path[-1])) if path else None
+
+
+def _remove_step(container: object, step: str | int) -> object:
+    if is_array(container):
+        return [item for index, item in enumerate(container) if index != step]
+    return {name: item for name, item in members(container).items() if name != step}
+
+
+def _add_at(value: object, path: Path, other: object) -> object:
+    return changed(value, path[:-1], partial(_add_step, step=path[-1], other=other)) if path else other
+
+
+def _add_step(container: object, step: str | int, other: object) -> object:
+    if isinstance(step, int):
+        items = elements(container)
+        return [*items[:step], other, *items[step:]]
+    return {**members(container), step: other}

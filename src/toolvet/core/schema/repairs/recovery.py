@@ -1,0 +1,413 @@
+"""`recover`: the value of a text that was meant as JSON, with every departure from JSON described."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import NoReturn, cast
+
+import msgspec
+
+from toolvet.core.json_value import is_array, is_object
+from toolvet.core.schema.repairs.words import Confidence, least
+
+
+class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an error that leaves the room.
+    """The text is not a value, or could be several."""
+
+
+class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
+    """The value at the start of a text, where it ends, and a sentence for each liberty that was taken."""
+
+    value: object
+    end: int
+    steps: tuple[str, ...]
+    confidence: Confidence
+
+
+def read(text: str) -> LenientValue:
+    """Return the value at the start of `text`. Raises `Unreadable`."""
+    reader = _LenientReader(text)
+    value = reader.read_value(0)
+    return LenientValue(
+        value=value, end=reader.at, steps=tuple(reader.liberties), confidence=least(reader.liberties.values())
+    )
+
+
+_SPACE = re.compile(r"[\s\ufeff]*")
+_NUMBER = re.compile(r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"[^\W\d][\w$-]*")
+_NAME = re.compile(r"[A-Za-z_$][\w$-]*")
+_LITERALS: dict[str, object] = {"true": True, "false": False, "null": None}
+_FOREIGN: dict[str, object] = {
+    "True": True,
+    "False": False,
+    "None": None,
+    "TRUE": True,
+    "FALSE": False,
+    "NULL": None,
+    "nil": None,
+    "undefined": None,
+}
+# What opens a text, and what closes it.
+_QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201d": "\u201d"}
+_ENDINGS = "\"'`\u201d\u2019}])"
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "'": "'", "`": "`"}
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
+_DEEPEST = 150
+_LONGEST_NUMBER = 400
+
+
+class _LenientReader:
+    """A recursive descent; each method is called at the first character of what it reads."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.liberties: dict[str, Confidence] = {}
+
+    def note(self, liberty: str, confidence: Confidence) -> None:
+        """Note a departure from JSON; each kind is noted once, at its lowest confidence."""
+        self.liberties[liberty] = least((confidence, self.liberties.get(liberty, "high")))
+
+    def peek(self) -> str:
+        """Skip white space and comments; return the next character, empty at the end."""
+        while True:
+            found = _SPACE.match(self.text, self.at)
+            if found is not None:
+                self.at = found.end()
+            if not self._skip_comment():
+                return self.text[self.at : self.at + 1]
+
+    def _skip_comment(self) -> bool:
+        start = self.text[self.at : self.at + 2]
+        if start == "/*":
+            end = self.text.find("*/", self.at + 2)
+            if end < 0:
+                raise Unreadable
+            self.at = end + 2
+        elif start == "//" or start[:1] == "#":
+            end = self.text.find("\n", self.at)
+            if end < 0:
+                # On one line, the end of a comment cannot be known.
+                raise Unreadable
+            self.at = end + 1
+        else:
+            return False
+        self.note("Left out comments.", "high")
+        return True
+
+    def read_value(self, depth: int) -> object:
+        """The value at the next character."""
+        if depth > _DEEPEST:
+            raise Unreadable
+        first = self.peek()
+        if first == "{":
+            return self._read_object(depth)
+        if first in ("[", "("):
+            return self._read_array(first, depth)
+        if first in _QUOTES:
+            return self._read_string(first)
+        if first and first in "+-.0123456789":
+            return self._read_number()
+        return self._read_literal()
+
+    def _read_object(self, depth: int) -> dict[str, object]:
+        found: dict[str, object] = {}
+        self.at += 1
+        while True:
+            here = self.peek()
+            if here == "}":
+                self.at += 1
+                return found
+            if not here:
+                self._close_at_end()
+                return found
+            name = self._read_name(here)
+            self._skip_colon()
+            value = self.read_value(depth + 1)
+            if name in found and found[name] != value:
+                raise Unreadable
+            found[name] = value
+            if not self._skip_comma("}"):
+                return found
+
+    def _read_array(self, opening: str, depth: int) -> list[object]:
+        closing = _CLOSING[opening]
+        if opening == "(":
+            self.note("Read a Python tuple as a list.", "high")
+        found: list[object] = []
+        self.at += 1
+        while True:
+            here = self.peek()
+            if here == closing:
+                self.at += 1
+                break
+            if not here:
+                self._close_at_end()
+                break
+            found.append(self.read_value(depth + 1))
+            if not self._skip_comma(closing):
+                break
+        if opening == "(" and len(found) == 1 and self.text[self.at - 2 : self.at - 1] != ",":
+            # Parentheses around one value are not a tuple.
+            raise Unreadable
+        return found
+
+    def _skip_comma(self, closing: str) -> bool:
+        """Go over a comma; False when the container ends here. What is missing at the end of the text is closed."""
+        here = self.peek()
+        if here == closing:
+            self.at += 1
+            return False
+        if not here:
+            self._close_at_end()
+            return False
+        if here == ",":
+            self.at += 1
+            after = self.peek()
+            if after == closing:
+                self.note("Left out a comma before a closing bracket.", "high")
+            elif not after:
+                self.note("Left out a comma at the end.", "low")
+            return True
+        raise Unreadable
+
+    def _close_at_end(self) -> None:
+        """The text ends inside a container: behind a complete text or container only closing brackets are missing."""
+        end = self.text.rstrip()[-1:]
+        self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
+
+    def _read_name(self, here: str) -> str:
+        if here in _QUOTES:
+            name = self._read_string(here)
+            if self.at >= len(self.text):
+                raise Unreadable
+            return name
+        found = _NAME.match(self.text, self.at)
+        if found is None:
+            raise Unreadable
+        self.at = found.end()
+        self.note("Put quotation marks around names.", "high")
+        return found[0]
+
+    def _skip_colon(self) -> None:
+        here = self.peek()
+        if here == "=":
+            self.at += 2 if self.text[self.at + 1 : self.at + 2] == ">" else 1
+            self.note("Read an equals sign as a colon.", "medium")
+        elif here == ":":
+            self.at += 1
+        else:
+            raise Unreadable
+
+    def _read_string(self, opening: str) -> str:
+        closing = _QUOTES[opening]
+        if opening != '"':
+            self.note("Replaced other quotation marks by double ones.", "high")
+        pieces: list[str] = []
+        stops = _STOPS[closing]
+        self.at += 1
+        while True:
+            found = stops.search(self.text, self.at)
+            if found is None:
+                pieces.append(self.text[self.at :])
+                self.at = len(self.text)
+                self.note("Closed the text that was open at the end.", "low")
+                break
+            pieces.append(self.text[self.at : found.start()])
+            self.at = found.end()
+            if found[0] == closing:
+                break
+            if found[0] == "\\":
+                pieces.append(self._read_escape())
+            else:
+                self.note("Escaped control characters inside a text.", "high")
+                pieces.append(found[0])
+        written = "".join(pieces)
+        if any("\ud800" <= sign <= "\udfff" for sign in written):
+            written = written.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return written
+
+    def _read_escape(self) -> str:
+        sign = self.text[self.at : self.at + 1]
+        if sign == "u":
+            digits = self.text[self.at + 1 : self.at + 5]
+            if len(digits) == 4 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
+                self.at += 5
+                return chr(int(digits, 16))
+            raise Unreadable
+        if sign == "\n":
+            raise Unreadable
+        known = _ESCAPES.get(sign)
+        if known is not None:
+            self.at += 1
+            if sign in "'`":
+                self.note("Read escapes that JSON does not have.", "high")
+            return known
+        # A path or a regular expression whose backslashes were not doubled.
+        self.note("Doubled backslashes that begin no escape of JSON.", "medium")
+        return "\\"
+
+    def _read_number(self) -> object:
+        found = _NUMBER.match(self.text, self.at)
+        if found is None or found.end() - found.start() > _LONGEST_NUMBER:
+            raise Unreadable
+        text = found[0]
+        if not _JSON_NUMBER.fullmatch(text):
+            if re.match(r"[+-]?0[0-9]", text):
+                # A leading zero is octal in some languages, and part of a code in others.
+                raise Unreadable
+            self.note("Wrote numbers as JSON writes them.", "high")
+            text = text.replace("_", "")
+        self.at = found.end()
+        if "." in text or "e" in text or "E" in text:
+            value = float(text)
+            if value in (float("inf"), float("-inf")):
+                raise Unreadable
+            return value
+        return int(text)
+
+    def _read_literal(self) -> object:
+        found = _WORD.match(self.text, self.at)
+        if found is None:
+            raise Unreadable
+        word = found[0]
+        if word in _LITERALS:
+            self.at = found.end()
+            return _LITERALS[word]
+        if word in _FOREIGN:
+            self.at = found.end()
+            self.note("Read Python and JavaScript words for true, false and null.", "high")
+            return _FOREIGN[word]
+        raise Unreadable
+
+
+_STOPS = {closing: re.compile(f"[{re.escape(closing)}\\\\\x00-\x1f]") for closing in sorted(set(_QUOTES.values()))}
+
+
+class Recovered(msgspec.Struct, frozen=True, kw_only=True):
+    """The value that a text was meant to contain; `steps` has a sentence for each departure from JSON."""
+
+    value: object
+    steps: tuple[str, ...]
+    confidence: Confidence
+
+
+def recover(text: str) -> Recovered | None:
+    """Return the JSON value that `text` was meant to contain, or None where that is uncertain.
+
+    For JSON itself, `steps` is empty. Beyond JSON, an object or an array is read in the notations of Python and
+    JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
+    missing. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
+
+    Example:
+        >>> recover("Here you are: {'limit': 10}").value
+        {'limit': 10}
+    """
+    if len(text) > _LONGEST:
+        return None
+    bare = text.strip().removeprefix("\ufeff").strip()
+    try:
+        return _decode_nested(_parse_json(bare), (), "high")
+    except (ValueError, RecursionError):
+        pass
+    for inner, step, confidence in _candidates(bare):
+        reading = _read_leniently(inner)
+        if reading is not None:
+            return _accept(reading, inner, step, confidence)
+    return None
+
+
+_LONGEST = 4_000_000
+
+
+def _parse_json(text: str) -> object:
+    """JSON and nothing else; whole numbers of any size stay exact."""
+    return cast("object", json.loads(text, parse_constant=_refuse_constant, parse_float=_parse_finite))
+
+
+def _parse_finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse_constant(digits)
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON value")
+
+
+_FENCE = re.compile(r"```[ \t]{0,9}[\w+-]{0,20}[ \t]{0,9}\r?\n(.*?)(?:\r?\n[ \t]*)?```", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
+_BRACKET = re.compile(r"[{}\[\]]")
+_PAIRS = (("{", "}"), ("[", "]"))
+_AROUND = "Left out the words around the JSON."
+_MOST_OPENINGS = 8
+
+
+def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
+    """Parts of a text that may be the value: all of it, its one fenced block, then from each opening bracket on."""
+    if text[:1] in "{[(\"'":
+        yield text, "", "high"
+    if "```" in text:
+        blocks = [block[1] for block in _FENCE.finditer(text)]
+        if len(blocks) > 1:
+            return
+        if blocks:
+            yield blocks[0].strip(), "Took the JSON out of its Markdown fence.", "high"
+        elif text.startswith("```"):
+            # The fence was never closed: the text may have been cut.
+            yield text.split("\n", 1)[-1].strip(), "Took the JSON out of its Markdown fence.", "medium"
+        return
+    for _, opening in zip(range(_MOST_OPENINGS), _OPENING.finditer(text), strict=False):
+        start = opening.start()
+        # A part of a value that could not be read is not the value.
+        if start and all(text.count(left, 0, start) == text.count(right, 0, start) for left, right in _PAIRS):
+            yield text[start:], _AROUND, "medium"
+
+
+def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
+    """The value that was read, or None where the text behind it makes it doubtful."""
+    steps = ((step,) if step else ()) + reading.steps
+    sure = least((confidence, reading.confidence))
+    rest = text[reading.end :].strip()
+    if rest:
+        if set(rest) <= set("}])"):
+            steps, sure = (*steps, "Left out closing brackets that close nothing."), least((sure, "medium"))
+        elif rest in (";", ","):
+            steps = (*steps, "Left out what follows the JSON.")
+        elif _BRACKET.search(rest) or not (is_object(reading.value) or is_array(reading.value)):
+            # More brackets follow: which of them holds the arguments is a guess.
+            return None
+        else:
+            steps, sure = (steps if _AROUND in steps else (*steps, _AROUND)), least((sure, "medium"))
+    return _decode_nested(reading.value, steps, sure)
+
+
+def _read_leniently(text: str) -> LenientValue | None:
+    try:
+        return read(text)
+    except Unreadable:
+        return None
+
+
+_DEEPEST_ENCODING = 3
+
+
+def _decode_nested(value: object, steps: tuple[str, ...], confidence: Confidence) -> Recovered | None:
+    """The value; a text that is JSON in itself is decoded again."""
+    for _ in range(_DEEPEST_ENCODING):
+        if not isinstance(value, str) or value.strip()[:1] not in ("{", "[", '"'):
+            break
+        text = value.strip()
+        try:
+            value = _parse_json(text)
+        except (ValueError, RecursionError):
+            reading = _read_leniently(text)
+            if reading is None or text[reading.end :].strip():
+                break
+            value, confidence, steps = reading.value, least((confidence, reading.confidence)), (*steps, *reading.steps)
+        steps = (*steps, "Decoded JSON that was encoded twice.")
+    if steps and not (is_object(value) or is_array(value)):
+        return None
+    return Recovered(value=value, steps=steps, confidence=confidence)

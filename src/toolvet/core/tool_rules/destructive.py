@@ -1,0 +1,240 @@
+"""Which tools may do harm, judged by their annotations, their name and the beginning of their description.
+
+Nothing here proves that a tool is harmless. It decides what an assessment calls without the user's consent, so a doubt
+counts against calling; but a name that only mentions an action (`list_orders`, `commit_log`) raises no doubt.
+
+    name         get_or_create_book
+    words        get, or, create, book
+    verbs        get (it reads), and create (mild: it changes something), which "or" adds
+    actions        create, "its name says 'create'"
+    called       no, for that reason; yes, if the annotations say readOnlyHint: true
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final, Literal
+
+import msgspec
+
+from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import members
+from toolvet.core.redact import word_segments
+from toolvet.core.tool_rules.subject import ToolDefinition
+
+Force = Literal["read", "mild", "strong"]
+_LONGEST_NAME: Final = 256
+_ADDENDS: Final = 2
+_LONGEST_DESCRIPTION: Final = 2_000
+_LONGEST_BEGINNING: Final = 400
+_LOOK_AHEAD: Final = (
+    6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
+)
+_WORD: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
+
+
+def why_not_called(tool: ToolDefinition) -> str | None:
+    """Why this tool is not called without consent, quoting the word or the annotation; None when it may be called.
+
+    Strong words (delete, send, pay, execute …) and `destructiveHint: true` always count. A mild word (create, update,
+    set …) does not when the tool says `readOnlyHint: true`, or `destructiveHint: false` and nothing of readOnlyHint.
+    """
+    read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
+    if destructive is True:
+        return "its annotations say destructiveHint: true"
+    if read_only is False and destructive is not False:
+        return "its annotations say readOnlyHint: false, and not destructiveHint: false"
+    actions = tuple(find_actions(tool))
+    for action in actions:
+        if action.force == "strong":
+            return action.reason
+    if read_only is True or (destructive is False and read_only is not False) or _adds_numbers(tool, actions):
+        return None
+    return next((action.reason for action in actions), None)
+
+
+class ToolAction(msgspec.Struct, frozen=True):
+    """A verb of a tool that changes something: the verb's base form, how strong it is, and a reason that quotes it."""
+
+    word: str
+    force: Force
+    reason: str
+
+    @property
+    def changes(self) -> bool:
+        """Whether it always changes something: `delete` does, and `execute` may only read."""
+        return self.word in _load_words().changes
+
+    @property
+    def destroys(self) -> bool:
+        """Whether it removes or overwrites something."""
+        return self.word in _load_words().destroys
+
+
+def find_actions(tool: ToolDefinition) -> Iterator[ToolAction]:
+    """The actions in the tool's name and then in its description; verbs that only read or compute are left out."""
+    begins = _read_from_verb(tool.description)[:1]
+    looks = any(stem in _load_words().read or stem == "return" for word in begins for stem in _stems(word))
+    for verb in _find_verbs(word_segments(tool.name[:_LONGEST_NAME])):
+        # `type` that "returns the type of a value" is a noun.
+        noun = looks and verb.force == "mild" and verb.word in _load_words().noun
+        if verb.force != "read" and not noun:
+            yield ToolAction(verb.word, verb.force, f"its name says '{verb.word}'")
+    yield from _find_in_description(tool.description)
+
+
+class _Verb(msgspec.Struct, frozen=True):
+    word: str
+    force: Force
+
+
+def _find_verbs(words: Sequence[str]) -> Iterator[_Verb]:
+    """The first verb of a name, and those that follow "and" or "or"."""
+    data = _load_words()
+    if any(word in data.about for word in words[1:]):
+        return
+    found = False
+    for index, word in enumerate(words):
+        previous = words[index - 1] if index else ""
+        force = data.force(word)
+        if force is None or _is_noun(words, index):
+            continue
+        if found and previous not in data.joins and not (previous == "read" and word == "write"):
+            continue
+        found = True
+        yield _Verb(word, force)
+
+
+def _is_noun(words: Sequence[str], index: int) -> bool:
+    """Whether a word of a name is a thing and not an action, as `order` in `order_history`."""
+    data, word = _load_words(), words[index]
+    if index and words[index - 1] in data.heads:
+        return True
+    if word not in data.noun:
+        return False
+    following = words[index + 1] if index + 1 < len(words) else ""
+    return following in data.tails or (index > 0 and word in data.noun_unless_first)
+
+
+def _find_in_description(description: str) -> Iterator[ToolAction]:
+    """The actions in the first sentence of a description."""
+    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
+    data = _load_words()
+    for pattern in data.dangerous:
+        match = pattern.search(sentence)
+        if match:
+            yield ToolAction("execute", "strong", f"its description says '{match[0].strip()}'")
+            return
+    if data.harmless.search(sentence):
+        return
+    words = _read_from_verb(sentence)
+    for index, word in enumerate(words[:_LOOK_AHEAD]):
+        if index and words[index - 1].lower() not in {"and", "or", "then"}:
+            continue
+        following = words[index + 1].lower() if index + 1 < len(words) else ""
+        for stem in _stems(word):
+            force = data.force(stem)
+            # "Fetches posts and comments": a verb has an object, and these words are nouns as often.
+            noun = stem in data.noun and (
+                following in data.tails or (index > 0 and following in {"", ",", *data.heads})
+            )
+            if force in {"mild", "strong"} and not noun:
+                place = "begins with" if index == 0 else "says"
+                yield ToolAction(stem, force, f"its description {place} '{word}'")
+
+
+def _read_from_verb(sentence: str) -> tuple[str, ...]:
+    """The words from the verb on: "This tool permanently deletes a file" begins with `deletes`."""
+    text = sentence[:_LONGEST_DESCRIPTION].strip()
+    lead = _load_words().lead_ins.match(text)
+    rest = text[lead.end() :] if lead else text
+    words = tuple(_WORD.findall(rest[:_LONGEST_BEGINNING]))
+    return words or tuple(_WORD.findall(text[:_LONGEST_BEGINNING]))
+
+
+def _stems(word: str) -> frozenset[str]:
+    """The base forms that an English verb form may have: `Deletes`, `pushes`, `Applies`, `Executing`."""
+    word = word.lower()
+    found = {word}
+    if word.endswith("ies"):
+        found.add(word[:-3] + "y")
+    if word.endswith("es"):
+        found.add(word[:-2])
+    if word.endswith("s"):
+        found.add(word[:-1])
+    if word.endswith("ing"):
+        found |= {word[:-3], word[:-3] + "e"}
+    return frozenset(found)
+
+
+def _adds_numbers(tool: ToolDefinition, actions: Sequence[ToolAction]) -> bool:
+    """Whether the only action is `add` and all parameters are numbers: `add(a, b)` is arithmetic."""
+    schemas = tuple(members(schema) for schema in tool.properties.values())
+    kinds = {str(schema.get("type")) for schema in schemas}
+    numeric = len(schemas) >= _ADDENDS and kinds <= {"number", "integer"}
+    return numeric and all(action.word == "add" for action in actions)
+
+
+class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`destructive.toml` as it is written."""
+
+    read: frozenset[str]
+    strong: frozenset[str]
+    changes: frozenset[str]
+    destroys: frozenset[str]
+    mild: frozenset[str]
+    noun: frozenset[str]
+    noun_unless_first: frozenset[str]
+    tails: frozenset[str]
+    heads: frozenset[str]
+    about: frozenset[str]
+    joins: frozenset[str] = msgspec.field(name="and")
+    lead_ins: str
+    harmless: str
+    dangerous: tuple[str, ...]
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+class _DestructiveWords(msgspec.Struct, frozen=True):
+    """The same, ready for use."""
+
+    read: frozenset[str]
+    strong: frozenset[str]
+    changes: frozenset[str]
+    destroys: frozenset[str]
+    mild: frozenset[str]
+    noun: frozenset[str]
+    noun_unless_first: frozenset[str]
+    tails: frozenset[str]
+    heads: frozenset[str]
+    about: frozenset[str]
+    joins: frozenset[str]
+    lead_ins: re.Pattern[str]
+    harmless: re.Pattern[str]
+    dangerous: tuple[re.Pattern[str], ...]
+
+    def force(self, word: str) -> Force | None:
+        """How much a verb does; None for a word that is not a known verb."""
+        if word in self.strong:
+            return "strong"
+        if word in self.mild:
+            return "mild"
+        return "read" if word in self.read else None
+
+
+@cache
+def read_destructive_source() -> _Source:
+    """The words as they are written in the file, with hits and misses."""
+    return read_toml("toolvet.core.tool_rules", "destructive.toml", _Source)
+
+
+@cache
+def _load_words() -> _DestructiveWords:
+    source = read_destructive_source()
+    return _DestructiveWords(
+        **{name: getattr(source, name) for name in _DestructiveWords.__struct_fields__[:11]},
+        lead_ins=re.compile(source.lead_ins),
+        harmless=re.compile(source.harmless),
+        dangerous=tuple(map(re.compile, source.dangerous)),
+    )

@@ -1,0 +1,383 @@
+"""The subjects of rules: a tool as it is defined, a call as it went, a server as it was seen.
+
+The rules do not know where these come from: an assessment fills them from calls that it made, and a proxy could fill
+them from calls that it passed on.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final, Literal, cast
+
+import msgspec
+
+from toolvet.core.checks.capability import Level, ValidationReply
+from toolvet.core.checks.result import ResultVerdict
+from toolvet.core.json_value import members, names
+from toolvet.core.schema import Violation
+
+FOREIGN_ORIGIN: Final = "https://attacker.example"  # What the probes say that they come from.
+# How the HTTP layers of the Python SDK (which FastMCP is built on) and the TypeScript SDK refuse a Content-Type.
+_PYTHON: Final = ("Invalid Content-Type header",)
+_TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/json",)
+PLACE_OF_PROBES: Final = "/transport/"  # What the JSON Pointers of findings about probes begin with.
+# Statuses that say nothing of the probe: credentials are wanted, or there were too many requests.
+UNJUDGED: Final = frozenset({401, 429})
+
+
+class HttpExchange(msgspec.Struct, frozen=True, kw_only=True):
+    """One probe and what came back.
+
+    `probe` is its id, `sent` says in a phrase what was sent, and `wanted` what should come back. `status` is None where
+    no response came; `failure` then says why. `body` is its head. `is_result` says whether the body is a JSON-RPC
+    result (or an array with one), `code`, `words` and `data` are those of a JSON-RPC error. `as_wanted` says whether
+    the protocol wants this response; None where none came.
+    """
+
+    probe: str
+    sent: str = ""
+    wanted: str = ""
+    status: int | None = None
+    headers: Mapping[str, str] = {}
+    body: str = ""
+    is_result: bool = False
+    code: int | None = None
+    words: str = ""
+    data: Any = None
+    failure: str = ""
+    as_wanted: bool | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def is_served(self) -> bool:
+        """Whether the request was carried out: a JSON-RPC result came back."""
+        return self.is_success and self.is_result
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the request was refused, by a status 4xx or by a JSON-RPC error that is not an internal one."""
+        refused = self.status is not None and 400 <= self.status < 500
+        return refused or (self.is_success and self.code is not None)
+
+    @property
+    def media_type(self) -> str:
+        """The content type of the response without parameters; "" if it has none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def outcome(self) -> Literal["answered", "refused", "failed"]:
+        """The response in a word: refused (4xx or a JSON-RPC error), failed (5xx or none at all), else answered."""
+        if self.status is None or self.status >= 500:
+            return "failed"
+        return "refused" if self.is_refused else "answered"
+
+
+class HttpSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The HTTP transport of a server, as the probes saw it.
+
+    `place` is where the host is, by its name alone. `has_credentials` says whether the user's headers went with the
+    requests. `legacy` and `modern` are the protocol eras that the server speaks, `revision` what it agreed to in the
+    handshake. `session_ids` are those that it issued, and `is_session_illegal` says that one was not visible ASCII.
+    `sdk` is the SDK that its words give away, or "". `not_probed` says why probes are missing.
+    """
+
+    place: Literal["loopback", "private", "public"] = "loopback"
+    is_encrypted: bool = False
+    has_credentials: bool = False
+    legacy: bool = False
+    modern: bool = False
+    revision: str = ""
+    session_ids: tuple[str, ...] = ()
+    is_session_illegal: bool = False
+    exchanges: tuple[HttpExchange, ...] = ()
+    sdk: Literal["", "fastmcp", "python", "typescript"] = ""
+    not_probed: str = ""
+
+    def find(self, probe: str) -> HttpExchange | None:
+        """The exchange of this probe; None where it was not sent."""
+        return next((exchange for exchange in self.exchanges if exchange.probe == probe), None)
+
+    def is_served(self, probe: str) -> bool:
+        """Whether this probe was sent and carried out."""
+        exchange = self.find(probe)
+        return exchange is not None and exchange.is_served
+
+    @property
+    def is_local(self) -> bool:
+        """Whether web pages can reach this server only through the browser of a user: this is what rebinding is for."""
+        return self.place != "public"
+
+    @property
+    def is_open_to_pages(self) -> bool:
+        """Whether a page of another web site can send this server requests, without rebinding its name.
+
+        A browser asks first (a preflight) before it sends JSON to another site, and does not ask for text/plain.
+        """
+        asked = self.find("preflight")
+        if asked is None or not self.is_served("foreign-origin"):
+            return False
+        headers = asked.headers
+        allowed = headers.get("access-control-allow-headers", "").lower()
+        may_post = headers.get("access-control-allow-origin") in {"*", FOREIGN_ORIGIN}
+        return self.is_served("text-plain") or (may_post and ("content-type" in allowed or "*" in allowed))
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether requests without the user's credentials are refused, so that a web page cannot make any."""
+        exchange = self.find("no-credentials")
+        return exchange is not None and exchange.status in {401, 403}
+
+
+def recognise_sdk(
+    exchanges: Sequence[HttpExchange], tools: Sequence[Mapping[str, object]]
+) -> Literal["", "fastmcp", "python", "typescript"]:
+    """Name the SDK that the words of refusals give away. FastMCP also marks its tools: `tools` are their `_meta`.
+
+    >>> recognise_sdk([HttpExchange(probe="text-plain", status=400, body="Invalid Content-Type header")], [])
+    'python'
+    """
+    words = [f"{exchange.words}\n{exchange.body}" for exchange in exchanges if not exchange.is_served]
+    if any(phrase in text for text in words for phrase in _TYPESCRIPT):
+        return "typescript"
+    if any(phrase in text for text in words for phrase in _PYTHON):
+        return "fastmcp" if any("fastmcp" in meta for meta in tools) else "python"
+    return ""
+
+
+def place_in_report(probe: str) -> str:
+    """The JSON Pointer of a finding about this probe: findings and probes are joined by it.
+
+    >>> place_in_report("foreign-origin")
+    '/transport/foreign-origin'
+    """
+    return f"{PLACE_OF_PROBES}{probe}"
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of `tools/list`, as the server sent it.
+
+    `raw` is the entry itself, `position` its place in the list over all pages. The other fields are what could be read
+    from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are not
+    an object are empty.
+    """
+
+    raw: Any
+    position: int = 0
+    name: str = ""
+    description: str = ""
+    input_schema: Any = None
+    output_schema: Any = None
+    annotations: Mapping[str, Any] = {}
+
+    @property
+    def schema(self) -> Mapping[str, object] | None:
+        """The inputSchema, if it is an object."""
+        return _object(self.input_schema)
+
+    @property
+    def result_schema(self) -> Mapping[str, object] | None:
+        """The outputSchema, if it is an object."""
+        return _object(self.output_schema)
+
+    @property
+    def properties(self) -> Mapping[str, object]:
+        """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
+        return members(members(self.input_schema).get("properties"))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the required parameters."""
+        return names(members(self.input_schema).get("required"))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the schema forbids arguments that it does not name (so that an unknown one is invalid)."""
+        schema = members(self.input_schema)
+        return schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False
+
+    @property
+    def runs_as_task(self) -> bool:
+        """2025-11-25: a tool with `execution.taskSupport: "required"` is right to refuse a plain call."""
+        return members(members(self.raw).get("execution")).get("taskSupport") == "required"
+
+
+def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
+    """The definition in an entry of a tool list (`raw`), at its `position` in that list.
+
+    Total: any entry is some definition, perhaps one without a name.
+    """
+    entry = members(raw)
+    name, description = entry.get("name"), entry.get("description")
+    return ToolDefinition(
+        raw=raw,
+        position=position,
+        name=name if isinstance(name, str) else "",
+        description=description if isinstance(description, str) else "",
+        input_schema=entry.get("inputSchema"),
+        output_schema=entry.get("outputSchema"),
+        annotations=members(entry.get("annotations")),
+    )
+
+
+def _object(value: object) -> Mapping[str, object] | None:
+    return members(cast("object", value)) if isinstance(value, dict) else None
+
+
+class Outcome(StrEnum):
+    """The kind of answer to a call. `RESULT` is a tool result (with or without isError), the others are not."""
+
+    RESULT = "result"
+    PROTOCOL_ERROR = "protocol_error"
+    TIMEOUT = "timeout"
+    SERVER_DIED = "server_died"
+    INVALID_MESSAGE = "invalid_message"
+
+
+Category = Literal["progressive", "happy_path", "edge_case", "boundary", "error_case"]
+
+
+class IntendedViolation(msgspec.Struct, frozen=True, kw_only=True):
+    """The fault that the arguments of an error case have on purpose.
+
+    `keyword` is the JSON Schema keyword that is broken ("additionalProperties" also for an unknown argument that the
+    schema does not forbid), `pointer` the place in the arguments, `property` the name that is missing or unknown,
+    `detail` a phrase for people. `declared` is False when the schema allows it after all.
+    """
+
+    keyword: str
+    pointer: str = ""
+    property: str | None = None
+    detail: str = ""
+    declared: bool = True
+
+
+class ProtocolError(msgspec.Struct, frozen=True, kw_only=True):
+    """A JSON-RPC error object."""
+
+    code: int | None
+    message: str
+    data: Any = None
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict of a server's own validator on a call. `levels` are those that it checks; empty if unknown."""
+
+    reply: ValidationReply
+    levels: tuple[Level, ...] = ()
+
+
+class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a very large answer in whose place rules have an excerpt.
+
+    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole, where it has few
+    values, or else the excerpt; structured content was then not compared with the outputSchema. `borders` are texts
+    around the places where the excerpt was cut, to look for secrets in.
+    """
+
+    size: int
+    verdict_on: Literal["whole", "excerpt"] = "whole"
+    borders: tuple[str, ...] = ()
+
+
+class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One `tools/call` and what came of it.
+
+    `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when
+    a scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT; `error_verdict` is the
+    verdict on a protocol error, read as the error result that it should have been; None where there is none.
+    `detail` holds what is known of an outcome without an answer (exit code, last words on stderr, why a message was
+    invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
+    gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
+    its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
+    `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
+    `result` or `error` is only an excerpt of a very large answer.
+    """
+
+    tool: ToolDefinition
+    arguments: Any
+    outcome: Outcome
+    category: Category | None = None
+    result: Any = None
+    error: ProtocolError | None = None
+    verdict: ResultVerdict | None = None
+    error_verdict: ResultVerdict | None = None
+    violations: tuple[Violation, ...] = ()
+    breach: IntendedViolation | None = None
+    duration_ms: float = 0.0
+    protocol_version: str = ""
+    detail: str = ""
+    preview: Preview | None = None
+    known_paths: tuple[str, ...] = ()
+    absent: str = ""
+    present: Any = None
+    excerpt: AnswerExcerpt | None = None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the server refused the arguments: an error about them, in either form; never a crash."""
+        if self.outcome is Outcome.PROTOCOL_ERROR:
+            return self.error is not None and self.error.code in {-32602, -32600}
+        return self.verdict is not None and self.verdict.error_kind == "business" and self.verdict.reports_error
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call came back as a success that reports no error."""
+        return (
+            self.outcome is Outcome.RESULT
+            and self.verdict is not None
+            and not self.verdict.is_error
+            and not self.verdict.error_without_flag
+        )
+
+
+class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):
+    """Something on the wire that no server should send: its `kind` (noise, duplicate_answer, …) and the words."""
+
+    kind: str
+    evidence: str = ""
+
+
+class ValidationSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability `toolValidation` as it was seen, on a server that announces it, rightly or wrongly.
+
+    `method` is the tool that validates, `asked` how often it was asked. `announcement_problems` are sentences about
+    what was announced: `announced` is False when they leave no announcement. `failures` says, once for each time, why
+    asking brought no verdict.
+    """
+
+    announced: bool
+    method: str
+    asked: int = 0
+    announcement_problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
+
+    `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
+    `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
+    only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
+    `overfilled` says how much the server wrote into its folders, where that was more than allowed.
+    `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
+    announces resources or prompts, and no tools.
+    """
+
+    tools: tuple[ToolDefinition, ...]
+    protocol_version: str = ""
+    unknown_tool: ObservedCall | None = None
+    anomalies: tuple[WireAnomaly, ...] = ()
+    listing_problems: tuple[str, ...] = ()
+    validation: ValidationSeen | None = None
+    calls: tuple[ObservedCall, ...] = ()
+    odd_arguments: tuple[ObservedCall, ...] = ()
+    http: HttpSeen | None = None
+    is_without_tools: bool = False
+    overfilled: str = ""
+
+    def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
+        """The words of all anomalies of these kinds, in the order they came."""
+        return tuple(anomaly.evidence for anomaly in self.anomalies if anomaly.kind in kinds)

@@ -1,0 +1,32 @@
+# What this package offers; `__init__.py` loads each name when it is first asked for.
+
+from toolvet.core.turn.check import (
+    CLEAN as CLEAN,
+    AnswerCheck as AnswerCheck,
+    AnswerOptions as AnswerOptions,
+    BestAnswer as BestAnswer,
+    best_answer as best_answer,
+    check_answer as check_answer,
+    check_answers as check_answers,
+    quality_summary as quality_summary,
+    regeneration_advice as regeneration_advice,
+)
+from toolvet.core.turn.conversation import (
+    SHORTEST as SHORTEST,
+    CallVerdict as CallVerdict,
+    ConversationCheck as ConversationCheck,
+    ConversationVerdict as ConversationVerdict,
+    TurnVerdict as TurnVerdict,
+    check_conversation as check_conversation,
+)
+from toolvet.core.turn.ending import (
+    CLAIMED_WITHOUT_CALL as CLAIMED_WITHOUT_CALL,
+    claim_signal as claim_signal,
+    judged_ending as judged_ending,
+)
+from toolvet.core.turn.stream import (
+    AnswerStream as AnswerStream,
+    VettedStream as VettedStream,
+    vet_stream as vet_stream,
+)
+from toolvet.core.turn.warming import prepare as prepare

@@ -1,0 +1,98 @@
+"""Checks an answer against the tool calls that it rests on: claims, values and failures that they do not support.
+
+Nothing here asks a model, and every finding quotes both sides: the words of the answer (`evidence`) and what the calls
+say instead (`against`).
+
+    answer   I've sent the email. Your order 8841 comes to $59.90.
+    calls    get_order(id="8841") returned {"total": 49.9}
+
+1. `toolvet.core.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its
+   tool can do, by its name. Here: `get_order` succeeded, and only reads.
+2. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, and by the words of the tools): "I've
+   sent the email", of the family `send`. `support` looks for a call that did it: there is none.
+3. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
+   where it honestly reports one. Here: none failed.
+4. `mentions` reads the values of the answer: the numbers 8841 and 59.90 (`tokens` has how values are written).
+   `evidence` has those of the calls and of the question, `figures` and `dates` what follows from them by calculation
+   and by spans of time. `values` compares: 8841 is an argument; 59.90 is in no result and follows from none. It weighs,
+   as it differs from 49.90 by one digit.
+5. `extent` finds answers that take a part for the whole: a page of orders for all of them.
+
+    claimed_without_call  0.7   "I've sent the email"  against: only get_order was called
+    unsupported_number    0.35  "59.90"                against: not in the results of get_order; there it is 49.9
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from toolvet.core.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
+from toolvet.core.messages import ToolCall, earlier_calls, read_calls
+from toolvet.core.turn.grounding.claims import said
+from toolvet.core.turn.grounding.evidence import Evidence
+from toolvet.core.turn.grounding.extent import cut_calls, overstated
+from toolvet.core.turn.grounding.failures import FailedCalls, reports_failure, tool_faults
+from toolvet.core.turn.grounding.outcome import TurnVocabulary, outcome_of
+from toolvet.core.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.core.turn.grounding.values import unsupported
+
+__all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
+
+
+def ground(
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None = None,
+    signals: Sequence[FailureSignal] = (),
+) -> list[FailureSignal]:
+    """Return what `text` says that the tool calls of its turn do not support, in order of position. Total and pure.
+
+    Args:
+        text: The answer.
+        calls: The tool calls of the turn in any shape that `read_calls` knows. Empty means that no tool was called:
+            then only claims of actions are checked.
+        question: What else the facts of the answer may come from: the person's message, or the messages of the
+            conversation with their system prompt and earlier turns; what the assistant said in them counts for nothing.
+        signals: The signals of the text alone. An answer that reports a failure does not keep silent about one.
+    """
+    return with_calls(text, calls, question, signals).found
+
+
+class ComparedAnswer(NamedTuple):
+    """The signals of the text that stay, those that the calls give, and the calls that failed or brought a part."""
+
+    kept: list[FailureSignal]
+    found: list[FailureSignal]
+    failed: tuple[CallFailure, ...]
+    partial: tuple[PartialCall, ...]
+
+
+def with_calls(
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None,
+    signals: Sequence[FailureSignal],
+    *,
+    goes_on: bool = False,
+) -> ComparedAnswer:
+    """Compare an answer with the calls of its turn.
+
+    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on` says
+    that another call follows the text, so that it need not say what failed.
+    """
+    outcomes = [outcome_of(call) for call in read_calls(calls)]
+    # Results of earlier turns support what this one says; their failures do not count against it.
+    before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+    every = [*before, *outcomes] if before else outcomes
+    words = said(text, words=TurnVocabulary(every), moot=moot_families(every))
+    admits = reports_failure(words, signals)
+    failures = FailedCalls(text, outcomes)
+    found = ClaimSupport(every).unfounded(text, words, admits=admits)
+    if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
+        found += failures.unmentioned(words, signals)
+    if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
+        found += tool_faults(text, outcomes)
+    found += overstated(text, outcomes)
+    if every and not (admits and all(outcome.failed for outcome in every)):
+        found += unsupported(text, Evidence(every, question))
+    ordered = sorted(found, key=lambda signal: signal.position or 0)
+    return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))

@@ -1,0 +1,273 @@
+"""Whether the calls of a turn did what an answer claims."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+
+from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.matching import Hit
+from toolvet.core.schema.naming import words_of
+from toolvet.core.turn.grounding.claims import MadeClaim, Said, ids_in
+from toolvet.core.turn.grounding.clause import LEADING
+from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
+from toolvet.core.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
+
+AFTER_FAILURE = "claimed_success_after_failure"
+WITHOUT_CALL = "claimed_without_call"
+_AROUND = 40
+_MOST_SIGNALS = 8
+_WEIGHT_AFTER_FAILURE = 0.85
+_WEIGHT_WITHOUT_CALL = 0.7
+# The answer reports some failure, perhaps this one.
+_WEIGHT_ADMITTED = 0.5
+# A state may have come about without this turn's calls, and another tool may have done it on the side.
+_WEIGHT_PASSIVE = 0.45
+_WEIGHT_OTHER = 0.4
+# A hint for a reader: a tool of another kind may have done it as well, or what was made is a text of the answer.
+_WEIGHT_HINT = 0.2
+_REST = re.compile(r"[^.,;:!?\n\u3002\uff01\uff1f\uff0c\u0964]{0,60}")
+_MOST_READ = 2_000_000
+_MARK = re.compile(r"[\w-]{3,40}")
+_STEM = 5
+_NO_HIT = Hit("", 0, 0)
+_SHORTEST_STEM = 3
+# The families that results report as a state, in one word or another: an order is cancelled, a seat is booked.
+_STATES = frozenset({"send", "delete", "pay", "book", "return", "exchange", "save", "run"})
+
+
+# What a program may have done before it ended with an error.
+_PARTS = frozenset({"create", "update", "delete", "save"})
+
+
+class _ClaimVerdict(msgspec.Struct, frozen=True):
+    label: str
+    weight: float
+    against: str
+
+
+class ClaimSupport:
+    """The calls of a turn, asked whether they did what an answer claims."""
+
+    def __init__(self, outcomes: Sequence[CallOutcome]) -> None:
+        self._outcomes = outcomes
+        self._read: list[str] | None = None
+        self._known_marks: dict[int, frozenset[str]] = {}
+
+    def unfounded(self, text: str, found: Said, *, admits: bool) -> list[FailureSignal]:
+        """The claims of `text` that no call supports; `admits` is whether the answer reports a failure."""
+        signals: list[FailureSignal] = []
+        seen: set[tuple[str, str]] = set()
+        judged: dict[MadeClaim, _ClaimVerdict | None] = {}
+        for claim in found.claims:
+            alike = msgspec.structs.replace(claim, hit=_NO_HIT)
+            if alike not in judged:
+                judged[alike] = self._against(claim, admits=admits)
+            verdict = judged[alike]
+            if verdict is None or (verdict.label, claim.family) in seen:
+                continue
+            seen.add((verdict.label, claim.family))
+            signals.append(_signal(text, claim.hit, verdict))
+            if len(signals) >= _MOST_SIGNALS:
+                break
+        return signals
+
+    def _against(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
+        """What speaks against a claim, or None."""
+        outcomes = self._outcomes
+        if claim.family == STATE:
+            return self._against_state(claim, admits=admits)
+        if not outcomes:
+            weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
+            return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, weight, "no tool was called")
+        if claim.family == SEARCH:
+            return None
+        abilities = [(outcome, self._ability(outcome.call.name, claim)) for outcome in outcomes]
+        able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
+        meant = self._meant(able, claim)
+        if any(not outcome.failed for outcome in meant):
+            return None
+        failed = _failed(meant, abilities)
+        if claim.passive and self._is_reported(claim, failed):
+            return None
+        if failed is not None:
+            if (admits and claim.text_work) or (failed.went_on and claim.family in _PARTS):
+                return None
+            return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
+        if claim.text_work:
+            # What speaks against work that may have been done to a text of the answer: all the calls only read.
+            if not claim.emphatic or any(can is not Ability.READS for _, can in abilities):
+                return None
+            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
+        other = any(each is Ability.OTHER and not outcome.failed for outcome, each in abilities)
+        if other and self._is_reported(claim, None):
+            return None
+        weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
+        if other:
+            # A change of another kind may do this by itself.
+            weight = (
+                _WEIGHT_HINT
+                if claim.passive or not families().family[claim.family].aside.isdisjoint(claim.things)
+                else _WEIGHT_OTHER
+            )
+        return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
+
+    def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
+        """What speaks against the state of a thing: the calls that named it failed, and no other result has it.
+
+        An error that repeats what the call sent says nothing of it.
+        """
+        asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
+        if not asked or not all(outcome.failed for outcome in asked):
+            return None
+        if any(each in text for each in claim.ids for text in self._texts()):
+            return None
+        return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted())
+
+    def _ability(self, name: str, claim: MadeClaim) -> Ability:
+        if claim.verb and claim.verb in past_forms(verb_of(name)):
+            return Ability.THIS
+        return ability(name, claim.family)
+
+    def _meant(self, able: Sequence[CallOutcome], claim: MadeClaim) -> Sequence[CallOutcome]:
+        """Of the calls that may have done it those that the claim is about: they name its identifier or its thing.
+
+        A call of another thing, which succeeded after these failed, may have done the same in another way.
+        """
+        marks = [self._marks(outcome) for outcome in able]
+        own = [place for place, mark in enumerate(marks) if not claim.ids.isdisjoint(mark)]
+        if any(not able[place].failed for place in own):
+            return able
+        kind = core_family(claim.verb) if claim.verb else claim.family
+        for places in (
+            own,
+            *([place for place, mark in enumerate(marks) if _names(mark, thing)] for thing in claim.things),
+            [place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind],
+        ):
+            # A call of another kind, which succeeded later, may have done the same.
+            if places and all(able[place].failed for place in (*places, *range(places[-1], len(able)))):
+                return [able[place] for place in places]
+        return able
+
+    def _is_reported(self, claim: MadeClaim, failed: CallOutcome | None) -> bool:
+        """Whether a result that is no error says the same: the claim repeats what was read.
+
+        Where a call `failed` to do it, only what is said of the same thing counts.
+        """
+        texts = self._texts()
+        ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
+        named = [text for text in texts if any(each in text for each in ids)]
+        own = _said_by(claim.family, claim.verb, synonyms=False)
+        if any(own.search(text) for text in named or texts):
+            return True
+        # Another word for it counts only beside the thing: an order that was delivered is no message that was sent.
+        alike = _said_by(claim.family, claim.verb, synonyms=True)
+        about = named or [text for text in texts if not claim.things or any(thing in text for thing in claim.things)]
+        return any(alike.search(text) for text in about)
+
+    def _marks(self, outcome: CallOutcome) -> frozenset[str]:
+        marks = self._known_marks.get(id(outcome))
+        if marks is None:
+            marks = self._known_marks[id(outcome)] = _marks(outcome)
+        return marks
+
+    def _texts(self) -> list[str]:
+        """The results of the calls that did not fail, in lower case."""
+        if self._read is None:
+            left = _MOST_READ
+            self._read = []
+            for outcome in self._outcomes:
+                if not outcome.failed and left > 0:
+                    text = "\n".join(outcome.texts())[:left].lower()
+                    left -= len(text)
+                    self._read.append(text)
+        return self._read
+
+
+def moot_families(outcomes: Sequence[CallOutcome]) -> frozenset[str]:
+    """The families of claims against which these calls can say nothing, so they need not be looked for.
+
+    Any call may have been a search, and a state is only doubted where a call that asked for it failed.
+    """
+    found = {SEARCH} if outcomes else set[str]()
+    if not any(outcome.failed for outcome in outcomes):
+        found.add(STATE)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1024)
+def _said_by(family: str, verb: str, *, synonyms: bool) -> re.Pattern[str]:
+    """The words by which a result says that an action happened: the verb in its spellings, or others of its family."""
+    known = families().family
+    says: frozenset[str] = known[family].says if family in known else frozenset()
+    words: set[str]
+    if not verb or not core_family(verb):
+        # Results are in English more often than answers.
+        words = {*says, *([verb] if verb else ())}
+    elif not synonyms:
+        words = {verb, *(word for word in says if word[:_STEM] == verb[:_STEM])}
+    else:
+        words = set(says) if family == "send" or (family in _STATES and core_family(verb) == ANYTHING) else set()
+    plain = "|".join(sorted((re.escape(word) for word in words if word.isascii()), key=len, reverse=True)) or r"(?!)"
+    other = "|".join(re.escape(word) for word in words if not word.isascii()) or r"(?!)"
+    # A state ("status": "cancelled", "has been cancelled", "Order cancelled."), and no word of a page ("a cancelled
+    # flight").
+    state = (
+        rf"(?:[\":=>]\s{{0,3}}|\b(?:is|are|was|were|been|be|now|status|state|successfully)\W{{1,4}})(?:{plain})(?!\w)"
+    )
+    return re.compile(rf"{state}|(?<!\w)(?:{plain})\s{{0,2}}(?:[.!?\",;\n}})\]]|\Z)|(?:{other})")
+
+
+@lru_cache(maxsize=4096)
+def core_family(verb: str) -> str:
+    """The family of a past form, as the English claims have it; "" for one that they do not have."""
+    grammar = phrases().grammar.get("en")
+    for verbs in (grammar.verbs, grammar.text_verbs, grammar.states) if grammar is not None else ():
+        match = verbs.fullmatch(verb)
+        if match is not None:
+            return match.lastgroup or ANYTHING
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(name: str) -> str:
+    """The family of a tool's own verb."""
+    return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
+
+
+def _marks(outcome: CallOutcome) -> frozenset[str]:
+    """What a call names: the words of its name, and every word of its arguments."""
+    sent = written(outcome.call.arguments)[:4_000].lower()
+    return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})
+
+
+def _names(marks: frozenset[str], thing: str) -> bool:
+    """Whether a call names a thing: "bag" is in "baggage"."""
+    return thing in marks or (len(thing) >= _SHORTEST_STEM and any(mark.startswith(thing) for mark in marks))
+
+
+def _failed(meant: Sequence[CallOutcome], abilities: Sequence[tuple[CallOutcome, Ability]]) -> CallOutcome | None:
+    """The failed call that the claim is about: of its kind, else one that changes things, else any if all failed."""
+    failed = [outcome for outcome in meant if outcome.failed]
+    if failed:
+        return failed[-1]
+    return abilities[-1][0] if all(outcome.failed for outcome, _ in abilities) else None
+
+
+def _signal(text: str, hit: Hit, verdict: _ClaimVerdict) -> FailureSignal:
+    evidence = text[hit.start : hit.end]
+    rest = None if evidence[-1:] in ".,!:" else _REST.match(text, hit.end)
+    end = hit.end if rest is None else rest.end()
+    start = hit.start + len(evidence) - len(evidence.lstrip(LEADING))
+    return FailureSignal(
+        type=SignalType.HALLUCINATION_RISK,
+        evidence=text[start:end].rstrip(),
+        weight=verdict.weight,
+        position=start,
+        context=text[max(0, start - _AROUND) : end + _AROUND],
+        label=verdict.label,
+        language=hit.id.partition(":")[0],
+        source="calls",
+        against=verdict.against,
+    )

@@ -1,6 +1,0 @@
-"""A coding agent's event, as JSON on stdin → what its client is to be told, as JSON on stdout.
-
-run (reads the input, the settings and the transcript) → dialect (a client's words ↔ HookEvent, HookAnswer)
-  → moments (before and after a tool, the end) → work, done (what was done, and what is said of it)
-  tool_lists, servers, asking: the schemas of the client's own servers; installing: the client's settings
-"""

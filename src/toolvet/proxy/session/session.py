@@ -1,0 +1,535 @@
+"""The policy core of the proxy: messages in, in order; steps out: what goes to which side, and what to record.
+
+Pure: no clock, no I/O. The driver decides how long a session waits for an answer (see `Asked`).
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from toolvet.core.checks import ValidationCall, ValidationRequest, parse_reply
+from toolvet.core.json_value import is_array, members
+from toolvet.mcp.wire import (
+    ErrorReply,
+    Id,
+    InvalidJson,
+    Message,
+    Noise,
+    Notification,
+    Request,
+    Result,
+    encode_request,
+    parse,
+    parse_answer,
+    shallow,
+    split_batch,
+)
+from toolvet.proxy.session.catalogue import Catalogue, ResultCache
+from toolvet.proxy.session.judge import end_call, judge_error, judge_result, judge_unanswered
+from toolvet.proxy.session.own_tools import add_capability, add_own_tools, answer_own_tool, is_ours, needed_tools
+from toolvet.proxy.session.pending import (
+    AmbiguousAnswers,
+    ListRequest,
+    PendingAnswer,
+    PendingCall,
+    PendingOpening,
+    PendingPage,
+    client_meta,
+    describe_failure,
+    read_call,
+)
+from toolvet.proxy.session.policy import Policies
+from toolvet.proxy.session.step import (
+    Asked,
+    CallStarted,
+    PolicyFault,
+    SchemaForgotten,
+    SchemaLearned,
+    Step,
+    ToClient,
+    ToServer,
+)
+from toolvet.proxy.session.trace import TraceSource
+from toolvet.proxy.session.unread import UnreadMessages
+from toolvet.proxy.session.vet import (
+    CallRefusal,
+    answer_refusal,
+    check_limits,
+    refused_by_server,
+    unless_audit,
+    vet_call,
+)
+
+if TYPE_CHECKING:
+    from toolvet.proxy.session.judge import Stop
+
+_CANCELLED: Final = "notifications/cancelled"
+_LIST_CHANGED: Final = "notifications/tools/list_changed"
+# Calls that are never answered must not fill the memory: the oldest go on unjudged.
+_MOST_PENDING: Final = 65_536
+_MOST_PAGES: Final = 1000
+_MOST_RESTARTS: Final = 3
+
+# A tuple, because a union would be built for every message.
+_ANSWERS: Final = (Result, ErrorReply)
+_TOO_DEEP: Final = PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply")
+
+
+class Session:
+    """The state of one stdio connection or one HTTP exchange.
+
+    Feed the messages in the order in which they came, each as its bytes without the line end, and do the returned steps
+    in order. Total: any bytes are a message.
+
+    Args:
+        policies: What to do with each tool's calls.
+        catalogue: What is known of the server. Over HTTP, pass the same one to all exchanges of a caller.
+        prefix: Begins the ids of the session's own questions; the driver makes it unguessable, so that a client's id
+            cannot be mistaken for one.
+        traces: Where trace ids come from. None: the prefix distinguishes the connection.
+    """
+
+    def __init__(
+        self,
+        policies: Policies,
+        catalogue: Catalogue | None = None,
+        *,
+        prefix: str = "toolvet:",
+        traces: TraceSource | None = None,
+    ) -> None:
+        self._policies = policies
+        self._check = policies.check
+        self._catalogue = catalogue if catalogue is not None else Catalogue()
+        if policies.fits and self._catalogue.result_cache is None:
+            self._catalogue.result_cache = ResultCache(policies.archive)
+        self._prefix = prefix
+        self._traces = traces if traces is not None else TraceSource(prefix)
+        self._pending: dict[Id, PendingAnswer] = {}
+        self.unread = UnreadMessages(policies, self._catalogue, self._pending, prefix)
+        self._held: list[PendingCall] = []
+        self._reading: ListRequest | None = None
+        self._validating: dict[str, PendingCall] = {}
+        self._calls = 0
+        self._questions = 0
+        self._requests: dict[str, Callable[[Request], list[Step]]] = {
+            "tools/call": self._take_call,
+            "tools/list": self._take_list_request,
+            "initialize": self._take_opening,
+            "server/discover": self._take_opening,
+        }
+
+    def from_client(self, data: bytes, message: Message | None = None) -> list[Step]:
+        """Feed a message of the client. One that needs no decision comes back in `ToServer` as the very same object.
+
+        `message` is what `data` was parsed to, where the driver did so.
+        """
+        message = parse(data) if message is None else message
+        if isinstance(message, Request):
+            handle = self._requests.get(message.method)
+            if handle is not None:
+                return handle(message)
+            # Remembered, so that its answer is not taken for that of a call under the same id.
+            return [ToServer(data), *self._expect_unchecked(message.id)]
+        if isinstance(message, Notification) and message.method == _CANCELLED:
+            return self._take_cancellation(message)
+        if isinstance(message, Noise):
+            if message.kind == "batch":
+                return decide_batch(data, self.from_client, ToServer, self._prefix)
+            if message.kind == "too_deep":
+                return self._take_too_deep(data)
+            if b'"tools/call"' in data and data.lstrip()[:1] in (b"{", b"["):
+                # Half of a surrogate pair, for one, is not JSON to this decoder, but may be a call to a lenient server.
+                return [ToServer(data), PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}")]
+        # Answers of the client to the server's own requests pass, whatever their ids.
+        return [ToServer(data)]
+
+    def from_server(self, data: bytes) -> list[Step]:
+        """Feed a message of the server. One that needs no decision comes back in `ToClient` as the very same object."""
+        pending = self._pending
+        # The oldest open request mostly tells what comes next; where it does not, this costs or saves a pass.
+        expected = next(iter(pending.values())) if pending else None
+        message = parse_answer(data) if expected is not None and expected.reads_answer(len(data)) else parse(data)
+        if isinstance(message, _ANSWERS):
+            return self._take_answer(message.id, message, data)
+        if isinstance(message, Notification):
+            if message.method == _LIST_CHANGED:
+                self._catalogue.forget()
+                self._catalogue.forget_calls()
+                return [ToClient(data), SchemaForgotten()]
+        elif isinstance(message, Noise):
+            if message.kind == "batch":
+                return decide_batch(data, self.from_server, ToClient, self._prefix)
+            if message.reply_to is not None:
+                return self._take_answer(message.reply_to, message, data)
+        return [ToClient(data)]
+
+    def take_unread_call(self, request: Request, size: int) -> list[Step]:
+        """Feed a call that is too long to be kept, as far as its beginning shows it; `size` is in bytes.
+
+        Returns an answer, where the call must not pass, or else the notes for a call that passed.
+        """
+        self._calls += 1
+        call = read_call(request, self._calls, self._policies, self._traces)
+        if call is None:
+            return self._expect_unchecked(request.id)
+        call.size = size
+        refused = self.unread.refusal(call) if call.policy.arguments != "off" else None
+        if refused is not None and unless_audit(call, refused) is not None:
+            return self._refuse(call, refused)
+        return self._send(call)[1:]
+
+    def fail(self, data: bytes, stop: "Stop" = "unanswered") -> list[Step]:
+        """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not."""
+        message = parse(data)
+        id_ = message.id if isinstance(message, ErrorReply) else None
+        call = self._pending.get(id_) if id_ is not None else None
+        if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
+            return self.from_server(data)
+        del self._pending[call.id]
+        answered = judge_unanswered(call, message, self._check, stop)
+        return [ToClient(answered.data, call.id), answered.note]
+
+    @property
+    def only_watches(self) -> bool:
+        """Whether every open answer will pass unchanged.
+
+        A driver may then pass an answer on before it feeds it to `from_server`: the client does not wait for the check.
+        """
+        return all(pending.passes for pending in self._pending.values())
+
+    def give_up(self, question: str) -> list[Step]:
+        """Stop waiting for the answer to a question: the calls that wait for it go on unchecked.
+
+        `question` is the id of an `Asked`. Nothing happens for one that was answered meanwhile.
+        """
+        return self._take_own_answer(question, None)
+
+    def close(self) -> list[Step]:
+        """End the connection. Returns a note for every call that is still open."""
+        waiting = [call for call in self._pending.values() if isinstance(call, PendingCall)]
+        calls = [*waiting, *self._held, *self._validating.values()]
+        self._pending.clear()
+        self._held.clear()
+        self._validating.clear()
+        self._reading = None
+        return [end_call(call, "lost") for call in calls]
+
+    # Requests of the client.
+
+    def _take_call(self, request: Request) -> list[Step]:
+        self._calls += 1
+        call = read_call(request, self._calls, self._policies, self._traces)
+        if call is None:
+            passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
+            params = request.params
+            if isinstance(params, InvalidJson):
+                # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
+                return [*passed, PolicyFault("call_unreadable", f"A call passed unchecked: {params.reason}")]
+            return passed
+        # A call that came later must not overtake one that waits.
+        if self._held or (call.tool not in self._catalogue.tools and self._must_read(call)):
+            return self._hold(call)
+        return self._decide(call)
+
+    def _take_too_deep(self, data: bytes) -> list[Step]:
+        """Decide on a message that is nested too deeply to be decoded: of a call, its limits can still be checked."""
+        message = parse(shallow(data))
+        if not isinstance(message, Request):
+            is_batch = isinstance(message, Noise) and b'"tools/call"' in data
+            return [ToServer(data), _TOO_DEEP] if is_batch else [ToServer(data)]
+        faults: list[Step] = []
+        if message.method == "tools/call":
+            self._calls += 1
+            call = read_call(message, self._calls, self._policies, self._traces)
+            if call is not None:
+                call.size = len(data)
+                refused = check_limits(call) if call.policy.arguments != "off" else None
+                if refused is not None:
+                    return self._refuse(call, refused)
+            faults.append(_TOO_DEEP)
+        return [ToServer(data), *self._expect_unchecked(message.id), *faults]
+
+    def _decide(self, call: PendingCall) -> list[Step]:
+        """Answer the call, or send it. All that can be learned of its tool is known by now."""
+        catalogue = self._catalogue
+        tool = catalogue.tools.get(call.tool)
+        if tool is None and self._is_ours(call.tool):
+            answered = answer_own_tool(call, catalogue, self._check)
+            return [ToClient(answered.data, call.id), answered.note]
+        faults: list[Step] = []
+        if tool is not None and not tool.is_reported and call.policy.arguments != "off":
+            tool.is_reported = True
+            if tool.problem is not None:
+                faults.append(PolicyFault("schema_unusable", tool.problem, tool.name))
+        refused = vet_call(call, tool, catalogue, self._policies.check_arguments)
+        if refused is not None:
+            return [*self._refuse(call, refused), *faults]
+        offer = catalogue.announcement
+        if offer is not None and call.policy.server_validation == "before_call" and call.tool != offer.method:
+            return [*self._ask_validator(call, offer.method), *faults]
+        steps = self._send(call)
+        return [*steps, *faults] if faults else steps
+
+    def _send(self, call: PendingCall) -> list[Step]:
+        clash = self._expect(call.id, call)
+        if call.is_started:
+            return [ToServer(call.data, call.id), *clash]
+        call.is_started = True
+        started = _call_started(call)
+        if call.repaired is not None:
+            return [ToServer(call.data, call.id), started, *clash]
+        return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
+
+    def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
+        answered = answer_refusal(call, refused, self._catalogue, self._check)
+        return [ToClient(answered.data, call.id), answered.note]
+
+    def _take_list_request(self, request: Request) -> list[Step]:
+        expected = PendingPage(members(request.params).get("cursor"), self._catalogue.generation)
+        return [ToServer(request.raw), *self._expect(request.id, expected)]
+
+    def _take_opening(self, request: Request) -> list[Step]:
+        expected = PendingOpening("modern" if request.method == "server/discover" else "legacy")
+        if expected.era == "legacy":
+            self._catalogue.client_capabilities = members(request.params).get("capabilities")
+        return [ToServer(request.raw), *self._expect(request.id, expected)]
+
+    def _take_cancellation(self, message: Notification) -> list[Step]:
+        """Drop a call that the server never saw; the late answer to any other call passes unchecked."""
+        id_ = members(message.params).get("requestId")
+        # `true` equals 1 as a key, but is not an id.
+        if not isinstance(id_, int | str) or isinstance(id_, bool):
+            return [ToServer(message.raw)]
+        kept = self._pop_kept(id_)
+        if kept is not None:
+            return [end_call(kept, "cancelled")]
+        expected = self._pending.pop(id_, None)
+        if isinstance(expected, AmbiguousAnswers) and expected.answers > 1:
+            self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
+        if isinstance(expected, PendingCall):
+            return [ToServer(message.raw), end_call(expected, "cancelled")]
+        return [ToServer(message.raw)]
+
+    def _pop_kept(self, id_: Id) -> PendingCall | None:
+        """Return the call of this id if it was kept back, and forget it."""
+        for call in self._held:
+            if call.id == id_:
+                self._held.remove(call)
+                return call
+        for question, call in self._validating.items():
+            if call.id == id_:
+                del self._validating[question]
+                return call
+        return None
+
+    # Answers of the server.
+
+    def _expect(self, id_: Id, answer: PendingAnswer) -> list[Step]:
+        """Remember what the answer under this id will be. Returns notes where that became ambiguous."""
+        earlier = self._pending.get(id_)
+        if earlier is None:
+            self._pending[id_] = answer
+            if len(self._pending) <= _MOST_PENDING:
+                return []
+            oldest = self._pending.pop(next(iter(self._pending)))
+            return [end_call(oldest, "lost")] if isinstance(oldest, PendingCall) else []
+        self._pending[id_] = AmbiguousAnswers((earlier.answers if isinstance(earlier, AmbiguousAnswers) else 1) + 1)
+        if isinstance(earlier, AmbiguousAnswers) and isinstance(answer, AmbiguousAnswers):
+            return []
+        problem = f"The client used the id {str(id_)[:40]!r} again before it was answered: neither answer is judged."
+        lost = [end_call(call, "lost") for call in (earlier, answer) if isinstance(call, PendingCall)]
+        return [PolicyFault("duplicate_id", problem), *lost]
+
+    def _expect_unchecked(self, id_: Id) -> list[Step]:
+        return self._expect(id_, AmbiguousAnswers(1))
+
+    def _take_answer(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
+        expected = self._pending.pop(id_, None) if id_ is not None else None
+        if expected is None:
+            if isinstance(id_, str) and self._was_asked(id_):
+                return self._take_own_answer(id_, message)
+            return [ToClient(data)]
+        if isinstance(expected, PendingCall):
+            return self._judge(expected, message, data)
+        if isinstance(expected, AmbiguousAnswers):
+            if expected.answers > 1 and id_ is not None:
+                self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
+        elif isinstance(message, Result):
+            if isinstance(expected, PendingOpening):
+                return self._announce(expected, message)
+            return self._learn_page(expected, message)
+        return [ToClient(data)]
+
+    def _judge(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
+        catalogue = self._catalogue
+        if isinstance(message, Result):
+            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._check)
+        elif isinstance(message, ErrorReply):
+            judged = judge_error(call, message, catalogue, self._check)
+        else:
+            return [ToClient(data), end_call(call, "unreadable", why=message.reason, size=len(data))]
+        return [ToClient(judged.data) if judged.data is data else ToClient(judged.data, call.id), judged.note]
+
+    def _announce(self, expected: PendingOpening, message: Result) -> list[Step]:
+        """Announce validation where the server has tools and does not announce its own."""
+        catalogue, settings = self._catalogue, self._policies.settings
+        if expected.era == "legacy":
+            # A new handshake, perhaps with another server behind the same address.
+            catalogue.forget()
+        silent = catalogue.read_capabilities(members(message.result).get("capabilities"))
+        catalogue.is_ours_announced = silent and settings.announce != "off"
+        if not catalogue.is_ours_announced:
+            return [ToClient(message.raw)]
+        return [ToClient(add_capability(message.raw, settings.validate_method, expected.era), message.id)]
+
+    def _learn_page(self, expected: PendingPage, message: Result) -> list[Step]:
+        """Learn from a page that the client asked for, unless the list changed meanwhile."""
+        catalogue, settings = self._catalogue, self._policies.settings
+        tools = members(message.result).get("tools")
+        if expected.generation != catalogue.generation or not is_array(tools):
+            return [ToClient(message.raw)]
+        following = catalogue.learn(expected.cursor, message.result)
+        note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
+        if following is not None:
+            return [ToClient(message.raw), note]
+        data, faults = add_own_tools(message.raw, catalogue, settings)
+        return [ToClient(data) if data is message.raw else ToClient(data, message.id), note, *faults]
+
+    # Questions of the session itself.
+
+    def _is_ours(self, tool: str) -> bool:
+        return is_ours(tool, self._catalogue, self._policies.settings)
+
+    def _needed_tools(self, call: PendingCall) -> tuple[str, ...]:
+        return needed_tools(call, self._catalogue, self._policies.settings)
+
+    def _must_read(self, call: PendingCall) -> bool:
+        if self._catalogue.is_complete and self._is_ours(call.tool):
+            return False
+        # The list may have changed without a notification: for an unknown tool it is read once more.
+        return any(self._catalogue.lacks(tool) for tool in self._needed_tools(call))
+
+    def _hold(self, call: PendingCall) -> list[Step]:
+        """Keep the call until the tool list was read."""
+        self._held.append(call)
+        call.is_started = True
+        steps: list[Step] = [_call_started(call)]
+        if self._reading is None:
+            self._reading = ListRequest("", client_meta(call), self._catalogue.generation)
+            steps += self._ask_page(self._reading)
+        return steps
+
+    def _ask_page(self, reading: ListRequest) -> list[Step]:
+        """Ask for the next page of the tool list."""
+        reading.id = self._new_question_id()
+        params: dict[str, object] = {"_meta": reading.meta} if reading.meta else {}
+        if reading.cursor is not None:
+            params["cursor"] = reading.cursor
+        question = encode_request(reading.id, "tools/list", params or None)
+        return [ToServer(question, reading.id), Asked(reading.id, "tools/list")]
+
+    def _new_question_id(self) -> str:
+        self._questions += 1
+        self.unread.has_asked = True
+        return f"{self._prefix}{self._questions}"
+
+    def _was_asked(self, id_: str) -> bool:
+        """Whether the session asked this question, given up or not: the client must not see its answer."""
+        number = id_.removeprefix(self._prefix)
+        return number != id_ and number.isdecimal() and len(number) < 16 and 0 < int(number) <= self._questions
+
+    def _ask_validator(self, call: PendingCall, method: str) -> list[Step]:
+        """Ask the server's own validator, and keep the call back meanwhile."""
+        id_ = self._new_question_id()
+        asked = ValidationRequest(calls=(ValidationCall(call.tool, call.arguments),))
+        params: dict[str, object] = {"name": method, "arguments": asked.to_dict()}
+        if meta := client_meta(call):
+            params["_meta"] = meta
+        self._validating[id_] = call
+        steps: list[Step] = [ToServer(encode_request(id_, "tools/call", params), id_), Asked(id_, "tools/call")]
+        if not call.is_started:
+            call.is_started = True
+            steps.append(_call_started(call))
+        return steps
+
+    def _take_own_answer(self, id_: str, message: Result | ErrorReply | Noise | None) -> list[Step]:
+        """Use the answer to a question of the session, which the client never sees; None when it was given up."""
+        reading = self._reading
+        if reading is not None and reading.id == id_:
+            return self._take_own_page(reading, message)
+        call = self._validating.pop(id_, None)
+        if call is None:
+            return []
+        reply = parse_reply(message.result) if isinstance(message, Result) else describe_failure(message)
+        if isinstance(reply, str):
+            return [*self._send(call), PolicyFault("server_validation_failed", reply, call.tool)]
+        if reply.valid:
+            return self._send(call)
+        why = "; ".join(reply.errors) or "the server's validator refuses it"
+        if call.policy.arguments == "audit":
+            call.would_block, call.why = "server_validation", why
+            return self._send(call)
+        return self._refuse(call, CallRefusal("server_validation", why, refused_by_server(call, reply)))
+
+    def _take_own_page(self, reading: ListRequest, message: Result | ErrorReply | Noise | None) -> list[Step]:
+        catalogue = self._catalogue
+        if not isinstance(message, Result) or not is_array(tools := members(message.result).get("tools")):
+            problem = f"The tool list could not be read, so calls go unchecked: {describe_failure(message)}"
+            return [*self._release(), PolicyFault("list_failed", problem)]
+        # It changed while it was read: begin again. A list that changes without end is taken as it is.
+        if reading.generation != catalogue.generation and reading.restarts < _MOST_RESTARTS:
+            meta, restarts = reading.meta, reading.restarts + 1
+            self._reading = ListRequest("", meta, catalogue.generation, restarts=restarts)
+            return self._ask_page(self._reading)
+        following = catalogue.learn(reading.cursor, message.result)
+        note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
+        if following is not None and following != reading.cursor and reading.pages < _MOST_PAGES:
+            reading.cursor = following
+            reading.pages += 1
+            return [*self._ask_page(reading), note]
+        return [*self._release(), note]
+
+    def _release(self) -> list[Step]:
+        """Decide every call that waited for the list, in order: nothing more can be learned now."""
+        self._reading = None
+        held, self._held = self._held, []
+        steps: list[Step] = []
+        for call in held:
+            for tool in self._needed_tools(call):
+                self._catalogue.miss(tool)
+            steps += self._decide(call)
+        return steps
+
+
+def _call_started(call: PendingCall) -> CallStarted:
+    return CallStarted(call=call.number, id=call.id, tool=call.tool, era=call.era, size=call.size)
+
+
+def decide_batch(
+    data: bytes,
+    decide: Callable[[bytes], list[Step]],
+    onward: type[ToServer] | type[ToClient],
+    prefix: str,
+) -> list[Step]:
+    """Return the steps for a batch. If none of its messages is changed, kept back or answered, it passes as it is.
+
+    The session's own questions and its answers are sent as single messages, not within the batch.
+
+    Args:
+        data: The batch.
+        decide: Returns the steps for one of its messages.
+        onward: The kind of step that goes the way of the batch.
+        prefix: Begins the ids of the session's own questions.
+    """
+    messages = split_batch(data)
+    passed: list[bytes] = []
+    rest: list[Step] = []
+    for message in messages:
+        # A batch within a batch is not a message in any revision.
+        for step in [onward(message)] if message.startswith(b"[") else decide(message):
+            if isinstance(step, onward) and not (isinstance(step.about, str) and step.about.startswith(prefix)):
+                passed.append(step.data)
+            else:
+                rest.append(step)
+    if len(passed) == len(messages) and all(new is old for new, old in zip(passed, messages, strict=True)):
+        return [onward(data), *rest]
+    return [onward(b"[" + b",".join(passed) + b"]"), *rest] if passed else rest

@@ -1,0 +1,120 @@
+"""Messages that are too long to be kept (`max_message_bytes`): which of them may pass as they come, unread.
+
+an answer that no policy may hold back or change     passes, and is not judged
+an answer that a policy has to see before            is held back: the driver answers with an error
+a call whose arguments are enforced                  is held back
+any other message                                    passes
+"""
+
+from typing import Final
+
+from toolvet.mcp.wire import ErrorReply, Id, MessageStart, Noise, Result, parse
+from toolvet.proxy.session.catalogue import Catalogue
+from toolvet.proxy.session.judge import end_unjudged
+from toolvet.proxy.session.pending import AmbiguousAnswers, PendingAnswer, PendingCall, PendingPage
+from toolvet.proxy.session.policy import Policies
+from toolvet.proxy.session.step import Note, PolicyFault
+from toolvet.proxy.session.vet import CallRefusal, too_large
+
+_CALL: Final = "tools/call"
+# With this many open requests no client waits for the next answer alone.
+_MOST_WATCHED: Final = 16
+
+
+class UnreadMessages:
+    """Decides on messages before they are read, on long ones by their beginning.
+
+    It shares `pending`, the open requests, with its session.
+
+    `prefix` begins the ids of the session's own questions; `has_asked` is set once there was one.
+    """
+
+    def __init__(self, policies: Policies, catalogue: Catalogue, pending: dict[Id, PendingAnswer], prefix: str) -> None:
+        self._prefix = prefix
+        self._policies = policies
+        self._catalogue = catalogue
+        self._pending = pending
+        self._limit = policies.settings.max_message_bytes
+        self.has_asked = False
+
+    @property
+    def why(self) -> str:
+        """What the record says of such a message."""
+        return f"longer than the limit of {self._limit} bytes (max_message_bytes)"
+
+    def passes_to_client(self, start: MessageStart) -> bool:
+        """Whether a message of the server passes unread."""
+        if start.method is not None or start.cut == "params":
+            return True
+        if not start.is_answer:
+            return False
+        if start.id is None:
+            # Which request it answers follows at its end: none of them may need it.
+            return all(map(self._may_pass, self._pending.values()))
+        if isinstance(start.id, str) and start.id.startswith(self._prefix):
+            return False
+        expected = self._pending.get(start.id)
+        return expected is None or self._may_pass(expected)
+
+    def hands_on(self, data: bytes) -> bool:
+        """Whether a message of the server may be passed on before the session is fed it: nothing in it can change that.
+
+        False where it would take long to tell, and for what may answer a question of the session's own.
+        """
+        pending = self._pending
+        return (
+            len(pending) <= _MOST_WATCHED
+            and data[:1] == b"{"
+            and all(expected.passes for expected in pending.values())
+            # Looking for an id takes 85 µs in 100 KB, and most sessions never ask: their client reads the tool list.
+            and not (self.has_asked and self._may_be_ours(data))
+        )
+
+    def _may_be_ours(self, data: bytes) -> bool:
+        """Whether this may be the answer to a question of the session's own."""
+        if self._prefix.encode() in data:
+            return True
+        # An id may be spelled with escapes, of which only these can stand for a letter or a colon.
+        message = parse(data) if b"\\u" in data else None
+        id_ = message.id if isinstance(message, Result | ErrorReply) else None
+        return isinstance(message, Noise) or (isinstance(id_, str) and id_.startswith(self._prefix))
+
+    def passes_to_server(self, start: MessageStart) -> bool:
+        """Whether a message of the client passes unread: anything but a call whose arguments are enforced."""
+        if start.method is None:
+            return start.is_answer
+        if start.method != _CALL:
+            return True
+        if start.tool is None:
+            return not self._policies.enforces_arguments
+        return self._policies.of(start.tool).arguments != "enforce"
+
+    def end_answer(self, id_: Id, size: int) -> list[Note]:
+        """Return the notes for an answer that passed unread; `size` is in bytes."""
+        expected = self._pending.get(id_)
+        if isinstance(expected, AmbiguousAnswers) and expected.answers > 1:
+            return []
+        self._pending.pop(id_, None)
+        if isinstance(expected, PendingCall):
+            return [end_unjudged(expected, f"not judged: {self.why}", size)]
+        if isinstance(expected, PendingPage):
+            return [PolicyFault("list_failed", f"The tool list could not be read, because it is {self.why}")]
+        return []
+
+    def refusal(self, call: PendingCall) -> CallRefusal:
+        """Return the refusal of a call."""
+        excess = f"too large: {self.why}"
+        return CallRefusal("limits", f"arguments {excess}", too_large(call, excess))
+
+    def _may_pass(self, expected: PendingAnswer) -> bool:
+        """Whether nothing has to be decided before this answer may pass."""
+        if isinstance(expected, PendingCall):
+            policy = expected.policy
+            if policy.results == "enforce":
+                return False
+            # Beyond `max_judged_bytes` structured content passes unchecked in any case.
+            if policy.output_schema != "enforce" or policy.max_judged_bytes < self._limit:
+                return True
+            tool = self._catalogue.tools.get(expected.tool)
+            return tool is not None and not tool.promises_output
+        return isinstance(expected, AmbiguousAnswers | PendingPage)

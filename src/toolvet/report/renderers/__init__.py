@@ -1,1 +1,0 @@
-"""Report formats, one module each: `FORMAT` says its name, its suffix and how it is rendered."""

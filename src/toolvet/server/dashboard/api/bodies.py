@@ -1,0 +1,153 @@
+"""The bodies of the checks, and what judges each: the parameters of the library's functions under their names."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict, SignalType, check_arguments, check_result
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, validation_error
+from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
+from toolvet.errors import ToolvetError
+from toolvet.server.dashboard.api.endpoint import ApiBody
+from toolvet.server.failures import ApiError
+
+Characters = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class CheckBody(ApiBody, frozen=True, kw_only=True):
+    """The base of what can be checked."""
+
+
+class AnswerOptionsBody(CheckBody, frozen=True, kw_only=True):
+    """The options of a check of answers."""
+
+    min_length: Characters | None = None
+    strict: bool | None = None
+    languages: list[str] | None = None
+    packs: list[str] | None = None
+    threshold: Share | None = None
+    custom_patterns: dict[SignalType, list[str]] | None = None
+    replace_patterns: bool | None = None
+    exceptions: dict[SignalType, list[str]] | None = None
+    weights: dict[SignalType, Share] | None = None
+
+
+class AnswerBody(AnswerOptionsBody, frozen=True, kw_only=True):
+    """The parameters of `check_answer`."""
+
+    text: str | None
+    calls: list[dict[str, Any]] | None = None
+    question: str | list[Any] | None = None
+    finish_reason: str | None = None
+    trace: str | None = None
+
+
+class ArgumentsBody(CheckBody, frozen=True, kw_only=True):
+    """The parameters of `check_arguments`."""
+
+    tool: dict[str, Any]
+    arguments: Any
+    unchecked: Literal["refuse", "pass"] = "refuse"
+    trace: str | None = None
+
+
+class ResultBody(CheckBody, frozen=True, kw_only=True):
+    """The parameters of `check_result`."""
+
+    result: Any
+    tool: dict[str, Any] | None = None
+    arguments: Any = None
+    category: str | None = None
+    any_response: bool = False
+    expects_validation: bool | None = None
+    trace: str | None = None
+
+
+class EnvelopeBody(CheckBody, frozen=True, kw_only=True):
+    """The parameters of `check_envelope`."""
+
+    response: Any
+
+
+class ConversationBody(CheckBody, frozen=True, kw_only=True):
+    """The parameters of `check_conversation`."""
+
+    messages: Any
+    tools: Any = None
+
+
+BODIES: Final[Mapping[str, type[CheckBody]]] = {
+    "answer": AnswerBody,
+    "arguments": ArgumentsBody,
+    "result": ResultBody,
+    "envelope": EnvelopeBody,
+    "conversation": ConversationBody,
+}
+"""The bodies by the last word of their path."""
+
+
+def answer_options(body: AnswerOptionsBody) -> dict[str, Any]:
+    """Return the options of a check of answers that a body has, as keywords."""
+    names = AnswerOptionsBody.__struct_fields__
+    return {name: value for name in names if (value := getattr(body, name)) is not None}
+
+
+def judge_answer(body: AnswerBody) -> AnswerQuality:
+    """Return the verdict of an answer."""
+    return check_answer(
+        body.text,
+        calls=body.calls,
+        question=body.question,
+        finish_reason=body.finish_reason,
+        trace=body.trace,
+        **answer_options(body),
+    )
+
+
+def judge_arguments(body: ArgumentsBody) -> ArgumentReport:
+    """Return the report on the arguments of a call."""
+    return check_arguments(body.tool, body.arguments, unchecked=body.unchecked, trace=body.trace)
+
+
+def judge_result(body: ResultBody) -> ResultVerdict:
+    """Return the verdict of a result."""
+    return check_result(
+        body.tool or {"name": ""},
+        body.arguments,
+        body.result,
+        body.category,
+        any_response=body.any_response,
+        expects_validation=body.expects_validation,
+        trace=body.trace,
+    )
+
+
+def verdict_of(
+    body: CheckBody,
+) -> AnswerQuality | ArgumentReport | ResultVerdict | EnvelopeVerdict | ConversationVerdict:
+    """Return what the library says of a body. Raises ApiError with 422 for what the caller did wrong."""
+    try:
+        if isinstance(body, AnswerBody):
+            return judge_answer(body)
+        if isinstance(body, ArgumentsBody):
+            return judge_arguments(body)
+        if isinstance(body, ResultBody):
+            return judge_result(body)
+        if isinstance(body, ConversationBody):
+            return check_conversation(body.messages, tools=body.tools)
+        return EnvelopeVerdict(check_envelope(getattr(body, "response", None)))
+    except (ToolvetError, TypeError) as error:
+        raise ApiError(422, validation_error(f"{error}", field=field_of(f"{error}", body))) from error
+
+
+def judge(body: CheckBody) -> object:
+    """Return the verdict on a body as the API shows it. Raises ApiError."""
+    return verdict_of(body).to_dict()
+
+
+def field_of(message: str, body: ApiBody) -> str | None:
+    """Return the member of the body that a sentence begins with; the sentences of options begin with their name."""
+    word = message.replace(":", " ").replace("[", " ").partition(" ")[0]
+    return word if word in body.__struct_fields__ else None

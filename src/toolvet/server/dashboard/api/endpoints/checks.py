@@ -1,0 +1,47 @@
+"""`POST /v1/check/…`: the checks of the library, with the library's parameters as members of the body."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from toolvet.server.dashboard.api.bodies import (
+    AnswerBody,
+    ArgumentsBody,
+    CheckBody,
+    ConversationBody,
+    EnvelopeBody,
+    ResultBody,
+    judge,
+)
+from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
+from toolvet.server.dashboard.api.replies import (
+    AnswerReply,
+    ArgumentsReply,
+    ConversationReply,
+    EnvelopeReply,
+    ResultReply,
+)
+
+B = TypeVar("B", bound=CheckBody)
+
+
+def _check(kind: str, summary: str, body: type[Any], reply: type[Any]) -> Endpoint[Any]:
+    return Endpoint("POST", f"/v1/check/{kind}", summary, body, _answer, reply=reply, is_long=_LONG.get(kind))
+
+
+def _answer(asked: ApiRequest[CheckBody]) -> object:
+    return judge(asked.body)
+
+
+# Phrases of the caller's own, and the first use of a pack, take a tenth of a second to compile.
+_LONG: Final[dict[str, Callable[[Any], bool]]] = {
+    "answer": lambda body: bool(body.custom_patterns or body.exceptions or body.packs or body.languages),
+    "conversation": lambda _: True,
+}
+
+ENDPOINTS = (
+    _check("answer", "Judge an answer by its text and by its turn's calls.", AnswerBody, AnswerReply),
+    _check("arguments", "Check arguments against the tool's schema.", ArgumentsBody, ArgumentsReply),
+    _check("result", "Say whether a result is a success, or whose error.", ResultBody, ResultReply),
+    _check("envelope", "Hold a response against the contract response-v2.", EnvelopeBody, EnvelopeReply),
+    _check("conversation", "Judge all turns.", ConversationBody, ConversationReply),
+)

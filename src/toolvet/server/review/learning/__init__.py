@@ -1,0 +1,26 @@
+"""Labels → a retrained model, phrases to look at, thresholds: what people said of verdicts, and what follows from it.
+
+No disk: `toolvet review learn` reads the labels and writes what is to be kept. The model needs NumPy
+(`pip install "toolvet[learn]"`).
+"""
+
+from toolvet.server.review.learning.labels import LabelledVerdict, read_labelled_line, split_held_back
+from toolvet.server.review.learning.phrases import SuggestedPhrase, suggest_phrases
+from toolvet.server.review.learning.thresholds import (
+    SuggestedThreshold,
+    TypePrecision,
+    suggest_threshold,
+    type_precisions,
+)
+
+__all__ = [
+    "LabelledVerdict",
+    "SuggestedPhrase",
+    "SuggestedThreshold",
+    "TypePrecision",
+    "read_labelled_line",
+    "split_held_back",
+    "suggest_phrases",
+    "suggest_threshold",
+    "type_precisions",
+]

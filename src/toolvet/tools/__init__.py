@@ -1,9 +1,0 @@
-"""A tool in any form → its parts: definitions as JSON of MCP and of model APIs, objects of frameworks, Python types.
-
-Nothing is imported from a framework: objects are known by their attributes. `shapes.toml` lists the shapes.
-"""
-
-from toolvet.tools.handle import ToolHandle, ToolView, handle_of
-from toolvet.tools.view import input_schema_of, read_tool, tool, view_of
-
-__all__ = ["ToolHandle", "ToolView", "handle_of", "input_schema_of", "read_tool", "tool", "view_of"]

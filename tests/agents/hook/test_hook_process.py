@@ -1,0 +1,229 @@
+"""`toolvet hook CLIENT` as its clients run it: a process, JSON on stdin, JSON or nothing on stdout, and always 0."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.hook.sessions import SESSIONS, stop_event, transcript
+
+from toolvet.agents.hook.dialect import CLIENTS, Client, dialect_of
+from toolvet.agents.hook.run import hook_answer
+from toolvet.core.json_value import members
+
+SERVER = Path(__file__).parent / "clock_server.py"
+GOOD = {"zone": "Europe/Rome"}
+BAD = {"zone": "Europe/Rome", "style": "tiny"}
+MENDABLE = {"zone": "Europe/Rome", "days": "2"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the configuration of all clients, shared so that the server is asked once."""
+    folder = tmp_path_factory.mktemp("home")
+    started = folder / "started"
+    entry: dict[str, object] = {"command": sys.executable, "args": [str(SERVER), str(started)]}
+    for name in (".claude.json", ".gemini/settings.json", ".copilot/mcp-config.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps({"mcpServers": {"clock": entry, "off": {"command": "no-such-program"}}}))
+    (folder / ".codex").mkdir()
+    args = json.dumps([str(SERVER), str(started)])
+    (folder / ".codex/config.toml").write_text(f"[mcp_servers.clock]\ncommand = '{sys.executable}'\nargs = {args}\n")
+    (folder / "project").mkdir()
+    return folder
+
+
+def run(home: Path, client: str, event: object, *words: str, **environment: str) -> str:
+    """Run the hook; it must end with 0 and say nothing on stderr, which Gemini would read in place of stdout."""
+    given = event if isinstance(event, bytes) else json.dumps(event).encode()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLVET", "XDG"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "toolvet", "hook", client, *words],
+        input=given,
+        capture_output=True,
+        check=False,
+        cwd=home,
+        env={**kept, "HOME": str(home), **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+def call(
+    client: Client, folder: Path, arguments: object, *, result: object = None, tool: str = "now"
+) -> dict[str, Any]:
+    """The event of a call of the clock, before it or after it, in the client's words."""
+    name = dialect_of(client).tools.prefix.format(server="clock") + tool
+    if client == "copilot":
+        before = {"sessionId": "s", "timestamp": 1, "cwd": str(folder), "toolName": name, "toolArgs": arguments}
+        done = {"toolResult": {"resultType": "success", "textResultForLlm": result}}
+        return before if result is None else {**before, **done}
+    names = ("BeforeTool", "AfterTool") if client == "gemini" else ("PreToolUse", "PostToolUse")
+    event: dict[str, Any] = {
+        "session_id": "s",
+        "transcript_path": "/nowhere",
+        "cwd": str(folder),
+        "hook_event_name": names[result is not None],
+        "tool_name": name,
+        "tool_input": arguments,
+    }
+    if client == "gemini":
+        event["mcp_context"] = {"server_name": "clock", "tool_name": tool}
+    if result is not None:
+        framed = f"<untrusted_context>\n{result}\n</untrusted_context>"
+        content = {
+            "claude": [{"type": "text", "text": result}],
+            "codex": {"content": [{"type": "text", "text": result}]},
+            "gemini": {"llmContent": [{"text": framed}], "returnDisplay": result},
+        }
+        event["tool_response"] = content[client]
+    return event
+
+
+def known_members(client: Client, event: str, printed: str) -> dict[str, Any]:
+    """What was printed, after a look that the client knows all of it and refuses none."""
+    dialect = dialect_of(client)
+    answer = json.loads(printed)
+    inner = answer.get("hookSpecificOutput")
+    said = {name for name in answer if name != "hookSpecificOutput"}
+    said |= {f"hookSpecificOutput.{name}" for name in inner or {}}
+    assert said <= set(dialect.accepted[event])
+    assert not said & set(dialect.refused.get(event, ()))
+    if inner is not None:
+        assert inner["hookEventName"] == event
+    return {**answer, **(inner or {})}
+
+
+def event_of(client: Client, moment: str) -> str:
+    return next(name for name, each in dialect_of(client).events.items() if each == moment)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_bad_call_is_denied_with_the_correction(home: Path, client: Client) -> None:
+    printed = run(home, client, call(client, home / "project", BAD))
+    answer = known_members(client, event_of(client, "before"), printed)
+    assert "deny" in (answer.get("permissionDecision"), answer.get("decision"))
+    text = answer.get("permissionDecisionReason") or answer["reason"]
+    assert 'Use one of these values: "short", "long"' in text
+    assert run(home, client, call(client, home / "project", GOOD)) == ""
+    assert run(home, client, call(client, home / "project", BAD, tool="later")) == ""  # no such tool is known
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_repair_is_applied_where_the_policy_says_so(home: Path, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "toolvet.toml").write_text('[proxy]\nrepair = "apply"\n')
+    printed = run(home, client, call(client, tmp_path, MENDABLE))
+    answer = known_members(client, event_of(client, "before"), printed)
+    assert {"zone": "Europe/Rome", "days": 2} in answer.values()
+    # Only Codex needs it, where it approves nothing; with Claude Code nobody would be asked any more.
+    assert ("permissionDecision" in answer) == (client == "codex")
+
+
+def test_gemini_would_keep_what_a_repair_takes_away(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "toolvet.toml").write_text('[proxy]\nrepair = "apply"\nrepair_from = "low"\n')
+    answer = json.loads(run(home, "gemini", call("gemini", tmp_path, {"zome": "Europe/Rome"})))
+    assert answer["decision"] == "deny"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_hidden_failure_is_told_after_the_call(home: Path, client: Client) -> None:
+    event = call(client, home / "project", GOOD, result="Error: connection refused by clock.example:443")
+    answer = known_members(client, event_of(client, "after"), run(home, client, event))
+    assert "reports a failure" in answer["additionalContext"]
+    assert run(home, client, call(client, home / "project", GOOD, result="It is 12:00.")) == ""
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_end_is_refused_once(home: Path, client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(transcript(client, SESSIONS[0]))
+    answer = known_members(
+        client, event_of(client, "end"), run(home, client, stop_event(client, SESSIONS[0], path, tmp_path))
+    )
+    assert answer["decision"] == ("deny" if client == "gemini" else "block")
+    assert "no call ran the tests after the last edit (src/dates.py)" in answer["reason"]
+    assert run(home, client, stop_event(client, SESSIONS[0], path, tmp_path, again=True)) == ""
+    # A client that does not say so is known by what we asked for.
+    asked = {**SESSIONS[0], "question": answer["reason"]}
+    path.write_text(transcript(client, asked, before=(SESSIONS[0],)))
+    assert run(home, client, stop_event(client, asked, path, tmp_path)) == ""
+
+
+def test_a_transcript_that_is_written_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Copilot CLI 1.0.102 did in one run of four: the hook was quicker than the line with the last message."""
+    path = tmp_path / "events.jsonl"
+    event = json.dumps(stop_event("copilot", SESSIONS[0], path, tmp_path)).encode()
+    path.write_text(transcript("copilot", SESSIONS[0]))
+    assert b"block" in hook_answer("copilot", event)  # what it needs is imported now
+    *first, last = transcript("copilot", SESSIONS[0]).splitlines(keepends=True)
+    path.write_text("".join(first))
+    monkeypatch.chdir(tmp_path)  # where the hook goes, and what is left again after the test
+    later = threading.Timer(0.3, path.write_text, ["".join((*first, last))])
+    later.start()
+    answer = hook_answer("copilot", event)
+    later.join()
+    assert b"block" in answer
+
+
+def test_the_server_was_asked_once_and_only_when_it_was_called(home: Path, tmp_path: Path) -> None:
+    called = tmp_path / "called"
+    (tmp_path / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"clock": {"command": sys.executable, "args": [str(SERVER), str(called)]}}})
+    )
+    run(home, "claude", {"hook_event_name": "PreToolUse", "cwd": str(tmp_path), "tool_name": "Bash", "tool_input": {}})
+    run(home, "claude", call("claude", tmp_path, GOOD, result="It is 12:00."))
+    assert not called.exists()
+    for _ in range(2):
+        assert "deny" in run(home, "claude", call("claude", tmp_path, BAD))
+    assert called.read_text() == "started\n"
+    kept = [each for each in (home / ".cache/toolvet/hook/tools").iterdir() if each.suffix == ".json"]
+    assert kept
+    assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in kept)
+
+
+def test_no_server_is_asked_where_the_settings_forbid_it(home: Path, tmp_path: Path) -> None:
+    called = tmp_path / "called"
+    (tmp_path / "toolvet.toml").write_text('[hook]\nservers = "off"\n')
+    (tmp_path / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"clock": {"command": sys.executable, "args": [str(SERVER), str(called)]}}})
+    )
+    assert run(home, "claude", call("claude", tmp_path, BAD)) == ""
+    assert not called.exists()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"",
+        b"no JSON",
+        b"[]",
+        b"null",
+        b'{"hook_event_name": 1}',
+        b'{"hook_event_name": "Stop", "transcript_path": "/"}',
+    ],
+)
+def test_a_fault_lets_the_client_go_on(home: Path, given: bytes) -> None:
+    assert run(home, "claude", given) == ""
+
+
+def test_a_fault_of_the_settings_is_a_line_in_the_log(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "toolvet.toml").write_text("[hook]\npatience = 'long'\n")
+    assert run(home, "copilot", call("copilot", tmp_path, BAD)) == ""
+    log = home / ".cache/toolvet/hook/log/hook.log"
+    assert "ConfigError" in log.read_text().splitlines()[-1]
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_event_has_its_members(client: Client) -> None:
+    dialect = dialect_of(client)
+    assert set(dialect.accepted) == set(dialect.events)
+    assert set(dialect.refused) <= set(dialect.events)
+    assert set(dialect.output) == {"deny", "update", "context", "block"}
+    assert members(dialect.output["block"])

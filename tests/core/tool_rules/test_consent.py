@@ -1,0 +1,69 @@
+"""What an assessment calls unasked: every row of the table's proof, and the rules about annotations."""
+
+import pytest
+
+from toolvet.assess.rules import ToolDefinition, tool_definition
+from toolvet.core.tool_rules.consent import _words, habits_of, why_not_called, writing_parameters
+
+
+def _tool(row: str) -> tuple[ToolDefinition, str]:
+    name, description, parameters, word = row.split("|")
+    properties: dict[str, object] = {}
+    required: list[str] = []
+    for each in filter(None, parameters.replace(",", "\0").split("\0") if "=" not in parameters else [parameters]):
+        key, mark, rest = each.partition("=") if "=" in each else each.partition(":")
+        if not key.endswith("?"):
+            required.append(key)
+        key = key.removesuffix("?")
+        properties[key] = {"type": "string", "enum": rest.split(",")} if mark == "=" else {"type": rest}
+    schema = {"type": "object", "properties": properties, "required": required}
+    return tool_definition({"name": name, "description": description, "inputSchema": schema}), word
+
+
+@pytest.mark.parametrize("row", _words().proof.hits)
+def test_what_may_change_something_is_skipped_and_the_reason_quotes_it(row: str) -> None:
+    tool, word = _tool(row)
+    reason = why_not_called(tool, habits_of([tool]))
+    assert reason is not None
+    assert word in reason
+
+
+@pytest.mark.parametrize("row", _words().proof.misses)
+def test_what_plainly_reads_is_called(row: str) -> None:
+    tool, _ = _tool(row)
+    assert why_not_called(tool, habits_of([tool])) is None
+
+
+def _annotated(name: str, **annotations: object) -> ToolDefinition:
+    return tool_definition({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations})
+
+
+def test_read_only_is_believed_unless_something_contradicts_it() -> None:
+    tools = [_annotated("summon_report", readOnlyHint=True), _annotated("delete_report", readOnlyHint=True)]
+    habits = habits_of(tools)
+    assert why_not_called(tools[0], habits) is None
+    assert why_not_called(tools[1], habits) == "it says readOnlyHint: true, but its name says 'delete'"
+
+
+def test_not_read_only_is_skipped_even_where_nothing_is_destroyed() -> None:
+    tool = _annotated("get_report", readOnlyHint=False, destructiveHint=False)
+    assert why_not_called(tool, habits_of([tool])) == "its annotations say readOnlyHint: false"
+
+
+def test_a_tool_without_annotations_counts_as_a_writer_beside_tools_that_have_them() -> None:
+    plain, marked = _annotated("get_report"), _annotated("list_reports", readOnlyHint=True)
+    assert why_not_called(plain, habits_of([plain])) is None
+    assert "no readOnlyHint" in str(why_not_called(plain, habits_of([plain, marked])))
+
+
+def test_a_word_that_all_names_share_is_no_verb() -> None:
+    tools = [_annotated(f"git_{verb}_commit") for verb in ("show", "list", "make")]
+    assert [why_not_called(tool, habits_of(tools)) is None for tool in tools] == [True, True, False]
+
+
+def test_optional_places_to_write_are_known_and_required_ones_are_left_to_the_rule() -> None:
+    properties = {name: {"type": "string"} for name in ("query", "outputFile", "filename", "save_to", "format")}
+    tool = tool_definition(
+        {"name": "search", "inputSchema": {"type": "object", "properties": properties, "required": ["query"]}}
+    )
+    assert writing_parameters(tool) == ("outputFile", "filename", "save_to")
