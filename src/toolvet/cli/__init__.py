@@ -9,7 +9,12 @@
     6    stdout cannot be written: it is closed, its disk is full, or its reader is gone
     130  interrupted
 
-Only documents go to stdout; progress, errors and logs go to stderr.
+Only documents go to stdout; progress, errors and logs go to stderr. Each module or folder in `commands` is a command,
+found because it is there. Its docstring and parameters are its help, and its work is imported when it runs.
+
+    toolvet check answer answers.jsonl --fail-on escalate
+
+Start reading at `commands/explain.py`, one of the shortest.
 """
 
 import io

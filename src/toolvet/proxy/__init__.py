@@ -6,5 +6,11 @@
     HTTP                 a URL             http
     HTTP                 a command         bridge
 
-All four feed `record`. `install` puts the servers of a client's configuration file behind the proxy.
+All four ask one `session` what to do. It takes the bytes of each message and returns steps: bytes for the server, bytes
+for the client, notes. It does no I/O. Notes go to `record`: the store, metrics and spans. `install` puts the servers of
+a client's configuration file behind the proxy. `settings` has the section `[proxy]` of a settings file.
+
+    toolvet proxy -- uvx mcp-server-git
+
+Start reading at `session/session.py`, then `stdio/loop.py`.
 """
