@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright lint-public format bench ratios burst fuzz model soak mutants live clients platforms conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright lint-public format bench ratios burst fuzz model soak live clients platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
@@ -38,7 +38,6 @@ help:
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
 	@echo "make floors DATA=folder     move the floors to the figures that are better now"
-	@echo "make mutants  put small faults into the rooms and see whether their tests notice; ROOM=breaker for one"
 	@echo "make story    run ten incidents from the server to the answer, written to docs/story.md"
 	@echo "make fuzz     coverage-guided fuzzing, half a minute for each target (Linux: installs atheris), then every"
 	@echo "              property test with ten times as many examples, about a quarter of an hour on two cores"
@@ -163,7 +162,7 @@ frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.don
 # .venv-platforms, .venv-engines, .venv-cluster, .venv-frameworks and so on: each has the extra of its name.
 .venv-%/.done: pyproject.toml | .venv-%/bin/python
 	@echo "== .venv-$*: installing the extra $* of pyproject.toml"
-	.venv-$*/bin/python -m pip install $(QUIET) --editable '.[$*]'
+	.venv-$*/bin/python -m pip install $(QUIET) --editable . --group '$*'
 	@touch $@
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.
@@ -198,10 +197,6 @@ CALLS ?= 1000000
 soak: $(VENV)/.test
 	$(BIN)/python -m tests.proxy.soak.run --calls $(CALLS)
 
-# SAMPLE=0 tries every mutant, SEED=2 draws another sample.
-mutants: $(VENV)/.test
-	$(BIN)/python -m benchmarks.mutants $(ROOM) --sample $(or $(SAMPLE),300) --seed $(or $(SEED),1)
-
 accuracy: $(VENV)/.accuracy
 	@test -d "$(DATA)" || { echo "make accuracy needs DATA=folder, a folder of labelled JSONL" >&2; exit 2; }
 	$(BIN)/python -m benchmarks.accuracy "$(DATA)" > docs/accuracy.md.new && mv docs/accuracy.md.new docs/accuracy.md
@@ -228,12 +223,13 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.bench $(ONLY)
 
 clean:
-	rm -rf $(VENV) .venv-* .live .mutants .conformance build dist report.html report.json demo.db*
+	rm -rf $(VENV) .venv-* .live .conformance build dist report.html report.json demo.db*
 
 %/bin/python:
 	@test -n "$(PYTHON)" || { echo "toolvet needs Python 3.11 or newer with its venv module (Debian: apt install python3-venv); none was found" >&2; exit 1; }
 	@echo "== $*: a virtual environment for $$($(PYTHON) --version)"
 	$(PYTHON) -m venv $*
+	@$@ -m pip install $(QUIET) --upgrade 'pip>=25.1' # The first that knows dependency groups.
 
 # Else make removes what only a pattern names.
 .PRECIOUS: %/bin/python
@@ -242,30 +238,30 @@ QUIET := --quiet --disable-pip-version-check
 
 $(VENV)/.assess: pyproject.toml | $(BIN)/python
 	@echo "== $(VENV): installing toolvet and the MCP SDK for examples/ (145 MB, about half a minute)"
-	$(BIN)/python -m pip install $(QUIET) --editable '.[examples]'
+	$(BIN)/python -m pip install $(QUIET) --editable '.[mcp]'
 	@touch $@
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@echo "== $(VENV): installing toolvet with its dashboard, and the MCP SDK for examples/ (150 MB, about half a minute)"
-	$(BIN)/python -m pip install $(QUIET) --editable '.[examples,serve]'
+	$(BIN)/python -m pip install $(QUIET) --editable '.[mcp,serve]'
 	@touch $@ $(VENV)/.assess
 
 $(VENV)/.matching: pyproject.toml | $(BIN)/python
 	@echo "== $(VENV): installing what the tests of what matches text need (200 MB, about half a minute)"
-	$(BIN)/python -m pip install $(QUIET) --editable '.[matching-test]'
+	$(BIN)/python -m pip install $(QUIET) --editable . --group matching-test
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	@echo "== $(VENV): installing the frameworks, servers and databases that the tests run for real (1.5 GB, a few minutes)"
-	$(BIN)/python -m pip install $(QUIET) --editable '.[test]'
+	$(BIN)/python -m pip install $(QUIET) --editable . --group test
 	@touch $@ $(VENV)/.assess $(VENV)/.demo
 
 $(VENV)/.accuracy: pyproject.toml | $(VENV)/.dev
 	@echo "== $(VENV): installing the peers that accuracy is compared with"
-	$(BIN)/python -m pip install $(QUIET) --editable '.[peers]'
+	$(BIN)/python -m pip install $(QUIET) --editable . --group peers
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "== $(VENV): installing the linters, and all that the tests use (1.6 GB, a few minutes)"
-	$(BIN)/python -m pip install $(QUIET) --editable '.[dev]'
+	$(BIN)/python -m pip install $(QUIET) --editable . --group dev
 	@touch $@ $(VENV)/.test $(VENV)/.assess $(VENV)/.demo

@@ -4,7 +4,8 @@ A broken server, a wrong argument or an odd result becomes a finding, not an exc
 
     ToolvetError
     ├── UsageError             the command line, a configuration file or an input file is wrong       exit 2
-    │   └── ConfigError        … and we know the file, the line and the key
+    │   ├── ConfigError        … and we know the file, the line and the key
+    │   └── MissingExtraError  a package is not installed that an extra brings (also an ImportError)
     ├── ToolShapeError         what was handed over as a tool is none that toolvet reads (also a TypeError) exit 2
     ├── AuthenticationError    the server wants credentials that it did not get                       exit 3
     ├── UnreachableError       the server cannot be started, reached, or does not speak MCP           exit 4
@@ -62,6 +63,30 @@ class ConfigError(UsageError):
         where = file if line is None else f"{file}, line {line}"
         what = problem if key is None else f"{key}: {problem}"
         super().__init__(f"{where}: {what}")
+
+
+# What toolvet imports without depending on it, and the extra that brings it.
+_EXTRAS = {
+    "aiohttp": "http",
+    "alembic": "store",
+    "httpx2": "http",
+    "prometheus_client": "http",
+    "sqlalchemy": "store",
+}
+
+
+class MissingExtraError(UsageError, ImportError):
+    """The package `name` is not installed, which one of toolvet's extras brings. The message says how to install it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f'{name} is not installed, which this needs: pip install "toolvet[{_EXTRAS.get(name, name)}]"')
+
+    @classmethod
+    def of(cls, error: BaseException) -> "MissingExtraError | None":
+        """Return the error to raise instead of an ImportError of Python's, or None where no extra helps."""
+        name = ((error.name if isinstance(error, ImportError) else None) or "").partition(".")[0]
+        return cls(name) if name in _EXTRAS else None
 
 
 class ToolShapeError(ToolvetError, TypeError):

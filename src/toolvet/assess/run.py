@@ -19,7 +19,6 @@ from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.http_probes import HttpProbing
 from toolvet.assess.items import ItemsRun, is_without_tools
 from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
@@ -426,6 +425,8 @@ class Run:
         if options.transport_checks and options.arguments is None:
             # A server that speaks the modern era may speak the older one as well.
             eras: tuple[Era, ...] = ("legacy", "modern") if options.era == "auto" and era == "modern" else (era,)
+            from toolvet.assess.http_probes import HttpProbing  # noqa: PLC0415 - httpx2, for servers over HTTP alone
+
             self.http = HttpProbing(self.target, eras=eras, timeout=options.timeout)
             await self.http.run()
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final
 from toolvet.cli.plain_words import plain_call, with_parameters
 from toolvet.cli.streams import output_error, prepare_streams
 from toolvet.core.discover import cached, fingerprint, keep, modules
-from toolvet.errors import ToolvetError
+from toolvet.errors import MissingExtraError, ToolvetError
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
@@ -136,7 +136,10 @@ def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int
     except BrokenPipeError as error:
         # Only where the caller gave us a stdout of its own (see `prepare_streams`).
         return complain_of_output(error)
-    except Exception:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
+    except Exception as error:  # noqa: BLE001 - an exception that gets here is a bug, and must be reported as one
+        missing = MissingExtraError.of(error)
+        if missing is not None:
+            return _complain(str(missing), code=missing.exit_code)
         import traceback  # noqa: PLC0415 - a start without a bug needs neither
 
         from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above

@@ -40,7 +40,12 @@ def lazy(package: str) -> "tuple[Callable[[str], object], Callable[[], list[str]
         if name == "__all__":
             value: object = sorted(read())
         elif name in read():
-            home = import_module(homes[name])
+            try:
+                home = import_module(homes[name])
+            except ImportError as error:
+                from toolvet.errors import MissingExtraError  # noqa: PLC0415 - as above
+
+                raise MissingExtraError.of(error) or error from error
             # A module is an attribute of its package only after it was imported.
             value = getattr(home, name) if hasattr(home, name) else import_module(f"{homes[name]}.{name}")
         else:

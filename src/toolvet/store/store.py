@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Self
 
-from toolvet.errors import StoreError, UsageError
+from toolvet.errors import MissingExtraError, StoreError, UsageError
 from toolvet.store.address import StoreAddress
 from toolvet.store.database_writer import DatabaseWriter, brief
 from toolvet.store.private_file import make_private
@@ -89,6 +90,9 @@ class Store:
             self.address.path is None or self.address.path.exists() or self.address.spool.is_dir()
         ):
             raise UsageError(f"{self.address.shown}: there is no such store; say where it is with --store")
+        if self.address.kind != "lines" and find_spec("sqlalchemy") is None:
+            # Not first in the thread that writes, when records already wait for it.
+            raise MissingExtraError("sqlalchemy")
         self._sync = sync
         self._spool = Spool(self.address.spool, sync=sync)
         self._engine: Engine | None = None

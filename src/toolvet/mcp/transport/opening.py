@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolvet.core.json_value import members, names
-from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
+from toolvet.errors import AuthenticationError, MissingExtraError, ToolvetError, UnreachableError
 from toolvet.mcp.transport.peer import Peer
 from toolvet.mcp.transport.reply import Answer, ConnectionLost, Malformed, Reply, RpcError, TimedOut, describe_reply
 from toolvet.mcp.transport.session import (
@@ -245,8 +245,11 @@ async def connect(
     if isinstance(target, StdioTarget):
         channel: Channel = StdioChannel(target, limit=limit)
     else:
-        # Importing httpx2 takes 42 ms, as much as everything else in a run over stdio.
-        from toolvet.mcp.transport.http import EventStreamChannel, HttpChannel  # noqa: PLC0415
+        # Importing httpx2 takes 42 ms, as much as everything else in a run over stdio, and it is an extra.
+        try:
+            from toolvet.mcp.transport.http import EventStreamChannel, HttpChannel  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtraError.of(error) or error from error
 
         kind = HttpChannel if target.kind == "streamable" else EventStreamChannel
         channel = kind(target, limit=limit)
