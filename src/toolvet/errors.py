@@ -69,9 +69,15 @@ class ConfigError(UsageError):
 _EXTRAS = {
     "aiohttp": "http",
     "alembic": "store",
+    "duckdb": "batch",
     "httpx2": "http",
+    "joserfc": "oidc",
+    "numpy": "batch",
     "prometheus_client": "http",
+    "pyarrow": "batch",
     "sqlalchemy": "store",
+    "starlette": "serve",
+    "uvicorn": "serve",
 }
 
 
