@@ -62,7 +62,9 @@ class ReEngine:
         if _RARE.search(text) is not None:
             text, places = normalize_text(text)
         found: list[tuple[int, int, int]] = []
-        for index in self._possible(text):
+        lowered = text.lower()
+        asked = {number for word, numbers in self._asked_by.items() if word in lowered for number in numbers}
+        for index in asked.union(self._always):
             if only is not None and index not in only:
                 continue
             pattern, spans = self._finder(index), self._expressions[index].spans
@@ -77,13 +79,6 @@ class ReEngine:
                 if not spans:
                     break
         return found
-
-    def _possible(self, text: str) -> set[int]:
-        """The expressions that may match in a normalized text."""
-        lowered = text.lower()
-        return {number for word, numbers in self._asked_by.items() if word in lowered for number in numbers}.union(
-            self._always
-        )
 
     def _finder(self, number: int) -> Finder:
         known = self._finders.get(number)
