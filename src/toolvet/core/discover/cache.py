@@ -157,8 +157,8 @@ def keep(key: bytes, content: bytes) -> bool:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             path = os.path.join(folder, _name(key))
             partial = f"{path}.{os.getpid()}"
-            mode = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS | _BINARY
-            with open(os.open(partial, mode, 0o600), "wb") as file:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS | _BINARY
+            with open(os.open(partial, flags, 0o600), "wb") as file:
                 file.write(_guard(content))
                 file.write(content)
             os.replace(partial, path)

@@ -142,18 +142,19 @@ def find_repair(
         for violation in violations:
             places.setdefault(violation.pointer, []).append(violation)
         # Whether all that is wrong are single members of the value, and none of them says what another must be.
-        are_independent = (not base and context.is_plain and is_object(value)) and not any(
-            [each.keyword in OF_OBJECTS or each.pointer.count("/") != 1 for each in violations]  # noqa: C419 - a third of the time.
-        )
-        answers: list[PathPatch] = []
+        are_independent = (not base and context.is_plain and is_object(value)) and not [
+            each for each in violations if each.keyword in OF_OBJECTS or each.pointer.count("/") != 1
+        ]
         if not are_independent:
             answers = _answers_for(view, places, depth)
-        for where, found in places.items() if are_independent else ():
-            answer = _answer_at(view, pointer_steps(where), found, depth)
-            if answer is None:
-                # Nothing that is done to the others would make an answer for that one: no round could be the last.
-                return None
-            answers.append(answer)
+        else:
+            answers = []
+            for where, found in places.items():
+                answer = _answer_at(view, pointer_steps(where), found, depth)
+                if answer is None:
+                    # Nothing that is done to the others would make an answer for it: no round could be the last.
+                    return None
+                answers.append(answer)
         if not answers:
             return None
         for answer in answers:
