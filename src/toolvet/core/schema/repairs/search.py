@@ -145,16 +145,16 @@ def find_repair(
         are_independent = (not base and context.is_plain and is_object(value)) and not [
             each for each in violations if each.keyword in OF_OBJECTS or each.pointer.count("/") != 1
         ]
-        if not are_independent:
-            answers = _answers_for(view, places, depth)
-        else:
-            answers = []
+        answers: list[PathPatch] = []
+        if are_independent:
             for where, found in places.items():
                 answer = _answer_at(view, pointer_steps(where), found, depth)
                 if answer is None:
                     # Nothing that is done to the others would make an answer for it: no round could be the last.
                     return None
                 answers.append(answer)
+        else:
+            answers = _answers_for(view, places, depth)
         if not answers:
             return None
         for answer in answers:
