@@ -206,7 +206,16 @@ def parse_settings(text: str, file: str) -> Settings:
         if problem:
             place = line_of(text, [*prefix, *keys])
             raise ConfigError(problem, file=file, line=place, key=".".join(keys) or None)
-    return Settings(*(_resolved(each, file) if isinstance(each, CheckSettings) else each for each in sections))
+    for number, section in enumerate(sections):
+        if isinstance(section, CheckSettings):
+            # Paths that hold wherever the program runs.
+            arguments, answer = section.arguments, section.answer
+            if arguments.wording is not None:
+                arguments = msgspec.structs.replace(arguments, wording=beside(file, arguments.wording))
+            if answer.model is not None:
+                answer = msgspec.structs.replace(answer, model=beside(file, answer.model))
+            sections[number] = msgspec.structs.replace(section, arguments=arguments, answer=answer)
+    return Settings(*sections)
 
 
 @cache
@@ -248,17 +257,6 @@ def _text(path: str) -> str:
         return read_user_file(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from error
-
-
-def _resolved(checks: CheckSettings, file: str) -> CheckSettings:
-    """The settings with paths that hold wherever the program runs."""
-    if checks.arguments.wording is not None:
-        arguments = msgspec.structs.replace(checks.arguments, wording=beside(file, checks.arguments.wording))
-        checks = msgspec.structs.replace(checks, arguments=arguments)
-    if checks.answer.model is not None:
-        answer = msgspec.structs.replace(checks.answer, model=beside(file, checks.answer.model))
-        checks = msgspec.structs.replace(checks, answer=answer)
-    return checks
 
 
 def _split_problem(words: str, section: str) -> tuple[str, list[str]]:

@@ -1,9 +1,9 @@
 """The page `docs/causes.md`, made from the table of causes: `python -m toolvet.core.causes.page > docs/causes.md`."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from toolvet.core.causes.table import Cause, ErrorCode, ErrorKind, State, causes, stops
+from toolvet.core.causes.table import ErrorCode, ErrorKind, causes, stops
 
 _INTRO = """# What can go wrong with a call
 
@@ -55,8 +55,27 @@ def render_causes_page() -> str:
     rows = causes()
     lines = [_INTRO]
     for title, kind in (("Business errors", ErrorKind.BUSINESS), ("Failures", ErrorKind.TOOL_FAILURE)):
-        lines += [f"## {title}\n", *_words(rows.items(), kind)]
-    lines += [_BETWEEN.rstrip("\n"), _READ.rstrip("\n"), *(_read_row(state, cause) for state, cause in rows.items())]
+        lines += [
+            f"## {title}\n",
+            "| state | what it means | `error_type` | `error_code` | HTTP | JSON-RPC | google.rpc | `retry` | again |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| `{state}` | {cause.says} | `{cause.error_type}` | `{cause.error_code}` | {cause.http_status} "
+            f"| {cause.json_rpc or '-'} | `{cause.google_rpc}` | {f'`{cause.retry}`' if cause.retry else '-'} "
+            f"| {cause.again} |"
+            for state, cause in rows.items()
+            if cause.kind is kind
+        ]
+        lines.append("")
+    lines += [_BETWEEN.rstrip("\n"), _READ.rstrip("\n")]
+    for state, cause in rows.items():
+        reads = cause.reads
+        codes = [code.value for code in ErrorCode if code.state is state and code.value != cause.error_code]
+        statuses = [status for status in reads.http_status if status != cause.http_status]
+        numbers = [code for code in reads.json_rpc if code != cause.json_rpc]
+        names = [name for name in reads.google_rpc if name != cause.google_rpc]
+        lines.append(f"| `{state}` | {_plain(statuses)} | {_plain(numbers)} | {_listed(names)} | {_listed(codes)} |")
     lines.append(_ANSWERS.rstrip("\n"))
     lines += [
         f"| `{state}` | {f'keeps `{cause.answer_label}`' if cause.answer_label else 'keeps no signal'} "
@@ -66,28 +85,6 @@ def render_causes_page() -> str:
     ]
     lines += [_STOPPED.rstrip("\n"), *(f"| `{stop}` | `{state}` |" for stop, state in stops().items())]
     return "\n".join(lines) + "\n"
-
-
-def _words(rows: Iterable[tuple[State, Cause]], kind: ErrorKind) -> Iterator[str]:
-    yield "| state | what it means | `error_type` | `error_code` | HTTP | JSON-RPC | google.rpc | `retry` | again |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for state, cause in rows:
-        if cause.kind is kind:
-            yield (
-                f"| `{state}` | {cause.says} | `{cause.error_type}` | `{cause.error_code}` | {cause.http_status} "
-                f"| {cause.json_rpc or '-'} | `{cause.google_rpc}` | {f'`{cause.retry}`' if cause.retry else '-'} "
-                f"| {cause.again} |"
-            )
-    yield ""
-
-
-def _read_row(state: State, cause: Cause) -> str:
-    reads = cause.reads
-    codes = [code.value for code in ErrorCode if code.state is state and code.value != cause.error_code]
-    statuses = [status for status in reads.http_status if status != cause.http_status]
-    numbers = [code for code in reads.json_rpc if code != cause.json_rpc]
-    names = [name for name in reads.google_rpc if name != cause.google_rpc]
-    return f"| `{state}` | {_plain(statuses)} | {_plain(numbers)} | {_listed(names)} | {_listed(codes)} |"
 
 
 def _plain(values: Iterable[object]) -> str:

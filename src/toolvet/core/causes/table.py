@@ -331,19 +331,16 @@ def state_of_failure(code: str, kind: str) -> State | None:
 @lru_cache(maxsize=1024)
 def _state_of_failure(code: str, kind: str) -> State | None:
     type_ = _TYPES.get(kind)
-    named = _state_of_code(code)
+    table = _table()
+    named = next((row.cause for own, row in table.code.items() if code == own or code in row.aliases), None)
+    if named is None:
+        named = next((state for state, cause in table.cause.items() if cause.error_code == code), None)
+    if named is None:
+        words = tuple(word.lower() for word in code.split("_") if word)
+        named = state_of_google_rpc(code) or state_of_name(words)
     if type_ is None:
         return named
     return named if named is not None and cause_of(named).error_type is type_ else type_.state
-
-
-def _state_of_code(code: str) -> State | None:
-    table = _table()
-    for documented, row in table.code.items():
-        if code == documented or code in row.aliases:
-            return row.cause
-    own = next((state for state, cause in table.cause.items() if cause.error_code == code), None)
-    return own or state_of_google_rpc(code) or state_of_name(tuple(word.lower() for word in code.split("_") if word))
 
 
 @cache

@@ -152,7 +152,23 @@ def is_cached(key: bytes) -> bool:
 
 def keep(key: bytes, content: bytes) -> bool:
     """Store `content` under `key` for later processes of this user; return whether some folder took it."""
-    return any(_write(folder, _name(key), content) for folder in _folders())
+    for folder in _folders():
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            path = os.path.join(folder, _name(key))
+            partial = f"{path}.{os.getpid()}"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS | _BINARY
+            with open(os.open(partial, flags, 0o600), "wb") as file:
+                file.write(_guard(content))
+                file.write(content)
+            os.replace(partial, path)
+        except OSError:
+            continue
+        # Another process may drop the same.
+        with suppress(OSError):
+            _drop_old(folder)
+        return True
+    return False
 
 
 @contextmanager
@@ -209,23 +225,6 @@ def _read(folder: str, name: str, *, checks_itself: bool = False) -> bytes | Non
         with suppress(OSError):
             os.utime(path)
     return content if checks_itself or guard == _guard(content) else None
-
-
-def _write(folder: str, name: str, content: bytes) -> bool:
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        path = os.path.join(folder, name)
-        partial = f"{path}.{os.getpid()}"
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS | _BINARY, 0o600), "wb") as file:
-            file.write(_guard(content))
-            file.write(content)
-        os.replace(partial, path)
-    except OSError:
-        return False
-    # Another process may drop the same.
-    with suppress(OSError):
-        _drop_old(folder)
-    return True
 
 
 def entries_of(build: Callable[[], None]) -> dict[str, bytes]:
@@ -289,7 +288,13 @@ def _folders() -> Iterator[str]:
         yield folder
     above = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
     temporary = os.path.join(above, f"toolvet-{_user_id()}")
-    if _keeps_what_is_ours(above) and _is_our_own(temporary, _ALL_OTHERS, follow=False):
+    try:
+        mode = os.stat(above).st_mode
+    except OSError:
+        return
+    # In a folder with these modes no other user can rename what we have.
+    keeps_what_is_ours = bool(mode & stat.S_ISVTX) or not mode & _OTHERS_MAY_WRITE
+    if keeps_what_is_ours and _is_our_own(temporary, _ALL_OTHERS, follow=False):
         yield temporary
 
 
@@ -302,15 +307,6 @@ def _is_our_own(folder: str, closed: int, *, follow: bool = True) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(seen.st_mode) and seen.st_uid == _user_id() and not seen.st_mode & closed
-
-
-def _keeps_what_is_ours(folder: str) -> bool:
-    """Whether no other user can rename what we have in this folder."""
-    try:
-        mode = os.stat(folder).st_mode
-    except OSError:
-        return False
-    return bool(mode & stat.S_ISVTX) or not mode & _OTHERS_MAY_WRITE
 
 
 def _user_id() -> int:

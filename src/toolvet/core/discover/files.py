@@ -159,16 +159,15 @@ def settings_file(given: str | None) -> str | None:
         return given
     if os.path.isfile("toolvet.toml"):
         return "toolvet.toml"
-    return "pyproject.toml" if os.path.isfile("pyproject.toml") and _is_about_us("pyproject.toml") else None
-
-
-def _is_about_us(path: str) -> bool:
+    if not os.path.isfile("pyproject.toml"):
+        return None
     try:
-        with open(path, "rb") as file:
-            return b"toolvet" in file.read()
+        with open("pyproject.toml", "rb") as file:
+            is_about_us = b"toolvet" in file.read()
     except OSError:
         # Whoever reads it says what is wrong with it.
-        return True
+        is_about_us = True
+    return "pyproject.toml" if is_about_us else None
 
 
 def read_user_file(path: str) -> bytes:

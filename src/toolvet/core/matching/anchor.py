@@ -14,13 +14,13 @@ They are in lower case, and looked for in the text in lower case. A pattern with
 always looked for.
 """
 
-from collections.abc import Iterator, Sequence as Parts
+from collections.abc import Sequence as Parts
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from toolvet.core.matching.edge import NOTHING, Edge, any_of, char_source, edge_of, edges, is_word, room_of, size_of
 from toolvet.core.matching.letters import forms_of
-from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat, Sequence
+from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat
 
 # In bytes: what is left of words whose short ends are cut off, what such an end has less than, what a further word must
 # have, and what is too short to be looked for at all. Measured on real answers (benchmarks/scan.py): less lets more
@@ -56,24 +56,16 @@ def anchor(whole: Group) -> str | None:
 
 
 def _of_group(group: Group) -> _Piece | None:
-    branches: list[_Piece] = []
+    sources: dict[str, None] = {}
+    lengths: list[int] = []
     for branch in group.branches:
-        found = _of_sequence(branch)
-        if found is None or len(branches) >= _MOST_BRANCHES:
+        runs = _choose_runs(_join_runs(_pieces(branch)))
+        if not runs or len(lengths) >= _MOST_BRANCHES:
             return None
-        branches.append(found)
-    sources = dict.fromkeys(branch.source for branch in branches)
+        sources["".join(run.source if run.length else any_of(run.room) for run in runs)] = None
+        lengths.append(sum(run.length for run in runs))
     flags = f"{group.flags}:" if group.flags else ":"
-    room = room_of([group])
-    return _Piece(f"(?{flags}{'|'.join(sources)})", min(branch.length for branch in branches), room)
-
-
-def _of_sequence(sequence: Sequence) -> _Piece | None:
-    runs = _choose_runs(_join_runs(_pieces(sequence)))
-    if not runs:
-        return None
-    source = "".join(run.source if run.length else any_of(run.room) for run in runs)
-    return _Piece(source, sum(run.length for run in runs), NOTHING)
+    return _Piece(f"(?{flags}{'|'.join(sources)})", min(lengths), room_of([group]))
 
 
 def _pieces(sequence: Parts[Node]) -> list[_Piece]:
@@ -83,14 +75,29 @@ def _pieces(sequence: Parts[Node]) -> list[_Piece]:
     letters = False
     for number, node in enumerate(sequence):
         if isinstance(node, Assertion):
-            if node.name == "\\b" and _is_known(sequence, number):
-                if pieces and pieces[-1].length:
-                    pieces[-1] = replace(pieces[-1], source=pieces[-1].source + "\\b")
-                else:
-                    border = "\\b"
             letters = False
+            if node.name != "\\b":
+                continue
+            before, may_begin = edges(sequence[:number], reverse=True)
+            after, may_end = edges(sequence[number + 1 :])
+            if not ((is_word(before) and not may_begin) or (is_word(after) and not may_end)):
+                # Only beside what is always an ASCII letter a border is one to Hyperscan, too.
+                continue
+            if pieces and pieces[-1].length:
+                pieces[-1] = replace(pieces[-1], source=pieces[-1].source + "\\b")
+            else:
+                border = "\\b"
             continue
-        for piece in _pieces_of(node):
+        exact, room = _exact(node), room_of([node])
+        gap = _Piece("", 0, room)
+        found = [gap]
+        if exact is not None:
+            found = [exact]
+        elif isinstance(node, Group) and (inner := _of_group(node)) is not None:
+            found = [gap, replace(inner, room=room), gap]
+        elif isinstance(node, Repeat) and node.least:
+            found = [gap, *_pieces([node.part]), gap]
+        for piece in found:
             is_letter = isinstance(node, Char)
             word = replace(piece, source=border + piece.source)
             if is_letter and letters:
@@ -100,20 +107,6 @@ def _pieces(sequence: Parts[Node]) -> list[_Piece]:
                 pieces.append(word)
             border, letters = "", is_letter
     return pieces
-
-
-def _pieces_of(node: Node) -> list[_Piece]:
-    room = room_of([node])
-    gap = _Piece("", 0, room)
-    exact = _exact(node)
-    if exact is not None:
-        return [exact]
-    if isinstance(node, Group):
-        found = _of_group(node)
-        return [gap, replace(found, room=room), gap] if found is not None else [gap]
-    if isinstance(node, Repeat) and node.least:
-        return [gap, *_pieces([node.part]), gap]
-    return [gap]
 
 
 def _exact(node: Node) -> _Piece | None:
@@ -137,13 +130,6 @@ def _exact(node: Node) -> _Piece | None:
         lengths.append(sum(part.length for part in known))
     flags = f"{node.flags}:" if node.flags else ":"
     return _Piece(f"(?{flags}{'|'.join(sources)})", min(lengths), room_of([node]))
-
-
-def _is_known(sequence: Parts[Node], number: int) -> bool:
-    """Whether one side is always an ASCII letter: only then is a border one to Hyperscan, too."""
-    before, may_begin = edges(sequence[:number], reverse=True)
-    after, may_end = edges(sequence[number + 1 :])
-    return (is_word(before) and not may_begin) or (is_word(after) and not may_end)
 
 
 def _join_runs(pieces: list[_Piece]) -> list[_Piece]:
@@ -226,39 +212,34 @@ def _needed_by_group(group: Group) -> frozenset[str]:
 
 def _needed_by_sequence(sequence: Parts[Node]) -> frozenset[str]:
     """The best of what each part of the sequence needs: long words say more, and few are found sooner."""
-    return max(_choices(sequence), key=_worth, default=_NONE)
-
-
-def _choices(sequence: Parts[Node]) -> Iterator[frozenset[str]]:
+    choices: list[frozenset[str]] = []
     run = ""
     for node in sequence:
         if isinstance(node, Assertion):
             continue
-        letter = _lower(node) if isinstance(node, Char) else ""
+        letter = ""
+        if isinstance(node, Char) and node.character.isascii():
+            letter = node.character.lower()
+        elif isinstance(node, Char) and node.character not in _SIGMAS:
+            forms = forms_of(node.character) if node.fold else (node.character,)
+            lowered = {form.lower() for form in forms}
+            if len(lowered) == 1 and all(len(form) == 1 for form in (*forms, *lowered)):
+                # All its forms have this lower case in every text.
+                letter = lowered.pop()
         if letter:
             run += letter
             continue
         if run:
-            yield frozenset({run})
+            choices.append(frozenset({run}))
         run = ""
         if isinstance(node, Group):
-            yield _needed_by_group(node)
+            choices.append(_needed_by_group(node))
         elif isinstance(node, Repeat) and node.least:
-            yield _needed_by_sequence((node.part,))
+            choices.append(_needed_by_sequence((node.part,)))
     if run:
-        yield frozenset({run})
+        choices.append(frozenset({run}))
+    return max(choices, key=_worth, default=_NONE)
 
 
 def _worth(words: frozenset[str]) -> tuple[int, int]:
     return min((min(len(word.encode()), _LONG_ENOUGH_TO_NEED) for word in words), default=0), -len(words)
-
-
-def _lower(node: Char) -> str:
-    """The letter in lower case, if all its forms have that lower case in every text; else nothing."""
-    if node.character.isascii():
-        return node.character.lower()
-    forms = forms_of(node.character) if node.fold else (node.character,)
-    lowered = {form.lower() for form in forms}
-    if len(lowered) > 1 or any(len(form) > 1 for form in (*forms, *lowered)) or node.character in _SIGMAS:
-        return ""
-    return lowered.pop()

@@ -100,13 +100,16 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
     if not spans and whole.most is not None and len(whole.hyperscan) <= _LARGE:
         sought = None
     needs_machine = whole.ways > _MOST_WAYS
+    first, _ = edges([tree])
+    # A look-ahead at the first character, so that `re` need not try all branches at every place.
+    ahead = "" if first.beyond is None else f"(?-i:(?=[{bytes_of(first.mask)}{''.join(sorted(first.beyond))}]))"
     opening, reach = writer.write_opening(tree, NOTHING) if needs_machine else ("", 0)
     return Translation(
         regex,
         int(flags & _MEANT_FLAGS),
         spans,
         sought or whole.hyperscan,
-        _first_character(tree),
+        ahead,
         whole.python,
         whole.most,
         exact,
@@ -170,14 +173,6 @@ def _families(parts: Nodes[Node]) -> set[str]:
         elif isinstance(part, Repeat) and part.least:
             needed |= _families([part.part])
     return needed
-
-
-def _first_character(tree: Group) -> str:
-    """A look-ahead at the first character, so that `re` need not try all branches at every place."""
-    first, _ = edges([tree])
-    if first.beyond is None:
-        return ""
-    return f"(?-i:(?=[{bytes_of(first.mask)}{''.join(sorted(first.beyond))}]))"
 
 
 def _is_plain(group: Group) -> bool:
@@ -299,14 +294,19 @@ class _DialectWriter:
         # What `re` may try in several ways: one more of these, or on with what follows.
         doubtful = again.meets(after)
         body = self._write_node(node.part, after.also(again) if node.most is None or node.most > 1 else after)
-        most = (
-            None
-            if body.most is None or (node.most is None and not _is_of_words(again))
-            else body.most * (_LONGEST_WORD if node.most is None else node.most)
-        )
+        # Words, numbers and spaces end soon.
+        is_bounded = node.most is not None or not again.meets(_BETWEEN_WORDS) or not again.meets(_IN_WORDS)
+        longest = _LONGEST_WORD if node.most is None else node.most
+        most = body.most * longest if body.most is not None and is_bounded else None
         room = (_ENDLESS if node.most is None else node.most) - node.least
-        ways = (1.0 + room if doubtful else 1.0) * _ways_of_repeat(body.ways, node.most)
-        count = _write_count(node.least, node.most)
+        ways = body.ways
+        if ways != 1 and node.most != 1:
+            ways = _NEVER if node.most is None or node.most > _MOST_DOUBTFUL else ways**node.most
+        ways *= 1.0 + room if doubtful else 1.0
+        if node.most is None:
+            count = {0: "*", 1: "+"}.get(node.least, f"{{{node.least},}}")
+        else:
+            count = "?" if (node.least, node.most) == (0, 1) else f"{{{node.least},{node.most}}}"
         python = f"(?:{body.python}){count}" if len(body.python) > 1 else body.python + count
         hyperscan, exact = f"(?:{body.hyperscan}){count}", body.exact
         if isinstance(node.part, CharSet) and again.beyond != NO_LETTERS and (node.most is None or room >= _WIDE_GAP):
@@ -315,23 +315,6 @@ class _DialectWriter:
             exact = node.most is None and node.least <= 1
         tree = PatternPart("times", parts=(body.tree,), least=node.least, most=node.most)
         return WrittenPart(hyperscan, python, node.least * body.least, most, exact, ways, tree)
-
-
-def _is_of_words(edge: Edge) -> bool:
-    """Whether such characters make words, numbers or spaces, which end soon."""
-    return not edge.meets(_BETWEEN_WORDS) or not edge.meets(_IN_WORDS)
-
-
-def _ways_of_repeat(ways: float, most: int | None) -> float:
-    if ways == 1 or most == 1:
-        return ways
-    return _NEVER if most is None or most > _MOST_DOUBTFUL else ways**most
-
-
-def _write_count(least: int, most: int | None) -> str:
-    if most is None:
-        return {0: "*", 1: "+"}.get(least, f"{{{least},}}")
-    return "?" if (least, most) == (0, 1) else f"{{{least},{most}}}"
 
 
 def _write_assertion(node: Assertion, before: Edge, after: Edge) -> WrittenPart:
@@ -406,24 +389,23 @@ def _ways_of_branches(branches: tuple[Sequence, ...], ways: list[float]) -> floa
     """The most ways in which branches that can begin with the same letters can be tried, all added."""
     if len(branches) == 1:
         return ways[0]
+    # The letters that each branch begins with, as far as they are certain.
+    words: list[str] = []
+    for branch in branches:
+        word = ""
+        for node in branch:
+            if isinstance(node, Assertion):
+                continue
+            if not isinstance(node, Char) or node.character in "\u0131\u0130":
+                break
+            word += node.character.casefold()
+        words.append(word)
     most = 0.0
     # Branches whose first letters begin the next ones' first letters.
     chain: list[tuple[str, float]] = []
-    for word, each in sorted((_first_letters(branch), each) for branch, each in zip(branches, ways, strict=True)):
+    for word, each in sorted(zip(words, ways, strict=True)):
         while chain and not word.startswith(chain[-1][0]):
             chain.pop()
         chain.append((word, each))
         most = max(most, sum(ways for _word, ways in chain))
     return most
-
-
-def _first_letters(branch: Sequence) -> str:
-    """The letters that a branch begins with, as far as they are certain."""
-    word = ""
-    for node in branch:
-        if isinstance(node, Assertion):
-            continue
-        if not isinstance(node, Char) or node.character in "\u0131\u0130":
-            break
-        word += node.character.casefold()
-    return word

@@ -167,13 +167,9 @@ def char_source(node: Char | CharSet) -> str:
     forms = forms_of(node.character) if node.fold else (node.character,)
     source = byte_forms(form for form in forms if not form.isascii())
     source += "".join(f"|{''.join(map(escaped, form))}" for form in forms if form.isascii())
-    return f"(?{_flags_of(node)}{source})"
-
-
-def _flags_of(node: Char) -> str:
-    """A letter that is an ASCII letter in the other case (dotless i, I) is not also that letter's other case (i)."""
-    forms = forms_of(node.character) if node.fold else ()
-    return "-i:" if any(form.isascii() and form.isalpha() and len(form) == 1 for form in forms) else ":"
+    # A letter that is an ASCII letter in the other case (dotless i, I) is not also that letter's other case (i).
+    flags = "-i:" if any(form.isascii() and form.isalpha() and len(form) == 1 for form in forms) else ":"
+    return f"(?{flags}{source})"
 
 
 @lru_cache(maxsize=4096)

@@ -75,21 +75,19 @@ class CompiledSet:
         """The patterns that need a letter of `family`, or those that need none."""
         with self._loading:
             database = self._databases.get(family)
+            if database is not None:
+                return database
+            key = self._key_of(family)
+            database = _read(key)
             if database is None:
-                database = self._databases[family] = self._load(family)
-        return database
-
-    def _load(self, family: str) -> hyperscan.Database:
-        key = self._key_of(family)
-        database = _read(key)
-        if database is None:
-            with building(key):
-                # Another process may have compiled it while this one waited.
-                database = _read(key)
-                if database is None:
-                    announce()
-                    database = self._compile_family(family)
-                    keep(key, hyperscan.dumpb(database))
+                with building(key):
+                    # Another process may have compiled it while this one waited.
+                    database = _read(key)
+                    if database is None:
+                        announce()
+                        database = self._compile_family(family)
+                        keep(key, hyperscan.dumpb(database))
+            self._databases[family] = database
         return database
 
     def _key_of(self, family: str) -> bytes:
@@ -217,8 +215,11 @@ class HyperscanEngine:
             if scopes is not None:
                 ends = self._in_scope(ends, scopes, len(words.text))
             return self._place(ends, words, only, most) if ends else []
-        found = self._place(ends, words, only, most)
-        return [_to_original(match, places, spans=self._compiled.expression(match[0]).spans) for match in found]
+        found: list[Match] = []
+        for index, start, end in self._place(ends, words, only, most):
+            last = places.end(end)
+            found.append((index, places.start(start) if self._compiled.expression(index).spans else last, last))
+        return found
 
     def prepare(self) -> None:
         """Load every database, which compiles those that are missing."""
@@ -249,19 +250,31 @@ class HyperscanEngine:
     def _in_scope(
         self, ends: dict[int, list[int]], scopes: Sequence[HitScope | None], length: int
     ) -> dict[int, list[int]]:
-        """The ends without those around which no match can lie in the scope of its pattern."""
+        """The ends without those around which no match can lie in the scope of its pattern.
+
+        The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 behind
+        it. Where the next end is that far away, what was found before does not change what is found there.
+        """
         kept: dict[int, list[int]] = {}
         for index, places in ends.items():
             scope = scopes[index]
             if scope is None or length <= scope.whole:
                 kept[index] = places
-            elif scope.at_most is not None and length > scope.at_most:
                 continue
-            else:
-                width = self._compiled.expression(index).width
-                within = places if width is None else _places_in_scope(places, scope, width, length)
-                if within:
-                    kept[index] = within
+            if scope.at_most is not None and length > scope.at_most:
+                continue
+            within, width = places, self._compiled.expression(index).width
+            if width is not None and not (scope.first is None and scope.last is None):
+                opening = bisect_left(places, scope.first + width) if scope.first is not None else 0
+                closing = len(places)
+                if scope.last is not None:
+                    closing = bisect_left(places, length - scope.last - 2 * width - 2)
+                while opening < closing < len(places) and places[closing] - places[closing - 1] < 3 * width + 4:
+                    closing -= 1
+                if opening < closing:
+                    within = places[:opening] + places[closing:]
+            if within:
+                kept[index] = within
         return kept
 
     def _place(
@@ -300,7 +313,15 @@ class HyperscanEngine:
             if end <= reached:
                 continue
             if end > limit:
-                limit = _last_near(ends, number, near, open_from)
+                # The last of the ends that follow each other from here, those that are open apart from those before.
+                last, is_open = number, end > open_from
+                while (
+                    last + 1 < len(ends)
+                    and ends[last + 1] - ends[last] <= near
+                    and (is_open or ends[last + 1] <= open_from)
+                ):
+                    last += 1
+                limit = ends[last]
             match = words.search(finder, max(reached, end - width), limit, expression)
             if match is None:
                 # None begins up to here: what comes next begins behind it, so no place is tried twice.
@@ -356,38 +377,6 @@ def scanned_in_ascii(text: str, ends: dict[int, list[int]]) -> Scanned:
     return Scanned(_Words(text, None, ascii_only=True), ends)
 
 
-def _last_near(ends: list[int], number: int, near: int, open_from: int) -> int:
-    """The last of the ends that follow each other from this one on, none more than `near` behind the one before.
-
-    Those from `open_from` on stay apart from those before.
-    """
-    is_open = ends[number] > open_from
-    while (
-        number + 1 < len(ends)
-        and ends[number + 1] - ends[number] <= near
-        and (is_open or ends[number + 1] <= open_from)
-    ):
-        number += 1
-    return ends[number]
-
-
-def _places_in_scope(ends: list[int], scope: HitScope, width: int, length: int) -> list[int]:
-    """The ends that decide which matches of at most `width` characters lie in the scope.
-
-    The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 behind it.
-    Where the next end is that far away, what was found before does not change what is found there.
-    """
-    if scope.first is None and scope.last is None:
-        return ends
-    opening = bisect_left(ends, scope.first + width) if scope.first is not None else 0
-    if scope.last is None:
-        return ends[:opening]
-    closing = bisect_left(ends, length - scope.last - 2 * width - 2)
-    while opening < closing < len(ends) and ends[closing] - ends[closing - 1] < 3 * width + 4:
-        closing -= 1
-    return ends if closing <= opening else ends[:opening] + ends[closing:]
-
-
 def _record(index: int, _start: int, end: int, _flags: int, found: object) -> None:
     # `found` is the dictionary that the scan was given as its context.
     found.setdefault(index, []).append(end)  # type: ignore[attr-defined]
@@ -402,9 +391,3 @@ def _to_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[in
         byte = offset
         place[offset] = character
     return {index: [place[end] for end in places] for index, places in ends.items()}
-
-
-def _to_original(match: Match, places: OffsetMap, *, spans: bool) -> Match:
-    index, start, end = match
-    last = places.end(end)
-    return index, places.start(start) if spans else last, last

@@ -123,13 +123,17 @@ def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Part
 
 
 def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIndex:
+    from toolvet.core.matching.letters import letters  # noqa: PLC0415 - A set that is in the cache needs none.
+
     of_family: dict[str, list[int]] = {"": []}
     for number, expression in enumerate(expressions):
         of_family.setdefault(expression.family if by_family else "", []).append(number)
-    return _KeptIndex(
-        {name: tuple(numbers) for name, numbers in of_family.items()},
-        {name: _class_of(name) for name in of_family if name},
-    )
+    classes = {
+        name: f"[{''.join(f'{chr(low)}-{chr(high)}' for low, high in letters().families[name])}]"
+        for name in of_family
+        if name
+    }
+    return _KeptIndex({name: tuple(numbers) for name, numbers in of_family.items()}, classes)
 
 
 def _parts(expressions: Sequence[Translation]) -> Parts:
@@ -171,9 +175,3 @@ def _translate_all(patterns: Iterable[Expression]) -> tuple[Translation, ...]:
         if expression.tree is not None:
             finder(expression, ascii_text=True)
     return expressions
-
-
-def _class_of(family: str) -> str:
-    from toolvet.core.matching.letters import letters  # noqa: PLC0415 - As above.
-
-    return f"[{''.join(f'{chr(low)}-{chr(high)}' for low, high in letters().families[family])}]"

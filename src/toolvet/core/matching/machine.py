@@ -179,17 +179,14 @@ class Machine:
                 following.setdefault(targets[0], beginning)
         kept = tuple(sorted(set(following.values())))
         numbers = {beginning: number for number, beginning in enumerate(kept)}
-        ways_after = tuple((state, numbers[beginning]) for state, beginning in following.items())
-        return _Step(self._ways(ways_after), ended, None if kept == tuple(range(beginnings)) else kept)
-
-    def _ways(self, ways: tuple[tuple[int, int], ...]) -> _Ways:
-        known = self._known.get(ways)
-        if known is None:
+        open_after = tuple((state, numbers[beginning]) for state, beginning in following.items())
+        ways_after = self._known.get(open_after)
+        if ways_after is None:
             if len(self._known) >= _MOST_KEPT:
                 self._none = _Ways(())
                 self._known = {(): self._none}
-            known = self._known[ways] = _Ways(ways)
-        return known
+            ways_after = self._known[open_after] = _Ways(open_after)
+        return _Step(ways_after, ended, None if kept == tuple(range(beginnings)) else kept)
 
     def _follow(  # noqa: PLR0917 - The inner loop: names cost.
         self, state: int, begun: int, text: str, at: int, current: list[tuple[int, int]], seen: set[int]

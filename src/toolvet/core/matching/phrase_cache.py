@@ -26,14 +26,11 @@ def kept_files(name: str, kind: type[FileT], reader: str) -> list[tuple[str, Fil
         # A process that finds its phrases in the cache needs no reader of files.
         from toolvet.core.matching.phrasebook import read_phrases  # noqa: PLC0415
 
-        return msgspec.msgpack.encode(
-            [(source.folder, _without_proofs(source.file)) for source in read_phrases(LANGUAGES, files, kind)]
-        )
+        found: list[tuple[str, FileT]] = []
+        for source in read_phrases(LANGUAGES, files, kind):
+            phrases = tuple(msgspec.structs.replace(phrase, hits=[], misses=[]) for phrase in source.file.phrase)
+            found.append((source.folder, msgspec.structs.replace(source.file, phrase=phrases)))
+        return msgspec.msgpack.encode(found)
 
     built = compiled_from(LANGUAGES, (WORDS_FILE, name), build, f"{_FORMAT} {name}", (reader, *_SOURCES))
     return msgspec.msgpack.decode(built, type=list[tuple[str, kind]])  # type: ignore[valid-type]
-
-
-def _without_proofs(file: FileT) -> FileT:
-    phrases = tuple(msgspec.structs.replace(phrase, hits=[], misses=[]) for phrase in file.phrase)
-    return msgspec.structs.replace(file, phrase=phrases)

@@ -154,7 +154,8 @@ class _Names(NamedTuple):
                 regex = given if isinstance(given, str) else regex_of_any(given)
                 known[name] = f"(?:{_Names(known, self.gaps).filled(regex)})"
             except ValueError as problem:
-                line = _line_of(text, rf"^[ \t]*{name}[ \t]*=")
+                begin = re.search(rf"^[ \t]*{name}[ \t]*=", text, re.MULTILINE)
+                line = 1 if begin is None else text.count("\n", 0, begin.start()) + 1
                 raise PhraseError(f"{place}:{line}: the part '{name}': {problem}") from None
         return _Names(known, self.gaps)
 
@@ -162,14 +163,12 @@ class _Names(NamedTuple):
         name, count = match.groups()
         table = self.parts if count is None else self.gaps
         if name not in table:
-            raise ValueError(f"{match[0]} is not known; there are {', '.join(self._known()) or 'none'}")
+            known = [f"{{{name}}}" for name in self.parts] + [f"{{{name}:2}}" for name in self.gaps]
+            raise ValueError(f"{match[0]} is not known; there are {', '.join(known) or 'none'}")
         if count is None:
             return table[name]
         unit = table[name]
         return f"(?:{unit if _ONE_CLASS.fullmatch(unit) else f'(?:{unit})'}{{0,{count}}})"
-
-    def _known(self) -> list[str]:
-        return [f"{{{name}}}" for name in self.parts] + [f"{{{name}:2}}" for name in self.gaps]
 
 
 def _read(package: str, path: str, content: bytes, kind: type[FileT], shared: _Names) -> PhraseSource[FileT]:
@@ -241,11 +240,6 @@ def _line(text: str, number: int, words: str = "") -> int:
     return text.count("\n", 0, found[0] if found else begin) + 1
 
 
-def _line_of(text: str, regex: str) -> int:
-    match = re.search(regex, text, re.MULTILINE)
-    return 1 if match is None else text.count("\n", 0, match.start()) + 1
-
-
 def _shown(pattern: str) -> str:
     return pattern if len(pattern) <= _MOST_SHOWN else f"{pattern[: _MOST_SHOWN - 1]}…"
 
@@ -310,7 +304,25 @@ class _Reader:
                 self._at += 1
                 continue
             items.append(self._item(closing))
-        return _joined(items)
+        required = [number for number, item in enumerate(items) if not (item.optional or _is_gap(item))]
+        if not required:
+            raise ValueError(_NOTHING_REQUIRED)
+        if _is_gap(items[0]) or _is_gap(items[-1]):
+            raise ValueError("a gap needs a word before it and a word after it")
+        regex = ""
+        for number, item in enumerate(items):
+            if _CHARACTER_GAP.fullmatch(item.regex):
+                regex = rf"{regex.removesuffix(' ')}\b{item.regex}\b"
+            elif _is_gap(item):
+                regex += item.regex
+            # An item that may be missing takes its space along.
+            elif number > required[-1]:
+                regex += f"(?: {item.regex})?"
+            elif item.optional:
+                regex += f"(?:{item.regex} )?"
+            else:
+                regex += item.regex + ("" if number == required[-1] else " ")
+        return _PlainPart(regex, _first(items), _last(items))
 
     def _item(self, closing: str) -> _PlainPart:
         """What stands between two spaces: one or several pieces; at the top of the line with `|` between."""
@@ -376,28 +388,6 @@ def _glued(pieces: list[_PlainPart]) -> _PlainPart:
     if all(each.optional for each in pieces):
         raise ValueError(_NOTHING_REQUIRED)
     return _PlainPart("".join(map(_whole, pieces)), _first(pieces), _last(pieces))
-
-
-def _joined(items: list[_PlainPart]) -> _PlainPart:
-    """Items with spaces between them; an item that may be missing takes its space along."""
-    required = [number for number, item in enumerate(items) if not (item.optional or _is_gap(item))]
-    if not required:
-        raise ValueError(_NOTHING_REQUIRED)
-    if _is_gap(items[0]) or _is_gap(items[-1]):
-        raise ValueError("a gap needs a word before it and a word after it")
-    regex = ""
-    for number, item in enumerate(items):
-        if _CHARACTER_GAP.fullmatch(item.regex):
-            regex = rf"{regex.removesuffix(' ')}\b{item.regex}\b"
-        elif _is_gap(item):
-            regex += item.regex
-        elif number > required[-1]:
-            regex += f"(?: {item.regex})?"
-        elif item.optional:
-            regex += f"(?:{item.regex} )?"
-        else:
-            regex += item.regex + ("" if number == required[-1] else " ")
-    return _PlainPart(regex, _first(items), _last(items))
 
 
 def _whole(piece: _PlainPart) -> str:

@@ -113,28 +113,29 @@ class _Parser(ABC):
         done: list[Sequence] = []
         branch: list[Node] = []
         while self._at < len(self._pattern) and (character := self._pattern[self._at]) != ")":
-            if character == "|":
-                self._at += 1
-                done.append(tuple(branch))
-                branch = []
-            else:
-                branch.append(self._repeated(self._atom(character)))
+            atom: Node
+            match character:
+                case "|":
+                    self._at += 1
+                    done.append(tuple(branch))
+                    branch = []
+                    continue
+                case "(":
+                    atom = self._parenthesis()
+                case "[":
+                    atom = self._class()
+                case "\\":
+                    atom = self._escape()
+                case "^" | "$":
+                    self._at += 1
+                    atom = Assertion(character)
+                case ".":
+                    self._at += 1
+                    atom = self.dot
+                case _:
+                    atom = self._literal(character)
+            branch.append(self._repeated(atom))
         return (*done, tuple(branch))
-
-    def _atom(self, character: str) -> Node:
-        if character == "(":
-            return self._parenthesis()
-        if character == "[":
-            return self._class()
-        if character == "\\":
-            return self._escape()
-        if character in "^$":
-            self._at += 1
-            return Assertion(character)
-        if character == ".":
-            self._at += 1
-            return self.dot
-        return self._literal(character)
 
     def _literal(self, character: str) -> Char:
         self._at += 1
@@ -174,7 +175,17 @@ class _Parser(ABC):
         self._at += 1
         ranges: list[tuple[str, str]] = []
         for member in members:
-            ranges += _complement(member.ranges) if member.negated else member.ranges
+            if not member.negated:
+                ranges += member.ranges
+                continue
+            # Every character outside; nothing for no ranges: then it is a category that is negated.
+            start = 0
+            for low, high in sorted(member.ranges):
+                if ord(low) > start:
+                    ranges.append((chr(start), chr(ord(low) - 1)))
+                start = ord(high) + 1
+            if member.ranges:
+                ranges.append((chr(start), chr(0x10FFFF)))
         return CharSet(
             ranges=tuple(ranges),
             named="".join(member.named for member in members),
@@ -206,19 +217,6 @@ class _Parser(ABC):
 
 def _range(low: str, high: str) -> CharSet:
     return CharSet(((low, high),), "", negated=False, fold=False)
-
-
-def _complement(ranges: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """Every character outside `ranges`; nothing for no ranges: then it is a category that is negated."""
-    if not ranges:
-        return []
-    found: list[tuple[str, str]] = []
-    start = 0
-    for low, high in sorted(ranges):
-        if ord(low) > start:
-            found.append((chr(start), chr(ord(low) - 1)))
-        start = ord(high) + 1
-    return [*found, (chr(start), chr(0x10FFFF))]
 
 
 def _bounds(quantifier: re.Match[str]) -> tuple[int, int | None]:
@@ -447,21 +445,17 @@ class _EcmaParser(_Parser):
         return self._escaped_class(name) or Char(self._escaped_character(name), fold=False)
 
     def _escaped_class(self, name: str) -> CharSet | None:
-        if name in "pP":
-            return CharSet((), "", negated=name == "P", fold=False, categories=((self._category(), True),))
-        ranges = _CLASSES.get(name.lower())
-        return None if ranges is None else CharSet(ranges, "", negated=name.isupper(), fold=False)
-
-    def _category(self) -> str:
-        r"""The category that `\p` names, here or in braces; moves behind it."""
+        if name not in "pP":
+            ranges = _CLASSES.get(name.lower())
+            return None if ranges is None else CharSet(ranges, "", negated=name.isupper(), fold=False)
         if self._take("{"):
-            name = self._take_until("}").rpartition("=")[2]
+            long = self._take_until("}").rpartition("=")[2]
         else:
-            name, self._at = self._pattern[self._at], self._at + 1
-        short = _LONG_NAMES.get(name.lower(), name)
-        if short not in _CATEGORIES:
+            long, self._at = self._pattern[self._at], self._at + 1
+        category = _LONG_NAMES.get(long.lower(), long)
+        if category not in _CATEGORIES:
             raise self._refuse("the category is not known:")
-        return short
+        return CharSet((), "", negated=name == "P", fold=False, categories=((category, True),))
 
     def _escaped_character(self, name: str) -> str:
         """The character that an escape means; the place is behind `name`, its first letter."""

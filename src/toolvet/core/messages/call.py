@@ -63,26 +63,23 @@ class Pairing:
 
     def answer(self, result: object, *, id_: str, name: str, failed: bool | None) -> int | None:
         """Give a result to the call that waits for it. Returns the place of the call, None where there is none."""
-        place = self._find(id_, name)
+        if id_:
+            # Ids may come twice in a long conversation: the first call that still waits gets the result.
+            place = self._oldest(self._by_id.get(id_))
+            if place is None and name:
+                # A result may have an id where its call has none, and then its name says whose it is.
+                named = self._oldest(self._by_name.get(name))
+                place = None if named is None or self.calls[named].id else named
+        elif name:
+            place = self._oldest(self._by_name.get(name))
+        else:
+            place = next(iter(self._waiting), None)
         if place is None:
             return None
         del self._waiting[place]
         call = self.calls[place]
         self.calls[place] = ToolCall(call.name, call.arguments, result, failed, call.id)
         return place
-
-    def _find(self, id_: str, name: str) -> int | None:
-        if id_:
-            # Ids may come twice in a long conversation: the first call that still waits gets the result.
-            place = self._oldest(self._by_id.get(id_))
-            if place is not None:
-                return place
-            # A result may have an id where its call has none, and then its name says whose it is.
-            place = self._oldest(self._by_name.get(name)) if name else None
-            return place if place is not None and not self.calls[place].id else None
-        if name:
-            return self._oldest(self._by_name.get(name))
-        return next(iter(self._waiting), None)
 
     def _oldest(self, places: deque[int] | None) -> int | None:
         while places:

@@ -112,12 +112,16 @@ def _listed(given: object) -> tuple[Iterable[object], list[str]]:
         parts = None if isinstance(given, list | tuple) else parts_of(given)
         found = None if parts is None else next((parts[key] for key in _MESSAGES if parts.get(key) is not None), None)
         if parts is not None and found is not None:
-            opening = [{"role": "system", "content": parts[key]} for key in _SYSTEM if parts.get(key)]
+            reader = MessageReader()
+            for content in (parts[key] for key in _SYSTEM if parts.get(key)):
+                if not reader.read({"role": "system", "content": content}) or not reader.events:
+                    reader.read({"role": "system", "parts": (parts_of(content) or {}).get("parts")})
+            system = [event.text for event in reader.events if isinstance(event, Utterance)]
             after = [item for key in _AFTERWARDS for item in _items(parts.get(key))]
             first: list[object] = (
                 [{"role": "user", "content": found}] if isinstance(found, str) else list(_items(found))
             )
-            return [*first, *after], _system_texts(opening)
+            return [*first, *after], system
         # One message alone is a conversation of one.
         if (parts is not None and not isinstance(given, Iterable)) or isinstance(given, Mapping):
             only: list[object] = [given]
@@ -131,15 +135,6 @@ def _listed(given: object) -> tuple[Iterable[object], list[str]]:
 
 def _items(value: object) -> list[object]:
     return list(cast("Sequence[object]", value)[:_MOST_MESSAGES]) if isinstance(value, list | tuple) else []
-
-
-def _system_texts(messages: Sequence[object]) -> list[str]:
-    reader = MessageReader()
-    for message in messages:
-        content = cast("Mapping[str, object]", message)["content"]
-        if not reader.read(message) or not reader.events:
-            reader.read({"role": "system", "parts": (parts_of(content) or {}).get("parts")})
-    return [event.text for event in reader.events if isinstance(event, Utterance)]
 
 
 class _Splitter:

@@ -8,7 +8,7 @@ import msgspec
 
 from toolvet.core.discover import modules
 from toolvet.core.messages.call import UNKNOWN
-from toolvet.core.messages.parts import Parts
+from toolvet.core.messages.parts import Parts, first_in, first_of, inner, text_in
 
 
 class Receiver(Protocol):
@@ -105,6 +105,47 @@ def said(parts: Parts, to: Receiver) -> bool:
     if to.nested:
         to.said(parts.get("text"))
     return to.nested
+
+
+def call_reader(*arguments: str, ids: tuple[str, ...] = ("id",), under: tuple[str, ...] = ()) -> Read:
+    """Return the reader of a call, which is one only with a name.
+
+    Args:
+        arguments: the members of which the first that is there has the arguments.
+        ids: those of which the first text that is not empty is the id.
+        under: those of which the first that is not empty holds the call; none if it is the block itself.
+
+    Example:
+        >>> read = call_reader("arguments", under=("function_call",))
+    """
+
+    def read(parts: Parts, to: Receiver) -> bool:
+        call: object = None
+        for key in under:
+            call = call or parts.get(key)
+        held = inner(call) if under else parts
+        name = text_in(held, "name")
+        if name:
+            to.called(name, first_in(held, arguments), text_in(held, *ids))
+        return bool(name)
+
+    return read
+
+
+def response_reader(choices: str, message: str, *reasons: str) -> Read:
+    """Return the reader of a whole response: of several choices the first counts, as SDKs and users take it.
+
+    `choices` is the member with the list, and of each choice `message` holds what was said, one of `reasons` why the
+    model stopped.
+    """
+
+    def read(parts: Parts, to: Receiver) -> bool:
+        choice = first_of(parts[choices])
+        known = to.within(choice.get(message), "assistant")
+        to.stopped(first_in(choice, reasons) if known else None)
+        return known
+
+    return read
 
 
 def ignored(_parts: Parts, to: Receiver) -> bool:

@@ -93,14 +93,11 @@ def plain(value: object) -> object:
     blocks = cast("Sequence[object]", value)
     if all(type(block) is dict for block in blocks):
         return blocks
-    return [_plain_block(block) for block in blocks_of(blocks)]
-
-
-def _plain_block(block: object) -> object:
-    if isinstance(block, str):
-        return block
-    held = parts_of(block)
-    return block if held is None else {name: value for name, value in held.items() if value is not None}
+    found: list[object] = []
+    for block in blocks_of(blocks):
+        held = None if isinstance(block, str) else parts_of(block)
+        found.append(block if held is None else {name: item for name, item in held.items() if item is not None})
+    return found
 
 
 NAMES: Final = ("name", "tool", "tool_name", "toolName")

@@ -119,11 +119,18 @@ class MessageReader:
             return False
         granted = self._left = min(_MOST_IN_MESSAGE, max(_LEAST_IN_MESSAGE, self._total))
         try:
-            return self.within(item) or (self._records and self._record(item))
+            is_known = self.within(item)
+            if not is_known and self._records:
+                # The record of a call, or a bare result.
+                parts = parts_of(item)
+                call = call_in(parts) if parts is not None else None
+                self._add(call if call is not None else ToolCall("", None, item))
+                is_known = True
         except Exception:  # noqa: BLE001 - foreign objects run foreign code when they are looked at.
             return False
         finally:
             self._total -= granted - max(0, self._left)
+        return is_known
 
     def within(self, item: object, speaker: str | None = None) -> bool:
         """Read what is inside of the item at hand. Returns whether a format knows it."""
@@ -180,35 +187,27 @@ class MessageReader:
         self._speaker = speaker
         found = len(self.events)
         if speaker == "tool":
-            self._tool_message(parts, content)
+            # A result, or blocks that are results and name their calls.
+            for block in () if isinstance(content, str) else blocks_of(content):
+                self.within(block)
+            if not any(isinstance(event, Called | Returned) for event in self.events[found:]):
+                result = content if content is not None else first_in(parts, ("output", "result"))
+                id_ = text_in(parts, "tool_call_id", "tool_use_id", "call_id", "id")
+                self.returned(plain(result), id_=id_, name=text_in(parts, "name", "tool_name"), failed=flag(parts))
             return
-        self._content(content)
+        if not isinstance(content, str):
+            for block in blocks_of(content):
+                self.within(block)
+        elif content:
+            self.said(content)
         for key, reads in self._table.beside.items():
             if parts.get(key):
                 self._one_of(reads, parts)
         if speaker == "assistant":
-            if len(self.events) == found and _is_blank(content):
+            if len(self.events) == found and (not content or (isinstance(content, str) and not content.strip())):
+                # The user saw nothing.
                 self.said("")
             self.stopped(first_in(parts, _STOPS))
-
-    def _content(self, content: object) -> None:
-        if isinstance(content, str):
-            if content:
-                self.said(content)
-            return
-        for block in blocks_of(content):
-            self.within(block)
-
-    def _tool_message(self, parts: Parts, content: object) -> None:
-        """A message of a tool: a result, or blocks that are results and name their calls."""
-        before = len(self.events)
-        for block in () if isinstance(content, str) else blocks_of(content):
-            self.within(block)
-        if any(isinstance(event, Called | Returned) for event in self.events[before:]):
-            return
-        result = content if content is not None else first_in(parts, ("output", "result"))
-        id_ = text_in(parts, "tool_call_id", "tool_use_id", "call_id", "id")
-        self.returned(plain(result), id_=id_, name=text_in(parts, "name", "tool_name"), failed=flag(parts))
 
     def record(self, item: object, index: int) -> bool:
         """Read the record of a call that has arguments. Returns whether it is one."""
@@ -221,13 +220,6 @@ class MessageReader:
         if call is not None:
             self._add(call)
         return call is not None
-
-    def _record(self, item: object) -> bool:
-        """The record of a call, or a bare result."""
-        parts = parts_of(item)
-        call = call_in(parts) if parts is not None else None
-        self._add(call if call is not None else ToolCall("", None, item))
-        return True
 
     def said(self, text: object, speaker: str | None = None) -> None:
         """Take a text; what tools say is their result."""
@@ -268,8 +260,3 @@ class MessageReader:
 def _bounded(value: object) -> object:
     """The arguments or the result of a call; what has no end in JSON counts as not handed over."""
     return UNKNOWN if is_endless(value) else value
-
-
-def _is_blank(content: object) -> bool:
-    """Whether a content has nothing in it, so that the user saw nothing."""
-    return not content or (isinstance(content, str) and not content.strip())

@@ -108,6 +108,12 @@ def _number_bounds(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bou
     wanted = interval(demands.plain())
     if whole:
         wanted.step = Fraction(1) if wanted.step is None else Fraction(wanted.step.numerator)
+    step = wanted.step
+    if step is None:
+        # "Just inside" a bound is a hundredth of the range for numbers with a fraction, at most 0.1.
+        step = Fraction(1, 10)
+        if wanted.low is not None and wanted.high is not None and wanted.low < wanted.high:
+            step = min(step, (wanted.high - wanted.low) / 100)
     for keyword, bound, is_open, inward in (
         ("minimum", wanted.low, wanted.low_open, 1),
         ("maximum", wanted.high, wanted.high_open, -1),
@@ -117,7 +123,6 @@ def _number_bounds(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bou
         said = f"exclusive{keyword.title()}" if is_open else keyword
         if not is_open and wanted.holds(bound):
             yield said, f"{dotted_path(path)} is {plain(bound)}, the {keyword}", {"enum": [plain(bound)]}
-        step = wanted.step or _smallest_step(wanted.low, wanted.high)
         inside = next((near for near in wanted.nearest(bound + inward * step) if near != bound), None)
         if inside is not None:
             detail = f"{dotted_path(path)} is {plain(inside)}, just inside the {keyword} of {plain(bound)}"
@@ -131,13 +136,6 @@ def _number_bounds(demands: Demands, path: Path, *, whole: bool) -> Iterator[Bou
                 {"enum": [plain(near)]},
             )
             break
-
-
-def _smallest_step(low: Fraction | None, high: Fraction | None) -> Fraction:
-    """How far "just inside" is for numbers with a fraction: a hundredth of the range, at most 0.1."""
-    if low is None or high is None or low >= high:
-        return Fraction(1, 10)
-    return min(Fraction(1, 10), (high - low) / 100)
 
 
 class _BoundWriter:

@@ -14,7 +14,7 @@ import orjson
 
 from toolvet.core.json_value import (
     Path,
-    changed,
+    at,
     count_values,
     elements,
     is_array,
@@ -23,6 +23,7 @@ from toolvet.core.json_value import (
     members,
     names,
     pointer,
+    replaced,
     type_name,
     without,
 )
@@ -63,20 +64,16 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
     A regular expression that gave up proves nothing about the value: such an error is left out.
     """
     found = [error for error in errors if type(error.kind) not in ENGINE_FAILURES]
-    if len(found) > 1:
-        _put_in_order(found, instance)
-    return tuple([_violation_of(error) for error in found])
-
-
-def _put_in_order(errors: list[jsonschema_rs.ValidationError], instance: object) -> None:
-    """Sort errors by their places, in the order in which the instance names them."""
-    if is_object(instance) and all([len(error.instance_path) < 2 for error in errors]):  # noqa: C419 - half the time.
+    if len(found) < 2:
+        pass
+    elif is_object(instance) and all([len(error.instance_path) < 2 for error in found]):  # noqa: C419 - half the time.
         # Members of the arguments themselves, as in nearly all calls: a third of the time that positions take.
         ranks: dict[str | int, int] = {name: rank for rank, name in enumerate(instance)}
-        errors.sort(key=lambda error: ranks.get(error.instance_path[0], -1) if error.instance_path else -2)
-        return
-    known: dict[int, dict[str, int]] = {}
-    errors.sort(key=lambda error: _position(error.instance_path, instance, known))
+        found.sort(key=lambda error: ranks.get(error.instance_path[0], -1) if error.instance_path else -2)
+    else:
+        known: dict[int, dict[str, int]] = {}
+        found.sort(key=lambda error: _position(error.instance_path, instance, known))
+    return tuple([_violation_of(error) for error in found])
 
 
 def unexplained(instance: object, message: str) -> Violation:
@@ -349,7 +346,8 @@ class Schema:
 
     def __reduce__(self) -> tuple[object, ...]:
         # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
-        return _restore, (self.document, self.problem)
+        restore = compiled if self.problem is None else partial(Schema, problem=self.problem)
+        return restore, (self.document,)
 
     def is_valid(self, instance: object) -> bool:
         """Whether `instance` satisfies the schema, formats included. Total: what is not a JSON value is not valid.
@@ -387,19 +385,16 @@ class Schema:
         try:
             if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
                 return (unexplained(instance, "not valid, in too many ways to tell"),)
-            if count_values(instance, _MOST_VALUES) > _MOST_VALUES:
-                return self._first_violation(instance)
-            return violations_of(self._validator.iter_errors(instance), instance)
+            if count_values(instance, _MOST_VALUES) <= _MOST_VALUES:
+                return violations_of(self._validator.iter_errors(instance), instance)
+            try:
+                self._validator.validate(instance)
+            except jsonschema_rs.ValidationError as error:
+                return violations_of([error], instance)
+            else:
+                return ()
         except (ValueError, TypeError, RecursionError) as problem:
             return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
-
-    def _first_violation(self, instance: object) -> tuple[Violation, ...]:
-        try:
-            if self._validator is not None:
-                self._validator.validate(instance)
-        except jsonschema_rs.ValidationError as error:
-            return violations_of([error], instance)
-        return ()
 
     def _is_beyond(self, instance: object) -> bool:
         return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
@@ -470,11 +465,6 @@ def _compiled_by_text(schema: object) -> Schema:
     return found
 
 
-def _restore(document: object, problem: SchemaProblem | None) -> Schema:
-    """The schema that was pickled or copied."""
-    return compiled(document) if problem is None else Schema(document, problem=problem)
-
-
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _marshalled = cast("Callable[[object], bytes]", marshal.dumps)
 # By JSON text, the least recently used one last; and in front of it by what `marshal` writes, emptied when it is full.
@@ -491,7 +481,10 @@ _BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_lim
 
 
 def _compile(key: bytes) -> Schema:
-    parsed = _parse_document(key)
+    try:
+        parsed = cast("object", orjson.loads(key))
+    except ValueError:
+        parsed = cast("object", json.loads(key))
     document = parsed if isinstance(parsed, bool) else dict(parsed) if is_object(parsed) else None
     if document is None:
         shown = key[:40].decode(errors="replace")
@@ -521,7 +514,9 @@ def _compile_as(
     document: dict[str, object] | bool,  # noqa: FBT001 - `true` and `false` are schemas.
     dialect: Dialect,
 ) -> Schema:
-    weigher = Weigher(document, Scope(document, dialect)) if _may_multiply(key) else None
+    # Only references make a validation larger than its schema, and only where branches or joins meet them.
+    may_multiply = b'ef":' in key and any(word in key for word in _MULTIPLIERS)
+    weigher = Weigher(document, Scope(document, dialect)) if may_multiply else None
     if weigher is not None and not weigher.grows():
         weigher = None
     if weigher is not None and weigher.multiplies():
@@ -537,7 +532,8 @@ def _compile_as(
             document, dialect=dialect, validator=_build_validator(dialect, document, _LINEAR), weigher=weigher
         )
     except jsonschema_rs.ValidationError as error:
-        if not _is_pattern_refusal(error):
+        kind = error.kind
+        if not isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) or kind.format != "regex":
             return Schema(document, dialect=dialect, problem=_problem_of(error))
     except ValueError as error:
         return Schema(document, dialect=dialect, problem=SchemaProblem("invalid", str(error)))
@@ -557,16 +553,7 @@ def _compile_as(
     )
 
 
-def _may_multiply(key: bytes) -> bool:
-    """Only references make a validation larger than its schema, and only where branches or joins meet them."""
-    return b'ef":' in key and any(word in key for word in (b'"anyOf"', b'"oneOf"', b'"allOf"', b'"not"', b'"if"'))
-
-
-def _parse_document(key: bytes) -> object:
-    try:
-        return cast("object", orjson.loads(key))
-    except ValueError:
-        return cast("object", json.loads(key))
+_MULTIPLIERS = (b'"anyOf"', b'"oneOf"', b'"allOf"', b'"not"', b'"if"')
 
 
 def _build_validator(
@@ -576,11 +563,6 @@ def _build_validator(
 ) -> jsonschema_rs.Validator:
     # Offline: the library would fetch http(s) references and open file: references by itself.
     return dialect.validator(document, validate_formats=True, offline=True, pattern_options=patterns)
-
-
-def _is_pattern_refusal(error: jsonschema_rs.ValidationError) -> bool:
-    kind = error.kind
-    return isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) and kind.format == "regex"
 
 
 def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
@@ -607,12 +589,14 @@ def _drop_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, ob
         pattern = here.get("pattern")
         if isinstance(pattern, str) and not _is_usable_pattern(pattern):
             notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
-            usable = changed(usable, path, partial(without, name="pattern"))
+            usable = replaced(usable, path, without(at(usable, path), "pattern"))
         for name in members(here.get("patternProperties")):
             if not _is_usable_pattern(name):
-                notes.append(f"{pointer((*path, 'patternProperties', name))}: not a usable regular expression")
+                place = (*path, "patternProperties")
+                notes.append(f"{pointer((*place, name))}: not a usable regular expression")
+                kept = without(at(usable, place), name)
                 # Any name might have matched, so every name counts as declared.
-                usable = changed(usable, (*path, "patternProperties"), partial(_allow_any_name, name=name))
+                usable = replaced(usable, place, {**kept, "": kept.get("", True)})
     return cast("dict[str, object] | bool", usable), tuple(notes)
 
 
@@ -622,10 +606,6 @@ def _is_usable_pattern(pattern: str) -> bool:
     except jsonschema_rs.ValidationError:
         return False
     return True
-
-
-def _allow_any_name(found: object, name: str) -> Mapping[str, object]:
-    return {**without(found, name), "": members(found).get("", True)}
 
 
 class Judge:
@@ -646,38 +626,28 @@ class Judge:
             return schema
         if not is_object(schema) or not schema:
             return True
-        if self._document is not None:
-            validator = self._validator(schema)
-            if validator is not None:
-                try:
-                    return validator.is_valid(value)
-                except (ValueError, RecursionError):
-                    return False
-        return self._accepts_alone(part, value)
-
-    def _accepts_alone(self, part: Subschema, value: object) -> bool:
-        schema = members(part.schema)
+        validator = self._validator(schema)
+        if validator is not None:
+            try:
+                return validator.is_valid(value)
+            except (ValueError, RecursionError):
+                return False
+        own = members(schema)
         try:
-            if b'ef":' in orjson.dumps(schema):
+            if b'ef":' in orjson.dumps(own):
                 return True
         except TypeError:
             return True
-        ready = compiled(
-            {**schema, "$schema": f"http://{part.scope.dialect.uri}"} if part.scope.dialect.number != 20 else schema
-        )
-        return ready.is_valid(value)
+        dialect = part.scope.dialect
+        alone = own if dialect.number == 20 else {**own, "$schema": f"http://{dialect.uri}"}
+        return compiled(alone).is_valid(value)
 
     def _validator(self, schema: object) -> jsonschema_rs.Validator | None:
-        if self._pointers is None:
-            self._index()
-        place = (self._pointers or {}).get(id(schema))
-        return None if place is None or self._map is None else self._map.get(place)
-
-    def _index(self) -> None:
-        """Compile every part of the document once, when the first one is asked for."""
-        self._pointers = {}
         if self._document is None or not is_object(self._document.usable):
-            return
-        document = members(self._document.usable)
-        self._map = self._document.parts()
-        self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(document)}
+            return None
+        if self._pointers is None:
+            # Every part of the document is compiled once, when the first one is asked for.
+            self._map = self._document.parts()
+            self._pointers = {id(found): "#" + pointer(path) for path, found in subschemas(self._document.usable)}
+        place = self._pointers.get(id(schema))
+        return None if place is None or self._map is None else self._map.get(place)

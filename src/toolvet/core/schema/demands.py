@@ -104,16 +104,8 @@ class Demands:
         for target in references(schema, scope):
             self.entered.append(id(target.schema))
             self.add(target)
-        if alone:
+        if alone or _BRANCHING.isdisjoint(schema):
             return
-        if not _BRANCHING.isdisjoint(schema):
-            self._branch(schema, scope)
-
-    def has_seen(self, schema: object) -> bool:
-        """Whether this schema object is demanded already."""
-        return id(schema) in self._seen
-
-    def _branch(self, schema: Mapping[str, object], scope: Scope) -> None:
         for sub in elements(schema.get("allOf")):
             self.add(Subschema(sub, scope))
         for keyword in ("anyOf", "oneOf"):
@@ -133,6 +125,10 @@ class Demands:
                 (Option((test, Subschema(true, scope))), Option((Subschema(false, scope),), excluded=(test,))),
             )
         self.intricate = self.intricate or not _INTRICATE.isdisjoint(schema)
+
+    def has_seen(self, schema: object) -> bool:
+        """Whether this schema object is demanded already."""
+        return id(schema) in self._seen
 
     def _exclude(self, part: Subschema) -> None:
         """Add what a negated schema excludes in its simplest forms; validating finds the rest."""

@@ -183,7 +183,15 @@ class Scope:
 
     def _resolve(self, reference: str) -> Subschema | None:
         try:
-            found = self._build_resolver().lookup(reference)
+            if self._resolver is None:
+                document = cast("dict[str, object]", self._root)
+                own = members(document).get("id" if self.dialect.number == 4 else "$id")
+                base = own if isinstance(own, str) and ":" in own else _BASE
+                # A retriever that refuses: without one the registry would fetch.
+                registry = jsonschema_rs.Registry([(base, document)], draft=self.dialect.number, retriever=_refuse)
+                self._resolver = registry.resolver(base)
+                self._scopes[self._resolver.base_uri] = self
+            found = self._resolver.lookup(reference)
         except (jsonschema_rs.ReferencingError, ValueError):
             return None
         base = found.resolver.base_uri
@@ -192,17 +200,6 @@ class Scope:
             root = found.resolver.lookup("#").contents
             scope = self._scopes[base] = Scope(root, self.dialect, found.resolver, self._scopes)
         return Subschema(found.contents, scope)
-
-    def _build_resolver(self) -> jsonschema_rs.Resolver:
-        if self._resolver is None:
-            document = cast("dict[str, object]", self._root)
-            own = members(document).get("id" if self.dialect.number == 4 else "$id")
-            base = own if isinstance(own, str) and ":" in own else _BASE
-            # A retriever that refuses: without one the registry would fetch.
-            registry = jsonschema_rs.Registry([(base, document)], draft=self.dialect.number, retriever=_refuse)
-            self._resolver = registry.resolver(base)
-            self._scopes[self._resolver.base_uri] = self
-        return self._resolver
 
 
 def _refuse(uri: str, /) -> NoReturn:

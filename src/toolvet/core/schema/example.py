@@ -59,7 +59,10 @@ def build_sketch(ready: Schema, extent: Extent) -> Sketch:
     for sketch in search.last_resorts(extent, judge):
         if ready.is_valid(sketch.value):
             return sketch
-    if _proven_empty(ready):
+    form = canonical(ready)
+    if ready.usable is False or (
+        form is not None and form.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
+    ):
         raise Unsatisfiable("no value satisfies this schema")
     raise NoExampleFound("no example was found for this schema, although it is not proven that there is none")
 
@@ -151,13 +154,6 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
             needed = demands.required() if demands is not None else []
             found.update((*path, member) for member in members(at(sketch.value, path)) if member not in needed)
     return frozenset(found)
-
-
-def _proven_empty(ready: Schema) -> bool:
-    if ready.usable is False:
-        return True
-    found = canonical(ready)
-    return found is not None and found.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
 
 
 def unsatisfiable_parts(schema: object) -> tuple[str, ...]:

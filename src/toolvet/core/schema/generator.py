@@ -129,32 +129,31 @@ class Generator:
                 raise Unmeetable
         if self.judge is None or not demands.intricate:
             return self._decide(demands, 0, location, variation)
-        return self._write_checked(parts, demands, location, variation)
+        for other in (variation, *_OTHERS):
+            try:
+                value = self._decide(demands.copy(), 0, location, other)
+                if all(self.judge.accepts(part, value) for part in parts):
+                    return value
+            except Unmeetable:
+                pass
+            self._spend()
+        raise Unmeetable
 
     def _spend(self) -> None:
         self.steps -= 1
         if self.steps < 0:
             raise Exhausted
 
-    def _write_checked(
-        self, parts: list[Subschema], demands: Demands, location: ValueLocation, variation: Variation
-    ) -> object:
-        for other in (variation, *_OTHERS):
-            try:
-                value = self._decide(demands.copy(), 0, location, other)
-            except Unmeetable:
-                self._spend()
-                continue
-            if self.judge is None or all(self.judge.accepts(part, value) for part in parts):
-                return value
-            self._spend()
-        raise Unmeetable
-
     def _decide(self, demands: Demands, made: int, location: ValueLocation, variation: Variation) -> object:
         """Make the choices that are left, one after the other, and write the value."""
         if made == len(demands.choices):
             return self._write(demands, location, variation)
-        options = self._order_options(demands.choices[made], location, variation)
+        options = list(demands.choices[made])
+        if len(options) == 2 and options[1].excluded and (variation.extent or self.extent) == "required":
+            options.reverse()
+        else:
+            # The author's order, but null and references that lead back to an outer schema last.
+            options.sort(key=lambda option: _reluctance(option, location))
         start = variation.branch % len(options)
         for option in (*options[start:], *options[:start]):
             branch = demands.copy()
@@ -166,14 +165,6 @@ class Generator:
                 pass
             self._spend()
         raise Unmeetable
-
-    def _order_options(
-        self, options: tuple[Option, ...], location: ValueLocation, variation: Variation
-    ) -> list[Option]:
-        """The author's order, but null and references that lead back to an outer schema last."""
-        if len(options) == 2 and options[1].excluded and (variation.extent or self.extent) == "required":
-            return [options[1], options[0]]
-        return sorted(options, key=lambda option: _reluctance(option, location))
 
     def _write(self, demands: Demands, location: ValueLocation, variation: Variation) -> object:
         self.places[location.path] = demands
@@ -295,11 +286,14 @@ class Generator:
             try:
                 for part in waiting:
                     branch.add(part)
-                return _require_object(self._decide(branch, made, location, variation))
+                value = self._decide(branch, made, location, variation)
+                if is_object(value):
+                    return dict(value)
             except Unmeetable:
-                wanted = [name for name in wanted if name in needed]
-                if self._dependent_schemas(demands, wanted):
-                    raise
+                pass
+            wanted = [name for name in wanted if name in needed]
+            if self._dependent_schemas(demands, wanted):
+                raise Unmeetable
         found: dict[str, object] = {}
         for name in wanted:
             if name not in needed and name in found:
@@ -313,7 +307,18 @@ class Generator:
                 variation=variation,
                 is_needed=name in needed,
             )
-        self._add_missing(demands, found, location, extent)
+        shows_others = any(
+            members(schema.get("additionalProperties")) or members(schema.get("patternProperties"))
+            for schema in demands.plain()
+        )
+        if not found and extent == "all" and shows_others and not demands.declared() and location.room >= 1:
+            # One member for an object that only says what its members look like.
+            self._grow(demands, found, location, 1)
+        least, _ = limits(demands, "minProperties", "maxProperties")
+        if len(found) < least <= ITEMS:
+            self._grow(demands, found, location, least)
+        if len(found) < least:
+            raise Unmeetable
         return self._remove_surplus(demands, found, needed)
 
     def _put_member(
@@ -332,7 +337,13 @@ class Generator:
         within = self.within(location, name, siblings)
         if not is_needed and _leads_back(parts, within):
             return
-        if not self._is_allowed_name(demands, name):
+        judge = self.judge or Judge()
+        is_allowed = all(
+            judge.accepts(Subschema(located.schema["propertyNames"], located.scope), name)
+            for located in demands.schemas
+            if "propertyNames" in located.schema
+        )
+        if not is_allowed:
             if is_needed:
                 raise Unmeetable
             return
@@ -341,31 +352,6 @@ class Generator:
         except Unmeetable:
             if is_needed:
                 raise
-
-    def _is_allowed_name(self, demands: Demands, name: str) -> bool:
-        judge = self.judge or Judge()
-        return all(
-            judge.accepts(Subschema(located.schema["propertyNames"], located.scope), name)
-            for located in demands.schemas
-            if "propertyNames" in located.schema
-        )
-
-    def _add_missing(self, demands: Demands, found: dict[str, object], location: ValueLocation, extent: Extent) -> None:
-        """Add members up to `minProperties`, and one to an object that only says what its members look like."""
-        schemas = demands.plain()
-        least, _ = limits(demands, "minProperties", "maxProperties")
-        open_ended = any(
-            members(schema.get("additionalProperties")) or members(schema.get("patternProperties"))
-            for schema in schemas
-        )
-        if not found and extent == "all" and open_ended and not demands.declared() and location.room >= 1:
-            self._grow(demands, found, location, 1)
-        if len(found) < least:
-            if least > ITEMS:
-                raise Unmeetable
-            self._grow(demands, found, location, least)
-            if len(found) < least:
-                raise Unmeetable
 
     def _grow(self, demands: Demands, found: dict[str, object], location: ValueLocation, size: int) -> None:
         for name in self._new_names(demands, size):
@@ -437,12 +423,6 @@ class Generator:
             (*location.trail, *self.places[location.path].entered) if location.path in self.places else location.trail
         )
         return ValueLocation((*location.path, step), name, (location.room - siblings) / max(siblings, 1), trail)
-
-
-def _require_object(value: object) -> dict[str, object]:
-    if not is_object(value):
-        raise Unmeetable
-    return dict(members(value))
 
 
 def _with_dependents(demands: Demands, required: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """`invalid_examples`: instances in which exactly one keyword is broken."""
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from fractions import Fraction
 
 import msgspec
@@ -22,7 +22,7 @@ from toolvet.core.json_value import (
     type_name,
     without,
 )
-from toolvet.core.schema.compilation import Schema, Violation, compiled, describe_violation
+from toolvet.core.schema.compilation import Schema, compiled, describe_violation
 from toolvet.core.schema.demands import Demands, Unmeetable, fixed_items
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.example import Sketch, build_sketch
@@ -60,12 +60,13 @@ def breakages(value: object, demands: Demands, path: Path) -> Iterator[Breakage]
         found = _break_number(here, demands)
     else:
         found = iter(())
-    for keyword, changed, name in (
-        *found,
-        *_break_list_of_values(value, demands),
-        *_break_logic(demands),
-        *_break_type(value, demands),
-    ):
+    changes = [*found, *_break_list_of_values(value, demands), *_break_logic(demands)]
+    if any("type" in schema for schema in demands.plain()) or demands.choices:
+        own = type_name(value)
+        said = f"not-{'an' if own[0] in 'aeiou' else 'a'}-{own}"
+        others: tuple[object, ...] = (said, 12345, True, None, 1.5, [], {}, ["unexpected"], {"unexpected": True})
+        changes.extend(("type", wrong, None) for wrong in others if type_name(wrong) != own)
+    for keyword, changed, name in changes:
         yield Breakage(keyword, changed, place, name)
 
 
@@ -102,20 +103,13 @@ def _break_object(value: Mapping[str, object], demands: Demands) -> Iterator[Cha
             kept = sorted(value, key=lambda name: name not in demands.required())[: least - 1]
             yield "minProperties", {name: value[name] for name in value if name in kept}, None
         if most is not None and most < _MOST_ITEMS:
-            yield from (("maxProperties", grown, None) for grown in _grow(value, demands, most + 1))
-
-
-def _grow(value: Mapping[str, object], demands: Demands, size: int) -> Iterator[object]:
-    """`value` with more members: declared ones that were left out, else any."""
-    scope = demands.schemas[0].scope if demands.schemas else None
-    grown = dict(value)
-    for name in (*demands.declared(), *(f"extra{index}" for index in range(size))):
-        if len(grown) < size and name not in grown and scope is not None:
-            written = _try_to_write(demands.member(name))
-            if written:
-                grown[name] = written[0]
-    if len(grown) >= size:
-        yield grown
+            # More members: declared ones that were left out, else any.
+            grown = dict(value)
+            for name in (*demands.declared(), *(f"extra{index}" for index in range(most + 1))):
+                if len(grown) <= most and name not in grown and (written := _try_to_write(demands.member(name))):
+                    grown[name] = written[0]
+            if len(grown) > most:
+                yield "maxProperties", grown, None
 
 
 def _break_array(value: list[object], demands: Demands) -> Iterator[Change]:
@@ -131,7 +125,15 @@ def _break_array(value: list[object], demands: Demands) -> Iterator[Change]:
             if len(value) > 1:
                 yield "uniqueItems", [value[0], *value[:1], *value[2:]], None
         if "contains" in schema:
-            yield from _break_contains(value, schema)
+            yield "contains", [], None
+            for other in (*_JUNK, None):
+                yield "contains", [other for _ in value], None
+                yield "contains", [other, *value[1:]], None
+                yield "contains", [*value[:-1], other], None
+            if (wanted := count(schema.get("minContains"))) is not None:
+                yield "minContains", value[: max(0, wanted - 1)], None
+            if (limit := count(schema.get("maxContains"))) is not None and limit < _MOST_ITEMS:
+                yield from (("maxContains", [*value, *([item] * limit)], None) for item in value)
         for keyword in ("items", "additionalItems", "unevaluatedItems"):
             if keyword in schema:
                 yield from ((keyword, [*value, extra], None) for extra in _JUNK)
@@ -154,19 +156,6 @@ def _lengthen(value: list[object], demands: Demands, size: int) -> Iterator[list
             return
     if len(longer) == size:
         yield longer
-
-
-def _break_contains(value: list[object], schema: Mapping[str, object]) -> Iterator[Change]:
-    yield "contains", [], None
-    for other in (*_JUNK, None):
-        yield "contains", [other for _ in value], None
-        yield "contains", [other, *value[1:]], None
-        yield "contains", [*value[:-1], other], None
-    if (wanted := count(schema.get("minContains"))) is not None:
-        yield "minContains", value[: max(0, wanted - 1)], None
-    if (limit := count(schema.get("maxContains"))) is not None and limit < _MOST_ITEMS:
-        for item in value:
-            yield "maxContains", [*value, *([item] * limit)], None
 
 
 def _break_string(value: str, demands: Demands) -> Iterator[Change]:
@@ -232,29 +221,25 @@ _BOUNDS = (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", -1), ("exclusiv
 
 
 def _break_list_of_values(value: object, demands: Demands) -> Iterator[Change]:
-    for schema in demands.plain():
-        for keyword in ("enum", "const"):
-            if keyword in schema:
-                listed = elements(schema["enum"]) if keyword == "enum" else (schema["const"],)
-                yield from ((keyword, wrong, None) for wrong in _values_outside(value, listed))
-
-
-def _values_outside(value: object, listed: Sequence[object]) -> Iterator[object]:
-    """Values of the same type that the list does not hold."""
-    if isinstance(value, bool):
-        wrong: tuple[object, ...] = (not value,)
-    elif (here := number(value)) is not None:
-        top = max((found for item in listed if (found := number(item)) is not None), default=here)
-        # A half more, where a float can hold that.
-        half = here + 0.5 if abs(here) < _LARGEST_WITH_A_HALF else here + 2
-        wrong = (top + 1, here + 1, -1, half)
-    elif isinstance(value, str):
-        wrong = ("not-one-of-these", f"{value}-", f"{value}x", "x", "")
-    elif is_array(value):
-        wrong = ([*value, "unexpected"], [])
-    else:
-        wrong = ({**members(value), "unexpected": 1}, {}) if is_object(value) else ("not-one-of-these", 12345)
-    yield from (other for other in wrong if not any(same(other, item) for item in listed))
+    """Values of the same type that the list of an `enum`, or `const`, does not hold."""
+    for keyword, schema in ((keyword, schema) for schema in demands.plain() for keyword in ("enum", "const")):
+        if keyword not in schema:
+            continue
+        listed = elements(schema["enum"]) if keyword == "enum" else (schema["const"],)
+        if isinstance(value, bool):
+            wrong: tuple[object, ...] = (not value,)
+        elif (here := number(value)) is not None:
+            top = max((found for item in listed if (found := number(item)) is not None), default=here)
+            # A half more, where a float can hold that.
+            half = here + 0.5 if abs(here) < _LARGEST_WITH_A_HALF else here + 2
+            wrong = (top + 1, here + 1, -1, half)
+        elif isinstance(value, str):
+            wrong = ("not-one-of-these", f"{value}-", f"{value}x", "x", "")
+        elif is_array(value):
+            wrong = ([*value, "unexpected"], [])
+        else:
+            wrong = ({**members(value), "unexpected": 1}, {}) if is_object(value) else ("not-one-of-these", 12345)
+        yield from ((keyword, other, None) for other in wrong if not any(same(other, item) for item in listed))
 
 
 def _break_logic(demands: Demands) -> Iterator[Change]:
@@ -281,14 +266,6 @@ def _break_logic(demands: Demands) -> Iterator[Change]:
 
 def _without_keyword(schema: Mapping[str, object], keyword: str) -> dict[str, object]:
     return {key: value for key, value in schema.items() if key not in (keyword, "$id", "id", "examples", "default")}
-
-
-def _break_type(value: object, demands: Demands) -> Iterator[Change]:
-    if any("type" in schema for schema in demands.plain()) or demands.choices:
-        said = f"not-{'an' if type_name(value)[0] in 'aeiou' else 'a'}-{type_name(value)}"
-        for wrong in (said, 12345, True, None, 1.5, [], {}, ["unexpected"], {"unexpected": True}):
-            if type_name(wrong) != type_name(value):
-                yield "type", wrong, None
 
 
 def _try_to_write(parts: list[Subschema], variation: Variation | None = None) -> tuple[object, ...]:
@@ -356,19 +333,18 @@ def invalid_examples(schema: object) -> tuple[InvalidExample, ...]:
 def places_of(sketch: Sketch) -> Iterator[tuple[Path, Demands]]:
     """The places of a value, nearest to the root first, in the order of the value; of like items only the first."""
     for path, demands in sorted(sketch.places.items(), key=lambda entry: len(entry[0])):
-        if all(_is_there(sketch, path, depth) for depth in range(len(path))):
+        for depth, step in enumerate(path):
+            container = at(sketch.value, path[:depth])
+            if is_object(container) and step in container:
+                continue
+            if not is_array(container) or not isinstance(step, int) or step >= len(container):
+                break
+            around = sketch.places.get(path[:depth])
+            if step and around is not None and all(step >= len(fixed_items(schema)) for schema in around.plain()):
+                # Just one more of many like items.
+                break
+        else:
             yield path, demands
-
-
-def _is_there(sketch: Sketch, path: Path, depth: int) -> bool:
-    """Whether the step at `depth` exists in the value, and is not just one more of many like items."""
-    container, step = at(sketch.value, path[:depth]), path[depth]
-    if is_object(container):
-        return step in container
-    if not is_array(container) or not isinstance(step, int) or step >= len(container):
-        return False
-    around = sketch.places.get(path[:depth])
-    return step == 0 or around is None or any(step < len(fixed_items(schema)) for schema in around.plain())
 
 
 def _check(ready: Schema, sketch: Sketch, path: Path, breakage: Breakage) -> InvalidExample | None:
@@ -381,24 +357,19 @@ def _check(ready: Schema, sketch: Sketch, path: Path, breakage: Breakage) -> Inv
     # A break further inside has its own place; only a surplus item is reported at the place of its own.
     if violation.pointer != place and violation.keyword not in _SURPLUS:
         return None
+    # The missing or unexpected member that the violation is about.
+    member = violation.params.get("property")
+    if not isinstance(member, str):
+        unexpected = names(violation.params.get("unexpected"))
+        own = breakage.property if violation.keyword == breakage.keyword else None
+        member = unexpected[0] if unexpected else own
     return InvalidExample(
         keyword=violation.keyword,
         pointer=place,
         instance=instance,
         detail=describe_violation(violation, path, breakage.value),
-        property=_member_of(violation, breakage),
+        property=member,
     )
-
-
-def _member_of(violation: Violation, breakage: Breakage) -> str | None:
-    """The missing or unexpected member that a violation is about."""
-    named = violation.params.get("property")
-    if isinstance(named, str):
-        return named
-    unexpected = names(violation.params.get("unexpected"))
-    if unexpected:
-        return unexpected[0]
-    return breakage.property if violation.keyword == breakage.keyword else None
 
 
 _SURPLUS = frozenset({"items", "additionalItems", "unevaluatedItems"})

@@ -86,7 +86,15 @@ def _matches_in(name: str) -> Iterator[tuple[int, Entry]]:
 def words_of(name: str) -> tuple[str, ...]:
     """Return the lower-case words of a snake, kebab or camel case name, the plural as singular; eight at most."""
     found = [word.lower() for word in _WORD.findall(_ACRONYMS.sub(lambda match: match[0].lower(), name[:120]))]
-    return tuple(map(_singular, found[:8]))
+    words: list[str] = []
+    for word in found[:8]:
+        if (len(word) < 4 and word not in ("ids", "ips")) or word in _SAME_IN_PLURAL or word.endswith("ss"):
+            words.append(word)
+        elif word.endswith("ies") and len(word) > 4:
+            words.append(word[:-3] + "y")
+        else:
+            words.append(word[:-2] if word.endswith(("shes", "ches", "xes", "sses")) else word.removesuffix("s"))
+    return tuple(words)
 
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
@@ -112,16 +120,6 @@ _SAME_IN_PLURAL = frozenset(
 )
 
 
-def _singular(word: str) -> str:
-    if (len(word) < 4 and word not in ("ids", "ips")) or word in _SAME_IN_PLURAL or word.endswith("ss"):
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("shes", "ches", "xes", "sses")):
-        return word[:-2]
-    return word.removesuffix("s")
-
-
 _READ = 400
 _EXAMPLE = re.compile(
     r"(?:\be\.?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b(?= ['\"`])|\bexamples?:)[\s,:]*", re.IGNORECASE
@@ -138,9 +136,14 @@ def quoted_values(description: str, kind: ValueType) -> Iterator[object]:
         at = opening.end()
         prose = opening[0].strip().lower().startswith(("such", "like", "for"))
         while at < len(text):
-            if text[at] in "{[" and (end := _json_end(text, at)):
-                yield from _convert(text[at:end], kind)
-                break
+            if text[at] in "{[":
+                try:
+                    _, end = json.JSONDecoder().raw_decode(text, at)
+                except (ValueError, RecursionError):
+                    end = at
+                if end > at:
+                    yield from _convert(text[at:end], kind)
+                    break
             item = _QUOTED.match(text, at)
             bare = None if item or prose else _BARE.match(text, at)
             found = item or bare
@@ -152,14 +155,6 @@ def quoted_values(description: str, kind: ValueType) -> Iterator[object]:
             if between is None:
                 break
             at = between.end()
-
-
-def _json_end(text: str, start: int) -> int:
-    """Where the JSON object or array that begins at `start` ends; 0 where none does."""
-    try:
-        return json.JSONDecoder().raw_decode(text, start)[1]
-    except (ValueError, RecursionError):
-        return 0
 
 
 def listed_values(description: str, kind: ValueType) -> Iterator[object]:

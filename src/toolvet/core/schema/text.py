@@ -58,8 +58,15 @@ class TextRules(msgspec.Struct):
         wished = [wish for wish in wishes if isinstance(wish, str)]
         yield from wished
         fill = max(self.least, 3)
-        for name in self.formats:
-            yield from _texts_of_format(name, variation, fill)
+        filler = ("example" * (fill // 7 + 1))[: max(1, min(fill, 60))]
+        start = 0 if variation == 0 else 1
+        for templates in (formats().get(name, ()) for name in self.formats):
+            for template in (*templates[start:], *templates[:start]):
+                yield template.format(n=variation % 28 + 1, fill=filler)
+            for template in templates:
+                if fill > 20 and "{fill}" in template:
+                    labels = "/".join if "/" in template else ".".join
+                    yield template.format(n=1, fill=labels(["example"] * (fill // 8 + 1)))
         for pattern in self.patterns:
             yield from texts(pattern, self.least, self.most)
         yield from self._joined_pieces(variation)
@@ -147,19 +154,6 @@ def text_rules(schemas: Iterable[Mapping[str, object]]) -> TextRules:
     return rules
 
 
-def _texts_of_format(name: str, variation: int, fill: int) -> Iterator[str]:
-    templates = formats().get(name, ())
-    start = 0 if variation == 0 else 1
-    filler = ("example" * (fill // 7 + 1))[: max(1, min(fill, 60))]
-    for template in (*templates[start:], *templates[:start]):
-        yield template.format(n=variation % 28 + 1, fill=filler)
-    if fill > 20:
-        for template in templates:
-            if "{fill}" in template:
-                labels = "/".join if "/" in template else ".".join
-                yield template.format(n=1, fill=labels(["example"] * (fill // 8 + 1)))
-
-
 def _spell_number(number: int, length: int) -> str:
     """The number written with letters: for texts too short for words."""
     written = ""
@@ -191,25 +185,19 @@ def texts(pattern: str, least: int = 0, most: int | None = None) -> Iterator[str
     ceiling = _LONGEST if most is None else min(most, _LONGEST)
     ceiling = ceiling if high is None else min(ceiling, high)
     seen: set[str] = set()
+    # Look-ahead at the start (`(?=.*[A-Z])(?=.*[0-9])`) asks for pieces somewhere in the text: they are put first.
     demanded = _demands(tree)
+    pieces = "".join(_PatternWriter(0).write(node, _width(node)[0]) for node in demanded)
     for variation in range(_VARIATIONS):
         wish = max(low, least, min(ceiling, low + 4 if low < 3 else low) + variation // 6)
         found = _PatternWriter(variation).write(tree, wish)
-        for text in (found, *_with_demands(found, demanded, wish)):
+        texts_found = [found]
+        if demanded:
+            texts_found += (pieces + found, (pieces + found)[: max(wish, len(pieces))], found + pieces, pieces)
+        for text in texts_found:
             if text not in seen:
                 seen.add(text)
                 yield text
-
-
-def _with_demands(found: str, demanded: list[Group], wish: int) -> Iterator[str]:
-    """Look-ahead at the start (`(?=.*[A-Z])(?=.*[0-9])`) asks for pieces somewhere in the text: put them first."""
-    if not demanded:
-        return
-    pieces = "".join(_PatternWriter(0).write(node, _width(node)[0]) for node in demanded)
-    yield pieces + found
-    yield (pieces + found)[: max(wish, len(pieces))]
-    yield found + pieces
-    yield pieces
 
 
 def _demands(node: Node) -> list[Group]:
@@ -264,7 +252,13 @@ class _PatternWriter:
                 self._characters += 1
                 return _pick(node, self._variation, self._characters - 1)
             case Group(branches, _, name):
-                text = self._write_sequence(self._choose_branch(branches, wish), wish)
+                fitting: list[Sequence] = []
+                for branch in branches:
+                    low, high = _width_of_sequence(branch)
+                    if low <= wish and (high is None or high >= wish):
+                        fitting.append(branch)
+                chosen = fitting or branches
+                text = self._write_sequence(chosen[self._variation % len(chosen)], wish)
                 if name is not None:
                     self._captured[name] = text
                 return text
@@ -274,12 +268,6 @@ class _PatternWriter:
                 return self._captured.get(name, "")
             case Assertion() | Look():
                 return ""
-
-    def _choose_branch(self, branches: tuple[Sequence, ...], wish: int) -> Sequence:
-        if len(branches) == 1:
-            return branches[0]
-        fitting = [branch for branch in branches if _reaches(branch, wish)] or branches
-        return fitting[self._variation % len(fitting)]
 
     def _write_sequence(self, nodes: Sequence, wish: int) -> str:
         if len(nodes) == 1:
@@ -311,16 +299,14 @@ class _PatternWriter:
         return "".join(pieces)
 
 
-def _reaches(nodes: Sequence, wish: int) -> bool:
-    low, high = _width_of_sequence(nodes)
-    return low <= wish and (high is None or high >= wish)
-
-
 def _pick(node: Char | CharSet, variation: int, position: int) -> str:
     """A readable character of the class; another one for another variation or position."""
     pool = _readable(node)
     if not pool:
-        pool = _unreadable(node, variation)
+        # The first character of a range, which is not half of a pair.
+        firsts = [node.character] if isinstance(node, Char) else [] if node.negated else [low for low, _ in node.ranges]
+        firsts = [first for first in firsts if not "\ud800" <= first <= "\udfff"]
+        pool = (firsts[variation % len(firsts)] if firsts else "é",)
     if position == 0 and pool[0] == "0" and len(pool) > 1:
         # A leading zero reads badly in a number.
         pool = (*pool[1:], pool[0])
@@ -329,21 +315,14 @@ def _pick(node: Char | CharSet, variation: int, position: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _readable(node: Char | CharSet) -> tuple[str, ...]:
-    return tuple(character for character in _READABLE if _accepts(node, character))
-
-
-def _unreadable(node: Char | CharSet, variation: int) -> tuple[str]:
-    """Some character of a class without a readable one: the first of a range, which is not half of a pair."""
-    firsts = [node.character] if isinstance(node, Char) else [] if node.negated else [low for low, _ in node.ranges]
-    firsts = [first for first in firsts if not "\ud800" <= first <= "\udfff"]
-    return (firsts[variation % len(firsts)] if firsts else "é",)
-
-
-def _accepts(node: Char | CharSet, character: str) -> bool:
-    """Whether the node matches `character`; `fold` is not asked for, because ECMA 262 has no such groups."""
+    # `fold` is not looked at, because ECMA 262 has no such groups.
     if isinstance(node, Char):
-        return character == node.character
-    is_member = any(low <= character <= high for low, high in node.ranges) or any(
-        unicodedata.category(character).startswith(name) is wanted for name, wanted in node.categories
-    )
-    return is_member is not node.negated
+        return tuple(character for character in _READABLE if character == node.character)
+    found: list[str] = []
+    for character in _READABLE:
+        is_member = any(low <= character <= high for low, high in node.ranges) or any(
+            unicodedata.category(character).startswith(name) is wanted for name, wanted in node.categories
+        )
+        if is_member is not node.negated:
+            found.append(character)
+    return tuple(found)

@@ -119,32 +119,22 @@ def _evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> I
     for sub in members(schema.get("dependentSchemas")).values():
         yield Subschema(sub, scope), value
     if is_object(value):
-        yield from _member_evaluations(schema, scope, members(value))
+        properties = members(schema.get("properties"))
+        others = [schema[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in schema]
+        others.extend(members(schema.get("patternProperties")).values())
+        for name, item in value.items():
+            if name in properties:
+                yield Subschema(properties[name], scope), item
+            for sub in others:
+                yield Subschema(sub, scope), item
     elif is_array(value):
-        yield from _item_evaluations(schema, scope, value)
-
-
-def _member_evaluations(
-    schema: Mapping[str, object], scope: Scope, value: Mapping[str, object]
-) -> Iterator[tuple[Subschema, object]]:
-    properties = members(schema.get("properties"))
-    others = [schema[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in schema]
-    others.extend(members(schema.get("patternProperties")).values())
-    for name, item in value.items():
-        if name in properties:
-            yield Subschema(properties[name], scope), item
-        for sub in others:
-            yield Subschema(sub, scope), item
-
-
-def _item_evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
-    subs = [schema[keyword] for keyword in ("contains", "additionalItems", "unevaluatedItems") if keyword in schema]
-    own = schema.get("items")
-    front = elements(schema.get("prefixItems")) or elements(own)
-    if not is_array(own) and own is not None:
-        subs.append(own)
-    for index, item in enumerate(elements(value)):
-        if index < len(front):
-            yield Subschema(front[index], scope), item
-        for sub in subs:
-            yield Subschema(sub, scope), item
+        own = schema.get("items")
+        front = elements(schema.get("prefixItems")) or elements(own)
+        others = [schema[key] for key in ("contains", "additionalItems", "unevaluatedItems") if key in schema]
+        if not is_array(own) and own is not None:
+            others.append(own)
+        for index, item in enumerate(value):
+            if index < len(front):
+                yield Subschema(front[index], scope), item
+            for sub in others:
+                yield Subschema(sub, scope), item

@@ -1,15 +1,10 @@
 """Blocks of the Anthropic Messages API, with tools that the API or an MCP server runs."""
 
 from toolvet.core.messages.call import UNKNOWN
-from toolvet.core.messages.format import MessageFormat, Receiver, ignored
+from toolvet.core.messages.format import MessageFormat, Receiver, call_reader, ignored
 from toolvet.core.messages.parts import Parts, blocks_of, flag, inner, parts_of, plain, text_in
 
-
-def _call(parts: Parts, to: Receiver) -> bool:
-    name = text_in(parts, "name")
-    if name:
-        to.called(name, parts.get("input"), text_in(parts, "id"))
-    return bool(name)
+_call = call_reader("input")
 
 
 def _result(parts: Parts, to: Receiver) -> bool:

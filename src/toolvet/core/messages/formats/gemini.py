@@ -1,15 +1,9 @@
 """Contents of the Gemini API (`parts`), in camel case as JSON has them and in snake case as Python does."""
 
-from toolvet.core.messages.format import MessageFormat, Receiver
-from toolvet.core.messages.parts import Parts, first_of, inner, text_in
+from toolvet.core.messages.format import MessageFormat, Receiver, call_reader, response_reader
+from toolvet.core.messages.parts import Parts, inner, text_in
 
-
-def _call(parts: Parts, to: Receiver) -> bool:
-    call = inner(parts.get("functionCall") or parts.get("function_call"))
-    name = text_in(call, "name")
-    if name:
-        to.called(name, call.get("args", call.get("arguments")), text_in(call, "id"))
-    return bool(name)
+_call = call_reader("args", "arguments", under=("functionCall", "function_call"))
 
 
 def _response(parts: Parts, to: Receiver) -> bool:
@@ -50,13 +44,6 @@ def _content(parts: Parts, to: Receiver) -> bool:
     return True
 
 
-def _candidates(parts: Parts, to: Receiver) -> bool:
-    candidate = first_of(parts["candidates"])
-    known = to.within(candidate.get("content"), "assistant")
-    to.stopped(candidate.get("finishReason", candidate.get("finish_reason")) if known else None)
-    return known
-
-
 FORMAT = MessageFormat(
     name="Gemini (role, parts)",
     members={
@@ -70,6 +57,6 @@ FORMAT = MessageFormat(
         "code_execution_result": _code_result,
         "text": _text,
         "parts": _content,
-        "candidates": _candidates,
+        "candidates": response_reader("candidates", "content", "finishReason", "finish_reason"),
     },
 )

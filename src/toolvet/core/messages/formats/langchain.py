@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from toolvet.core.messages.format import MessageFormat, Read, Receiver, ignored
+from toolvet.core.messages.format import MessageFormat, Read, Receiver, call_reader, ignored
 from toolvet.core.messages.parts import Parts, blocks_of, dict_of, flag, inner, plain, text_in
 
 _SPEAKERS: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
@@ -38,11 +38,7 @@ def _serialised(parts: Parts, to: Receiver) -> bool:
     return True
 
 
-def _call(parts: Parts, to: Receiver) -> bool:
-    name = text_in(parts, "name")
-    if name:
-        to.called(name, parts.get("args", parts.get("arguments")), text_in(parts, "id"))
-    return bool(name)
+_call = call_reader("args", "arguments")
 
 
 def _invalid_calls(parts: Parts, to: Receiver) -> bool:

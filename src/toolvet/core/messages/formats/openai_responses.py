@@ -3,7 +3,7 @@
 from typing import Final
 
 from toolvet.core.messages.call import UNKNOWN
-from toolvet.core.messages.format import MessageFormat, Receiver, ignored, ignored_item, said
+from toolvet.core.messages.format import MessageFormat, Receiver, call_reader, ignored, ignored_item, said
 from toolvet.core.messages.parts import Parts, blocks_of, inner, plain, text_in
 
 # What items of tools that the API runs itself have as arguments and results, beside what says that they are done.
@@ -24,11 +24,7 @@ def _response(parts: Parts, to: Receiver) -> bool:
     return True
 
 
-def _call(parts: Parts, to: Receiver) -> bool:
-    name = text_in(parts, "name")
-    if name:
-        to.called(name, parts.get("arguments", parts.get("input")), text_in(parts, "call_id", "id"))
-    return bool(name)
+_call = call_reader("arguments", "input", ids=("call_id", "id"))
 
 
 def _output(parts: Parts, to: Receiver) -> bool:

@@ -27,7 +27,8 @@ def _part(parts: Parts, to: Receiver) -> bool:
     kind, content = parts["part_kind"], parts.get("content")
     name, id_ = text_in(parts, "tool_name"), text_in(parts, "tool_call_id")
     if kind in ("text", "user-prompt"):
-        _said(content, to)
+        for text in [content] if isinstance(content, str) else blocks_of(content):
+            to.said(text)
     elif kind == "system-prompt":
         to.said(content, "system")
     elif kind in ("tool-call", "builtin-tool-call"):
@@ -40,11 +41,6 @@ def _part(parts: Parts, to: Receiver) -> bool:
         to.returned(content, id_=id_, name=name, failed=True)
     # Thinking, files, and prompts to try again without a tool are said by neither side.
     return True
-
-
-def _said(content: object, to: Receiver) -> None:
-    for text in [content] if isinstance(content, str) else blocks_of(content):
-        to.said(text)
 
 
 FORMAT = MessageFormat(name="pydantic-ai (kind, part_kind)", members={"kind": _message, "part_kind": _part})

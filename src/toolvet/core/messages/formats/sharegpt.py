@@ -28,29 +28,24 @@ def _turn(parts: Parts, to: Receiver) -> bool:
     if not isinstance(said_by, str) or not isinstance(value, str):
         return False
     if said_by in _RESULTS:
-        to.returned(_without_tags(value))
+        to.returned(value.strip().removeprefix("<tool_response>").removesuffix("</tool_response>").strip())
     elif said_by in _CALLS:
         _call(value, to)
-    elif said_by in _SPEAKERS:
-        _said(value, _SPEAKERS[said_by], to)
-    else:
+    elif said_by not in _SPEAKERS:
         return False
+    elif _SPEAKERS[said_by] != "assistant" or _OPEN not in value:
+        to.said(value, _SPEAKERS[said_by])
+    else:
+        # A model of the Hermes family writes its calls between tags.
+        text, *calls = value.split(_OPEN)
+        if text.strip():
+            to.said(text.strip(), "assistant")
+        for call in calls:
+            inside, _, after = call.partition(_CLOSE)
+            _call(inside, to)
+            if after.strip():
+                to.said(after.strip(), "assistant")
     return True
-
-
-def _said(value: str, speaker: str, to: Receiver) -> None:
-    """A text, in which a model of the Hermes family writes its calls between tags."""
-    if speaker != "assistant" or _OPEN not in value:
-        to.said(value, speaker)
-        return
-    text, *calls = value.split(_OPEN)
-    if text.strip():
-        to.said(text.strip(), speaker)
-    for call in calls:
-        inside, _, after = call.partition(_CLOSE)
-        _call(inside, to)
-        if after.strip():
-            to.said(after.strip(), speaker)
 
 
 def _call(text: str, to: Receiver) -> None:
@@ -62,11 +57,6 @@ def _call(text: str, to: Receiver) -> None:
     for one in blocks_of(value):
         call = inner(one)
         to.called(text_in(call, "name"), call.get("arguments", call.get("parameters")))
-
-
-def _without_tags(value: str) -> str:
-    text = value.strip()
-    return text.removeprefix("<tool_response>").removesuffix("</tool_response>").strip()
 
 
 FORMAT = MessageFormat(name="ShareGPT (from, value)", members={"from": _turn})

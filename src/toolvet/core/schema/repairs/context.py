@@ -1,7 +1,7 @@
 """The context of a repair: the schema, its demands at each place of the value, and a budget."""
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import msgspec
@@ -9,7 +9,6 @@ import msgspec
 from toolvet.core.json_value import (
     Path,
     at,
-    changed,
     elements,
     is_array,
     is_flat,
@@ -240,7 +239,14 @@ class View:
             unambiguous = {} if self.base else self.context.unambiguous
             found = unambiguous.get(path)
             if found is None:
-                demands, is_unambiguous = self._look_up(path)
+                if path:
+                    above, step = self.demands(path[:-1]), path[-1]
+                    parts = above.member(step) if isinstance(step, str) else above.item(step)
+                else:
+                    whole = Subschema(self.context.ready.usable, self.context.scope)
+                    start = self.context.part(self.base) if self.base else whole
+                    parts = [] if start is None else [start]
+                demands, is_unambiguous = self._together(parts, self.at(path))
                 found = RepairLocation(demands)
                 if is_unambiguous and (not path or path[:-1] in unambiguous) and len(unambiguous) < _MOST_UNAMBIGUOUS:
                     unambiguous[path] = found
@@ -261,15 +267,12 @@ class View:
         """The value of the member `name` that the object at `path` lacks, where the schema knows it."""
         place = self.place(path)
         if name not in place.known:
-            place.known[name] = self._find_known(place.demands.member(name))
+            parts = place.demands.member(name)
+            demands = self.of(parts, None)
+            is_found, value = is_known(demands)
+            is_valid = is_found and self.context.accepts(parts, value)
+            place.known[name] = KnownMember(value, single=demands.listed() is not None) if is_valid else None
         return place.known[name]
-
-    def _find_known(self, parts: list[Subschema]) -> KnownMember | None:
-        demands = self.of(parts, None)
-        known, value = is_known(demands)
-        if not known or not self.context.accepts(parts, value):
-            return None
-        return KnownMember(value, single=demands.listed() is not None)
 
     def of(self, parts: list[Subschema], value: object) -> Demands:
         """The demands of the parts together; at a choice, the branch that `value` takes."""
@@ -293,16 +296,6 @@ class View:
             except (Unmeetable, RecursionError):
                 continue
         return demands, is_unambiguous
-
-    def _look_up(self, path: Path) -> tuple[Demands, bool]:
-        if not path:
-            start = (
-                self.context.part(self.base) if self.base else Subschema(self.context.ready.usable, self.context.scope)
-            )
-            return self._together([] if start is None else [start], self.value)
-        above = self.demands(path[:-1])
-        step = path[-1]
-        return self._together(above.member(step) if isinstance(step, str) else above.item(step), self.at(path))
 
     def _choose(self, options: tuple[Option, ...], value: object) -> Option:
         """The option that the value satisfies, or else the one that it is most like."""
@@ -421,21 +414,19 @@ def apply(value: object, operation: Operation) -> object:
 
 
 def _remove_at(value: object, path: Path) -> object:
-    return changed(value, path[:-1], partial(_remove_step, step=path[-1])) if path else None
-
-
-def _remove_step(container: object, step: str | int) -> object:
+    if not path:
+        return None
+    container, step = at(value, path[:-1]), path[-1]
     if is_array(container):
-        return [item for index, item in enumerate(container) if index != step]
-    return {name: item for name, item in members(container).items() if name != step}
+        return replaced(value, path[:-1], [item for index, item in enumerate(container) if index != step])
+    return replaced(value, path[:-1], {name: item for name, item in members(container).items() if name != step})
 
 
 def _add_at(value: object, path: Path, other: object) -> object:
-    return changed(value, path[:-1], partial(_add_step, step=path[-1], other=other)) if path else other
-
-
-def _add_step(container: object, step: str | int, other: object) -> object:
+    if not path:
+        return other
+    container, step = at(value, path[:-1]), path[-1]
     if isinstance(step, int):
         items = elements(container)
-        return [*items[:step], other, *items[step:]]
-    return {**members(container), step: other}
+        return replaced(value, path[:-1], [*items[:step], other, *items[step:]])
+    return replaced(value, path[:-1], {**members(container), step: other})

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import orjson
 
-from toolvet.core.json_value import Path, elements, is_array, is_object, members, same, type_name, unique
+from toolvet.core.json_value import Path, elements, is_array, is_object, same, type_name, unique
 from toolvet.core.schema.compilation import Violation
 from toolvet.core.schema.document import Subschema
-from toolvet.core.schema.repairs.context import Operation, PathPatch, RepairLocation, View, wanted_types
+from toolvet.core.schema.repairs.context import Operation, PathPatch, View, wanted_types
 from toolvet.core.schema.repairs.notation import variants
 from toolvet.core.schema.repairs.recovery import recover
 from toolvet.core.schema.repairs.words import Confidence, Guess, Meaning, bare, meant, nearest, rank, unquoted
@@ -20,7 +20,12 @@ def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> Path
     """Return what answers the violations of the value at `path` itself, or None: bounds are never clamped."""
     value = view.at(path)
     place = view.place(path)
-    parts = _parts_at(view, place, violations)
+    # All schemas at the place, and those that were broken: they may belong to an option that was not chosen.
+    parts = place.parts
+    for violation in violations:
+        broken = view.context.holder(view.base, violation.schema_pointer)
+        if broken is not None and not [part for part in parts if part.schema is broken.schema]:
+            parts = [*parts, broken]
     says_null: Confidence | None = None
     if (value is None or value == [] or isinstance(value, str)) and view.is_optional(path):
         if value is None:
@@ -51,28 +56,17 @@ def _remove(path: Path, why: str, confidence: Confidence) -> PathPatch:
     return PathPatch(path=path, operations=(Operation(op="remove", path=path, why=why),), confidence=confidence, cost=1)
 
 
-def _parts_at(view: View, place: RepairLocation, violations: Sequence[Violation]) -> list[Subschema]:
-    """All schemas at the place, and those that were broken: they may belong to an option that was not chosen."""
-    parts = place.parts
-    for violation in violations:
-        part = view.context.holder(view.base, violation.schema_pointer)
-        if part is None:
-            continue
-        for other in parts:
-            if part.schema is other.schema:
-                break
-        else:
-            parts = [*parts, part]
-    return parts
-
-
 def _guesses(
     value: object, name: str, violations: Sequence[Violation], schemas: Sequence[Mapping[str, object]]
 ) -> Iterator[Guess]:
     keywords = {violation.keyword: violation for violation in violations}
-    options = _allowed_values(violations)
-    if options:
-        yield from match_options(value, options)
+    for violation in violations:
+        if violation.keyword == "enum":
+            yield from match_options(value, elements(violation.params.get("options")))
+            break
+        if violation.keyword == "const":
+            yield from match_options(value, [violation.params.get("expected_value")])
+            break
     broken = keywords.get("type")
     if broken is not None:
         for kind in wanted_types(broken):
@@ -90,15 +84,6 @@ def _guesses(
 
 _MOST_COMPARED = 300
 _TEXTUAL = frozenset({"format", "pattern", "maxLength"})
-
-
-def _allowed_values(violations: Sequence[Violation]) -> Sequence[object] | None:
-    for violation in violations:
-        if violation.keyword == "enum":
-            return elements(violation.params.get("options"))
-        if violation.keyword == "const":
-            return [violation.params.get("expected_value")]
-    return None
 
 
 def match_options(value: object, options: Sequence[object]) -> Iterator[Guess]:
@@ -160,23 +145,47 @@ def convert(value: object, kind: str, name: str, schemas: Sequence[Mapping[str, 
 
     `name` is the name of the member that holds the value, `schemas` those that apply to it: both say what was meant.
     """
-    if is_object(value) and kind != "object":
-        yield from _unwrap_value(value, kind, name)
+    if is_object(value) and kind != "object" and len(value) == 1:
+        # The one value of an object that only wraps it: `{"value": 5}`.
+        ((key, inner),) = value.items()
+        if bare(key) == bare(name) or meant(key, "value") or meant(key, "wrapping"):
+            yield Guess(inner, "medium")
+            for guess in convert(inner, kind, name, ()) if not is_object(inner) and kind != "array" else ():
+                yield Guess(guess.value, "low", guess.cost)
     if is_array(value) and kind != "array":
         yield from _from_single_item(value, kind, name, schemas)
     elif kind in ("integer", "number"):
         yield from _as_number(value, kind)
-    elif kind == "boolean":
-        yield from _as_boolean(value)
-    elif kind == "null":
-        yield from _as_null(value)
+    elif kind in _SPOKEN and isinstance(value, str):
+        for meaning, meant_value in _SPOKEN[kind]:
+            confidence = meant(unquoted(value), meaning)
+            if confidence is not None:
+                yield Guess(meant_value, confidence)
+    elif kind == "boolean" and not isinstance(value, bool) and value in (0, 1):
+        yield Guess(value == 1, "medium")
     elif kind == "string":
-        yield from _as_text(value, name, schemas)
+        if isinstance(value, bool):
+            yield Guess("true" if value else "false", "high")
+        elif isinstance(value, int):
+            if value.bit_length() < 200:
+                yield Guess(str(value), "high")
+        elif isinstance(value, float):
+            if value.is_integer() and abs(value) < 2**53:
+                yield Guess(str(int(value)), "medium")
+            yield Guess(orjson.dumps(value).decode(), "medium" if value.is_integer() else "high", 1)
+        elif is_object(value) and _asks_for_json(name, schemas):
+            yield from _as_json_text(value)
     elif kind == "array":
         yield from _as_list(value)
     elif kind == "object":
         yield from _as_object(value)
 
+
+# The values that words stand for, by the type that is wanted.
+_SPOKEN: Mapping[str, tuple[tuple[Meaning, bool | None], ...]] = {
+    "boolean": (("true", True), ("false", False)),
+    "null": (("null", None),),
+}
 
 # As JSON writes numbers, with the plus sign, the zeros and the bare points that people write. No grouping: whether
 # "1,234" and "10 000" are one number or two depends on the country.
@@ -209,39 +218,6 @@ def _as_number(value: object, kind: str) -> Iterator[Guess]:
             yield Guess(int(exact), "medium" if padded else "high")
 
 
-def _as_boolean(value: object) -> Iterator[Guess]:
-    if isinstance(value, str):
-        text = unquoted(value)
-        found: tuple[tuple[Meaning, bool], ...] = (("true", True), ("false", False))
-        for meaning, truth in found:
-            confidence = meant(text, meaning)
-            if confidence is not None:
-                yield Guess(truth, confidence)
-    elif not isinstance(value, bool) and value in (0, 1):
-        yield Guess(value == 1, "medium")
-
-
-def _as_null(value: object) -> Iterator[Guess]:
-    if isinstance(value, str):
-        confidence = meant(unquoted(value), "null")
-        if confidence is not None:
-            yield Guess(None, confidence)
-
-
-def _as_text(value: object, name: str, schemas: Sequence[Mapping[str, object]]) -> Iterator[Guess]:
-    if isinstance(value, bool):
-        yield Guess("true" if value else "false", "high")
-    elif isinstance(value, int):
-        if value.bit_length() < 200:
-            yield Guess(str(value), "high")
-    elif isinstance(value, float):
-        if value.is_integer() and abs(value) < 2**53:
-            yield Guess(str(int(value)), "medium")
-        yield Guess(orjson.dumps(value).decode(), "medium" if value.is_integer() else "high", 1)
-    elif is_object(value) and _asks_for_json(name, schemas):
-        yield from _as_json_text(value)
-
-
 _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 
 
@@ -269,8 +245,15 @@ def _as_list(value: object) -> Iterator[Guess]:
         if parsed is not None and is_array(parsed.value):
             yield parsed
             return
-        pieces = _split_list(value)
-        if pieces:
+        # The parts of a text that lists things by one kind of separator; prose has longer ones.
+        kinds = set(_SEPARATORS.findall(value.strip()))
+        if "," in kinds:
+            kinds.discard("\n")
+        is_list = len(kinds) == 1 and len(value) <= 4_000
+        pieces = [unquoted(piece) for piece in value.split(kinds.pop())] if is_list else []
+        if pieces and pieces[-1] == "":
+            pieces.pop()
+        if pieces and all(piece and len(piece.split()) <= _MOST_WORDS for piece in pieces):
             yield Guess(pieces, "medium")
             # One text that holds commas, or several: the list is the likelier reading, and the other is kept.
             yield Guess([value], "low", 2)
@@ -282,36 +265,15 @@ def _as_list(value: object) -> Iterator[Guess]:
             # "" and "null" in place of a list say that there is none, and are no item of it.
             return
     elif is_object(value):
-        listed = _from_indexed_object(value)
-        if listed is not None:
-            yield listed
+        for start in (0, 1):
+            # An array as an object that is keyed by index.
+            if value and list(value) == [str(index) for index in range(start, start + len(value))]:
+                yield Guess(list(value.values()), "high" if start == 0 else "medium")
     yield Guess([value], "high", 2)
 
 
 _SEPARATORS = re.compile(r"[,;\n|]")
 _MOST_WORDS = 4
-
-
-def _split_list(text: str) -> list[object] | None:
-    """The parts of a text that lists things by one kind of separator; prose has longer ones."""
-    kinds = set(_SEPARATORS.findall(text.strip()))
-    if "," in kinds:
-        kinds.discard("\n")
-    if len(kinds) != 1 or len(text) > 4_000:
-        return None
-    pieces: list[object] = [unquoted(piece) for piece in text.split(kinds.pop())]
-    if pieces and pieces[-1] == "":
-        pieces.pop()
-    is_list = all(isinstance(piece, str) and piece and len(piece.split()) <= _MOST_WORDS for piece in pieces)
-    return pieces if is_list and pieces else None
-
-
-def _from_indexed_object(value: Mapping[str, object]) -> Guess | None:
-    """An array as an object that is keyed by index."""
-    for start in (0, 1):
-        if value and list(value) == [str(index) for index in range(start, start + len(value))]:
-            return Guess(list(value.values()), "high" if start == 0 else "medium")
-    return None
 
 
 def _as_object(value: object) -> Iterator[Guess]:
@@ -355,16 +317,3 @@ def _from_single_item(value: object, kind: str, name: str, schemas: Sequence[Map
 
 
 _COMMAS = re.compile(r"\bcomma[- ](?:separated|delimited)\b|\bCSV\b", re.IGNORECASE)
-
-
-def _unwrap_value(value: Mapping[str, object], kind: str, name: str) -> Iterator[Guess]:
-    """The one value of an object that only wraps it: `{"value": 5}`."""
-    if len(value) != 1:
-        return
-    ((key, inner),) = members(value).items()
-    if bare(key) != bare(name) and meant(key, "value") is None and meant(key, "wrapping") is None:
-        return
-    yield Guess(inner, "medium")
-    if not is_object(inner) and kind != "array":
-        for guess in convert(inner, kind, name, ()):
-            yield Guess(guess.value, "low", guess.cost)

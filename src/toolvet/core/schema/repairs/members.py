@@ -6,7 +6,7 @@
 `city`, and no optional member has more in common with `town`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -23,6 +23,7 @@ from toolvet.core.schema.repairs.words import (
     ONLY_ONE_LEFT,
     SAME_MEANING,
     Confidence,
+    Guess,
     are_opposite,
     bare,
     least,
@@ -121,23 +122,28 @@ def _unwrap(mismatch: MemberMismatch) -> PathPatch | None:
         return None
     found: list[PathPatch] = []
     for name in mismatch.unknown:
-        read = _find_object(mismatch.value[name])
+        held = mismatch.value[name]
+        guesses: Iterable[Guess] = [Guess(held, "high")] if is_object(held) else ()
+        if isinstance(held, str):
+            guesses = convert(held, "object", "", ())
+        read = next((guess for guess in guesses if is_object(guess.value)), None)
         if read is None:
             continue
-        inner, confidence = read
+        inner, confidence = members(read.value), read.confidence
         wrapping = meant(name, "wrapping")
         beside = [other for other in mismatch.value if other != name]
-        if beside and (wrapping is None or not all(_is_envelope(other, mismatch, inner) for other in beside)):
+        # What is beside the wrapping names the call: it is not an argument, or the wrapped object has it.
+        if beside and wrapping is None:
+            continue
+        if any(
+            meant(other, "envelope") is None or (other in mismatch.declared and other not in inner) for other in beside
+        ):
             continue
         shared = _count_shared(inner, mismatch.declared)
         if not shared and (wrapping is None or mismatch.missing):
             continue
         at = (*mismatch.path, name)
-        operations = (
-            []
-            if inner is mismatch.value[name]
-            else [Operation(op="replace", path=at, value=inner, old=mismatch.value[name])]
-        )
+        operations = [] if inner is held else [Operation(op="replace", path=at, value=inner, old=held)]
         sure: Confidence = "high" if wrapping or shared == len(inner) else "medium"
         found.append(
             mismatch.answer(
@@ -148,21 +154,6 @@ def _unwrap(mismatch: MemberMismatch) -> PathPatch | None:
 
 
 _MOST_BESIDE = 7
-
-
-def _is_envelope(name: str, mismatch: MemberMismatch, inner: Mapping[str, object]) -> bool:
-    """Whether a member beside the wrapping names the call: it is not an argument, or the wrapped object has it."""
-    return meant(name, "envelope") is not None and (name not in mismatch.declared or name in inner)
-
-
-def _find_object(value: object) -> tuple[Mapping[str, object], Confidence] | None:
-    if is_object(value):
-        return value, "high"
-    if isinstance(value, str):
-        for guess in convert(value, "object", "", ()):
-            if is_object(guess.value):
-                return guess.value, guess.confidence
-    return None
 
 
 def _count_shared(inner: Mapping[str, object], declared_names: Sequence[str]) -> int:
@@ -425,33 +416,33 @@ def find_misnamed(
         return None
     sent = unknown[0]
     item = value[sent]
-    if (
-        are_opposite(sent, wanted)
-        or _is_allowed_on_purpose(demands, sent)
-        or not accepts(demands.member(wanted), item)
-        or not _is_typed(demands.member(wanted), accepts)
-    ):
+    if are_opposite(sent, wanted):
         return None
+    for schema in demands.plain():
+        others = (schema.get(keyword, False) for keyword in ("additionalProperties", "unevaluatedProperties"))
+        patterns = members(schema.get("patternProperties"))
+        if any(other is not False for other in others) or any(matches(pattern, sent) for pattern in patterns):
+            # The schema says that there may be members that it does not name.
+            return None
+    parts = demands.member(wanted)
+    if not accepts(parts, item):
+        return None
+    if all(accepts(parts, probe) for probe in _PROBES):
+        # A member that may be anything proves nothing.
+        return None
+    # Optional members that the value would fit as well.
     rivals = [name for name in declared if name not in value and name != wanted and accepts(demands.member(name), item)]
-    chosen = isinstance(item, str) and not accepts(demands.member(wanted), f"{item}?")
-    confidence = _judge(sent, wanted, rivals, is_plain=isinstance(item, _PLAIN), is_chosen=chosen)
-    return None if confidence is None else Misnamed(sent, wanted, confidence)
-
-
-def _judge(sent: str, wanted: str, rivals: Sequence[str], *, is_plain: bool, is_chosen: bool) -> Confidence | None:
-    """How sure it is that `sent` is `wanted`; `rivals` are optional members that the value would fit as well.
-
-    A value `is_chosen` if it is one of few texts that are valid: then it says itself which member it is for.
-    """
+    # One of few texts that are valid says itself which member it is for.
+    is_chosen = isinstance(item, str) and not accepts(parts, f"{item}?")
     likeness = _likeness(sent, wanted)
     closest = max((_likeness(sent, name) for name in rivals), default=0)
     if closest > likeness:
         return None
     if likeness:
-        return ONLY_ONE_LEFT if closest == likeness else SAME_MEANING
-    if rivals or is_plain or _says_something_else(sent, wanted):
+        return Misnamed(sent, wanted, ONLY_ONE_LEFT if closest == likeness else SAME_MEANING)
+    if rivals or isinstance(item, _PLAIN) or _says_something_else(sent, wanted):
         return None
-    return SAME_MEANING if is_chosen else ONLY_ONE_LEFT
+    return Misnamed(sent, wanted, SAME_MEANING if is_chosen else ONLY_ONE_LEFT)
 
 
 def _likeness(sent: str, name: str) -> int:
@@ -472,17 +463,3 @@ def _says_something_else(sent: str, wanted: str) -> bool:
         return True
     first, second = next(entries_for(sent), None), next(entries_for(wanted), None)
     return first is not None and second is not None and first is not second
-
-
-def _is_allowed_on_purpose(demands: Demands, name: str) -> bool:
-    """Whether the schema says that there may be members that it does not name."""
-    return any(
-        any(schema.get(keyword, False) is not False for keyword in ("additionalProperties", "unevaluatedProperties"))
-        or any(matches(pattern, name) for pattern in members(schema.get("patternProperties")))
-        for schema in demands.plain()
-    )
-
-
-def _is_typed(parts: list[Subschema], accepts: Accepts) -> bool:
-    """Whether the schema says of which type the member is: one that may be anything proves nothing."""
-    return not all(accepts(parts, probe) for probe in _PROBES)

@@ -12,6 +12,7 @@ from toolvet.core.discover.toml import read_toml
 from toolvet.core.schema.repairs.words import Confidence, Guess, least, unquoted
 
 Target = Literal["date", "time", "date-time"]
+_TARGETS: tuple[Target, ...] = ("date", "time", "date-time")
 
 
 class Notation(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,35 +95,31 @@ def moments(value: object) -> Iterator[Moment]:
     """Yield each moment that `value` may state: a text, or a number of seconds or milliseconds since 1970."""
     if isinstance(value, str):
         text = value.strip().strip("\"'")
-        if 2 < len(text) <= _LONGEST and text.isascii():
-            yield from _parse_moments(text)
+        if not 2 < len(text) <= _LONGEST or not text.isascii():
+            return
+        for expression, row in _expressions()["date"]:
+            found = expression.match(text)
+            day = _iso_day(found) if found else None
+            if found is None or day is None:
+                continue
+            rest = text[found.end() :]
+            if not rest:
+                yield Moment(row.confidence, day)
+                continue
+            between = _BETWEEN.match(rest)
+            if between is not None:
+                for moment in _parse_times(rest[between.end() :]):
+                    yield Moment(least((row.confidence, moment.confidence)), day, moment.time, moment.offset)
+        yield from _parse_times(text)
     elif isinstance(value, int) and not isinstance(value, bool):
         # Seconds have ten digits from 2001 to 2286, milliseconds thirteen.
         seconds = value if 10**9 <= value < 10**10 else value // 1000 if 10**12 <= value < 10**13 else None
         if seconds is not None:
-            found = datetime.fromtimestamp(seconds, tz=UTC)
-            yield Moment("medium", found.date().isoformat(), found.time().isoformat(), "Z")
+            stated = datetime.fromtimestamp(seconds, tz=UTC)
+            yield Moment("medium", stated.date().isoformat(), stated.time().isoformat(), "Z")
 
 
 _LONGEST = 50
-
-
-def _parse_moments(text: str) -> Iterator[Moment]:
-    table = _expressions()
-    for expression, row in table["date"]:
-        found = expression.match(text)
-        day = _iso_day(found) if found else None
-        if found is None or day is None:
-            continue
-        rest = text[found.end() :]
-        if not rest:
-            yield Moment(row.confidence, day)
-            continue
-        between = _BETWEEN.match(rest)
-        if between is not None:
-            for moment in _parse_times(rest[between.end() :]):
-                yield Moment(least((row.confidence, moment.confidence)), day, moment.time, moment.offset)
-    yield from _parse_times(text)
 
 
 _BETWEEN = re.compile(r"(?:t|,?\s+(?:at\s+)?)", re.IGNORECASE)
@@ -135,14 +132,22 @@ def _parse_times(text: str) -> Iterator[Moment]:
         if found is None:
             continue
         rest = text[found.end() :].strip()
-        time = _iso_time(found)
+        parts = found.groupdict()
+        hour, half, fraction = int(parts["hour"]), parts.get("half"), parts.get("fraction") or ""
+        if half:
+            hour = hour % 12 + (12 if half.lower() == "p" else 0)
+        time = f"{hour:02}:{parts.get('minute') or '00'}:{parts.get('second') or '00'}{fraction}"
         if not rest:
             yield Moment(row.confidence, "", time)
             continue
         for offset, other in table["offset"]:
             zone = offset.fullmatch(rest)
-            if zone is not None:
-                yield Moment(least((row.confidence, other.confidence)), "", time, _iso_offset(zone))
+            if zone is None:
+                continue
+            away = zone.groupdict()
+            hours, minutes = away.get("hours"), away.get("minutes") or "00"
+            written = f"{away['sign']}{int(hours):02}:{minutes}" if hours else "Z"
+            yield Moment(least((row.confidence, other.confidence)), "", time, written)
 
 
 @lru_cache(maxsize=1)
@@ -164,7 +169,8 @@ def _iso_day(found: re.Match[str]) -> str | None:
             return None
         day, month = (first, second) if first > 12 else (second, first)
     elif "name" in parts:
-        known = _month_number(parts["name"])
+        name = parts["name"].lower()
+        known = next((number for number, month in enumerate(notations().months, 1) if month.startswith(name)), None)
         if known is None:
             return None
         day, month = int(parts["day"]), known
@@ -176,41 +182,13 @@ def _iso_day(found: re.Match[str]) -> str | None:
         return None
 
 
-def _month_number(name: str) -> int | None:
-    lowered = name.lower()
-    for index, month in enumerate(notations().months):
-        if month.startswith(lowered):
-            return index + 1
-    return None
-
-
-def _iso_time(found: re.Match[str]) -> str:
-    parts = found.groupdict()
-    hour = int(parts["hour"])
-    half = parts.get("half")
-    if half:
-        hour = hour % 12 + (12 if half.lower() == "p" else 0)
-    fraction = parts.get("fraction") or ""
-    return f"{hour:02}:{parts.get('minute') or '00'}:{parts.get('second') or '00'}{fraction}"
-
-
-def _iso_offset(found: re.Match[str]) -> str:
-    parts = found.groupdict()
-    if not parts.get("hours"):
-        return "Z"
-    return f"{parts['sign']}{int(parts['hours']):02}:{parts.get('minutes') or '00'}"
-
-
 def variants(value: object, schemas: Sequence[Mapping[str, object]]) -> Iterator[Guess]:
     """Yield what `value` may have been meant as; the caller checks which of these the schema accepts."""
     named = {name for schema in schemas if isinstance(name := schema.get("format"), str)}
     patterned = any("pattern" in schema for schema in schemas)
-    if "date" in named:
-        yield from rewrite_moment(value, "date")
-    if "time" in named:
-        yield from rewrite_moment(value, "time")
-    if "date-time" in named:
-        yield from rewrite_moment(value, "date-time")
+    for target in _TARGETS:
+        if target in named:
+            yield from rewrite_moment(value, target)
     if not isinstance(value, str) or len(value) > _LONGEST_VARIANT:
         return
     stripped = value.strip()
@@ -218,10 +196,34 @@ def variants(value: object, schemas: Sequence[Mapping[str, object]]) -> Iterator
         yield Guess(stripped, "high")
     if (bare := unquoted(value)) != stripped:
         yield Guess(bare, "high", 1)
-    yield from _reformat(bare, named)
-    if patterned:
-        yield from rewrite_plainly(value)
-        yield from _change_case_and_separators(bare)
+    if "uuid" in named and (found := _UUID.fullmatch(bare)):
+        yield Guess("-".join(found.groups()), "high")
+    if named & _EMAIL and (found := _ADDRESS.fullmatch(bare)):
+        yield Guess(found[1], "high" if bare.lower().startswith("mailto:") else "medium")
+    if named & _URI:
+        if bare.startswith("<") and bare.endswith(">"):
+            yield Guess(bare[1:-1], "high")
+        if _HOST.fullmatch(bare):
+            yield Guess(f"https://{bare}", "medium")
+        if " " in bare and "://" in bare:
+            yield Guess(bare.replace(" ", "%20"), "medium")
+    if not patterned:
+        return
+    yield from rewrite_plainly(value)
+    # Other letter case, other separators, without or with the sign that such values begin with.
+    for other in (bare.upper(), bare.lower()):
+        if other != bare:
+            yield Guess(other, "medium")
+    for old in "-_ ./":
+        if old in bare:
+            for new in ("-", "_", ""):
+                if new != old:
+                    yield Guess(bare.replace(old, new), "medium", 1)
+                    yield Guess(bare.lower().replace(old, new), "medium", 2)
+    if bare[:1] in "#@$":
+        yield Guess(bare[1:], "medium", 1)
+    for sign in "#@$+":
+        yield Guess(f"{sign}{bare}", "medium", 3)
 
 
 _LONGEST_VARIANT = 2_000
@@ -233,34 +235,3 @@ _ADDRESS = re.compile(r"(?:[^<>@\n]{0,80}<|mailto:)?([^\s<>@]{1,64}@[^\s<>@]{1,2
 _HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?::\d{1,5})?(?:[/?#]\S*)?", re.IGNORECASE)
 _URI = frozenset({"uri", "iri", "url"})
 _EMAIL = frozenset({"email", "idn-email"})
-
-
-def _reformat(text: str, named: set[str]) -> Iterator[Guess]:
-    if "uuid" in named and (found := _UUID.fullmatch(text)):
-        yield Guess("-".join(found.groups()), "high")
-    if named & _EMAIL and (found := _ADDRESS.fullmatch(text)):
-        yield Guess(found[1], "high" if text.lower().startswith("mailto:") else "medium")
-    if named & _URI:
-        if text.startswith("<") and text.endswith(">"):
-            yield Guess(text[1:-1], "high")
-        if _HOST.fullmatch(text):
-            yield Guess(f"https://{text}", "medium")
-        if " " in text and "://" in text:
-            yield Guess(text.replace(" ", "%20"), "medium")
-
-
-def _change_case_and_separators(text: str) -> Iterator[Guess]:
-    """Other letter case, other separators, without or with the sign that such values begin with."""
-    for other in (text.upper(), text.lower()):
-        if other != text:
-            yield Guess(other, "medium")
-    for old in "-_ ./":
-        if old in text:
-            for new in ("-", "_", ""):
-                if new != old:
-                    yield Guess(text.replace(old, new), "medium", 1)
-                    yield Guess(text.lower().replace(old, new), "medium", 2)
-    if text[:1] in "#@$":
-        yield Guess(text[1:], "medium", 1)
-    for sign in "#@$+":
-        yield Guess(f"{sign}{text}", "medium", 3)

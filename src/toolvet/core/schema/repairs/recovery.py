@@ -54,6 +54,8 @@ _FOREIGN: dict[str, object] = {
 _QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201d": "\u201d"}
 _ENDINGS = "\"'`\u201d\u2019}])"
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "'": "'", "`": "`"}
+# What opens a comment, and what ends it.
+_COMMENTS = {"/*": "*/", "//": "\n", "#": "\n"}
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _DEEPEST = 150
 _LONGEST_NUMBER = 400
@@ -77,26 +79,16 @@ class _LenientReader:
             found = _SPACE.match(self.text, self.at)
             if found is not None:
                 self.at = found.end()
-            if not self._skip_comment():
-                return self.text[self.at : self.at + 1]
-
-    def _skip_comment(self) -> bool:
-        start = self.text[self.at : self.at + 2]
-        if start == "/*":
-            end = self.text.find("*/", self.at + 2)
+            start = self.text[self.at : self.at + 2]
+            ending = _COMMENTS.get(start) or _COMMENTS.get(start[:1])
+            if ending is None:
+                return start[:1]
+            # On one line, the end of a comment cannot be known.
+            end = self.text.find(ending, self.at + len(ending))
             if end < 0:
                 raise Unreadable
-            self.at = end + 2
-        elif start == "//" or start[:1] == "#":
-            end = self.text.find("\n", self.at)
-            if end < 0:
-                # On one line, the end of a comment cannot be known.
-                raise Unreadable
-            self.at = end + 1
-        else:
-            return False
-        self.note("Left out comments.", "high")
-        return True
+            self.at = end + len(ending)
+            self.note("Left out comments.", "high")
 
     def read_value(self, depth: int) -> object:
         """The value at the next character."""
@@ -111,7 +103,18 @@ class _LenientReader:
             return self._read_string(first)
         if first and first in "+-.0123456789":
             return self._read_number()
-        return self._read_literal()
+        found = _WORD.match(self.text, self.at)
+        if found is None:
+            raise Unreadable
+        word = found[0]
+        if word in _LITERALS:
+            self.at = found.end()
+            return _LITERALS[word]
+        if word in _FOREIGN:
+            self.at = found.end()
+            self.note("Read Python and JavaScript words for true, false and null.", "high")
+            return _FOREIGN[word]
+        raise Unreadable
 
     def _read_object(self, depth: int) -> dict[str, object]:
         found: dict[str, object] = {}
@@ -124,8 +127,24 @@ class _LenientReader:
             if not here:
                 self._close_at_end()
                 return found
-            name = self._read_name(here)
-            self._skip_colon()
+            if here in _QUOTES:
+                name = self._read_string(here)
+                if self.at >= len(self.text):
+                    raise Unreadable
+            else:
+                bare = _NAME.match(self.text, self.at)
+                if bare is None:
+                    raise Unreadable
+                name, self.at = bare[0], bare.end()
+                self.note("Put quotation marks around names.", "high")
+            sign = self.peek()
+            if sign == "=":
+                self.at += 2 if self.text[self.at + 1 : self.at + 2] == ">" else 1
+                self.note("Read an equals sign as a colon.", "medium")
+            elif sign == ":":
+                self.at += 1
+            else:
+                raise Unreadable
             value = self.read_value(depth + 1)
             if name in found and found[name] != value:
                 raise Unreadable
@@ -178,29 +197,6 @@ class _LenientReader:
         """The text ends inside a container: behind a complete text or container only closing brackets are missing."""
         end = self.text.rstrip()[-1:]
         self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
-
-    def _read_name(self, here: str) -> str:
-        if here in _QUOTES:
-            name = self._read_string(here)
-            if self.at >= len(self.text):
-                raise Unreadable
-            return name
-        found = _NAME.match(self.text, self.at)
-        if found is None:
-            raise Unreadable
-        self.at = found.end()
-        self.note("Put quotation marks around names.", "high")
-        return found[0]
-
-    def _skip_colon(self) -> None:
-        here = self.peek()
-        if here == "=":
-            self.at += 2 if self.text[self.at + 1 : self.at + 2] == ">" else 1
-            self.note("Read an equals sign as a colon.", "medium")
-        elif here == ":":
-            self.at += 1
-        else:
-            raise Unreadable
 
     def _read_string(self, opening: str) -> str:
         closing = _QUOTES[opening]
@@ -268,20 +264,6 @@ class _LenientReader:
                 raise Unreadable
             return value
         return int(text)
-
-    def _read_literal(self) -> object:
-        found = _WORD.match(self.text, self.at)
-        if found is None:
-            raise Unreadable
-        word = found[0]
-        if word in _LITERALS:
-            self.at = found.end()
-            return _LITERALS[word]
-        if word in _FOREIGN:
-            self.at = found.end()
-            self.note("Read Python and JavaScript words for true, false and null.", "high")
-            return _FOREIGN[word]
-        raise Unreadable
 
 
 _STOPS = {closing: re.compile(f"[{re.escape(closing)}\\\\\x00-\x1f]") for closing in sorted(set(_QUOTES.values()))}

@@ -6,7 +6,7 @@ How likely a repair gives back what was meant: measured, by the kind of its step
 counts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import cast
@@ -138,11 +138,23 @@ def find_repair(
         if len(violations) > _MOST_VIOLATIONS:
             return None
         view = View(context, base, value)
-        answers = (
-            _answers_for_members(view, violations, depth)
-            if _are_independent(view, violations)
-            else list(_disjoint(_answers_for(view, violations, depth)))
-        )
+        places: dict[str, list[Violation]] = {}
+        for violation in violations:
+            places.setdefault(violation.pointer, []).append(violation)
+        # Whether all that is wrong are single members of the value, and none of them says what another must be.
+        are_independent = (not base and context.is_plain and is_object(value)) and not [
+            each for each in violations if each.keyword in OF_OBJECTS or each.pointer.count("/") != 1
+        ]
+        answers: list[PathPatch] = []
+        if are_independent:
+            for where, found in places.items():
+                answer = _answer_at(view, pointer_steps(where), found, depth)
+                if answer is None:
+                    # Nothing that is done to the others would make an answer for it: no round could be the last.
+                    return None
+                answers.append(answer)
+        else:
+            answers = _answers_for(view, places, depth)
         if not answers:
             return None
         for answer in answers:
@@ -160,38 +172,12 @@ _DEEPEST = 6
 _UNIONS = ("anyOf", "oneOf")
 
 
-def _are_independent(view: View, violations: Sequence[Violation]) -> bool:
-    """Whether all that is wrong are single members of the value, and none of them says what another must be."""
-    if view.base or not view.context.is_plain or not is_object(view.value):
-        return False
-    for violation in violations:  # noqa: SIM110 - a generator would cost three times as much, for each report.
-        if violation.keyword in OF_OBJECTS or violation.pointer.count("/") != 1:
-            return False
-    return True
+def _answers_for(view: View, places: Mapping[str, list[Violation]], depth: int) -> list[PathPatch]:
+    """The answer for each place that has one; objects as a whole first, because they decide which value is where.
 
-
-def _answers_for_members(view: View, violations: Sequence[Violation], depth: int) -> list[PathPatch]:
-    """The answers for members that are wrong by themselves; none where one has no answer.
-
-    Nothing that is done to the others would make an answer for that one, so no round could be the last.
+    Of answers whose places lie within one another the first is kept.
     """
-    places: dict[str, list[Violation]] = {}
-    for violation in violations:
-        places.setdefault(violation.pointer, []).append(violation)
     answers: list[PathPatch] = []
-    for where, found in places.items():
-        answer = _answer_at(view, pointer_steps(where), found, depth)
-        if answer is None:
-            return []
-        answers.append(answer)
-    return answers
-
-
-def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Iterator[PathPatch]:
-    """The answer for each place that has one; objects as a whole first, because they decide which value is where."""
-    places: dict[str, list[Violation]] = {}
-    for violation in violations:
-        places.setdefault(violation.pointer, []).append(violation)
     later: list[tuple[Path, list[Violation]]] = []
     for where, found in places.items():
         path = path_of(view.value, where)
@@ -199,7 +185,7 @@ def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Ite
         if of_object and is_object(view.at(path)):
             answer = members_answer(view, path, of_object)
             if answer is not None:
-                yield answer
+                answers.append(answer)
                 continue
             if len(of_object) == len(found):
                 # Nothing else is wrong there: no other value stands in for an object with the wrong members.
@@ -208,7 +194,18 @@ def _answers_for(view: View, violations: Sequence[Violation], depth: int) -> Ite
     for path, found in later:
         answer = _answer_at(view, path, found, depth)
         if answer is not None:
-            yield answer
+            answers.append(answer)
+    kept: list[PathPatch] = []
+    touched: set[Path] = set()
+    above: set[Path] = set()
+    for answer in answers:
+        path = answer.path
+        if touched and (path in above or any(path[:length] in touched for length in range(len(path) + 1))):
+            continue
+        touched.add(path)
+        above.update(path[:length] for length in range(len(path) + 1))
+        kept.append(answer)
+    return kept
 
 
 def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: int) -> PathPatch | None:
@@ -221,19 +218,6 @@ def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: i
     if view.at(path) in ("", None, []):
         return leaf_answer(view, path, violations) or _union_answer(view, path, violation, depth)
     return _union_answer(view, path, violation, depth) or leaf_answer(view, path, violations)
-
-
-def _disjoint(answers: Iterator[PathPatch]) -> Iterator[PathPatch]:
-    """The answers whose places do not lie within one another; the first come first."""
-    touched: set[Path] = set()
-    above: set[Path] = set()
-    for answer in answers:
-        path = answer.path
-        if touched and (path in above or any(path[:length] in touched for length in range(len(path) + 1))):
-            continue
-        touched.add(path)
-        above.update(path[:length] for length in range(len(path) + 1))
-        yield answer
 
 
 def _union_answer(view: View, path: Path, union: Violation, depth: int) -> PathPatch | None:
@@ -351,7 +335,10 @@ def name_place(path: Path) -> str:
     written = pointer(path)
     if len(written) > _LONGEST_PLACE:
         written = f"{written[:_LONGEST_PLACE]}…"
-    return f"'{_keep_printable(written)}'"
+    if not written.isprintable():
+        # A name comes from the caller: control characters and lone surrogates do not reach the reader.
+        written = "".join(character if character.isprintable() else "�" for character in written)
+    return f"'{written}'"
 
 
 def describe_value(value: object, path: Path) -> str:
@@ -387,10 +374,3 @@ def _name_kind(value: object) -> str:
             return "list"
         case _:
             return "number"
-
-
-def _keep_printable(text: str) -> str:
-    """A name comes from the caller: control characters and lone surrogates do not reach the reader."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else "�" for character in text)

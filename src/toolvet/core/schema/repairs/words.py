@@ -123,7 +123,7 @@ def mean_the_same(left: str, right: str) -> bool:
         return True
     shorter, longer = sorted((first, second), key=len)
     tail = longer[-len(shorter) :]
-    return all(map(_same_word, shorter, tail))
+    return all(one == other or _same_whole((one,), (other,)) for one, other in zip(shorter, tail, strict=True))
 
 
 @lru_cache(maxsize=4096)
@@ -136,10 +136,6 @@ def are_opposite(left: str, right: str) -> bool:
 def _same_whole(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     groups = _groups()
     return not groups.get(left, _NONE).isdisjoint(groups.get(right, _NONE))
-
-
-def _same_word(left: str, right: str) -> bool:
-    return left == right or _same_whole((left,), (right,))
 
 
 _NONE: Final[frozenset[int]] = frozenset()
@@ -182,11 +178,41 @@ def nearest(text: str, options: Sequence[str]) -> Nearest | None:
         found = [option for option in options if len(option) <= _LONGEST and form(option) == wanted]
         if found:
             return Nearest(found[0], confidence) if len(found) == 1 else None
-    return _find_misspelt(text, options)
+    wanted = bare(text)
+    near: list[tuple[int, str]] = []
+    for option in options:
+        other = bare(option)
+        longer = max(len(wanted), len(other))
+        # How many letters of a word of this length may be wrong, so that it is still recognised.
+        most = 0 if longer < 4 else 1 if longer < 8 else 2
+        if (
+            not most
+            or abs(len(wanted) - len(other)) > most
+            or len(option) > _LONGEST
+            or _NUMBERS.findall(wanted) != _NUMBERS.findall(other)
+        ):
+            continue
+        away = distance(wanted, other, most)
+        if away <= most:
+            near.append((away, option))
+    if near:
+        near.sort(key=lambda pair: pair[0])
+        alone = len(near) == 1 or near[0][0] < near[1][0]
+        return Nearest(near[0][1], "medium") if alone else None
+    # One that begins with the word, or that the word begins with: `desc` for `descending`.
+    shortened = [
+        option
+        for option in options
+        if (other := bare(option))
+        and min(len(other), len(wanted)) >= 3
+        and (wanted.startswith(other) or other.startswith(wanted))
+    ]
+    return Nearest(shortened[0], "medium") if len(shortened) == 1 else None
 
 
 _LONGEST = 80
 _MOST = 2_000
+_NUMBERS = re.compile(r"\d+")
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019"
 
 
@@ -213,49 +239,6 @@ _FORMS: tuple[tuple[Callable[[str], str], Confidence], ...] = (
     (_fold_case, "high"),
     (bare, "high"),
 )
-
-
-def _find_misspelt(text: str, options: Iterable[str]) -> Nearest | None:
-    wanted = bare(text)
-    near: list[tuple[int, str]] = []
-    for option in options:
-        other = bare(option)
-        most = _most_slips(max(len(wanted), len(other)))
-        if (
-            not most
-            or abs(len(wanted) - len(other)) > most
-            or len(option) > _LONGEST
-            or _NUMBERS.findall(wanted) != _NUMBERS.findall(other)
-        ):
-            continue
-        away = distance(wanted, other, most)
-        if away <= most:
-            near.append((away, option))
-    if near:
-        near.sort(key=lambda pair: pair[0])
-        alone = len(near) == 1 or near[0][0] < near[1][0]
-        return Nearest(near[0][1], "medium") if alone else None
-    return _find_shortened(wanted, options)
-
-
-def _most_slips(length: int) -> int:
-    """How many letters of a word of this length may be wrong, so that it is still recognised."""
-    return 0 if length < 4 else 1 if length < 8 else 2
-
-
-_NUMBERS = re.compile(r"\d+")
-
-
-def _find_shortened(wanted: str, options: Iterable[str]) -> Nearest | None:
-    """The one option that begins with the word, or that the word begins with: `desc` for `descending`."""
-    found = [
-        option
-        for option in options
-        if (other := bare(option))
-        and min(len(other), len(wanted)) >= 3
-        and (wanted.startswith(other) or other.startswith(wanted))
-    ]
-    return Nearest(found[0], "medium") if len(found) == 1 else None
 
 
 def distance(left: str, right: str, most: int) -> int:
