@@ -163,8 +163,12 @@ def find_advice(envelope: Mapping[str, object]) -> Iterator[Advice]:
         yield Advice("envelope-contradiction", Severity.WARNING, violation, 85)
     if not _MISPLACED.isdisjoint(parts.data):
         yield from _advise_on_misplaced(parts)
-    if parts.meta.keys() - META.fields.keys():
-        yield from _advise_on_misspelt(parts)
+    for name, _ in string_members(parts.meta):
+        if name not in META.fields and (similar := intended_name(name, META.fields)) is not None:
+            violation = ContractViolation(
+                f"/meta{pointer((name,))}", f"meta has no {name:.80}", f'Did you mean "{similar}"?', name
+            )
+            yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation)
     for name, advisor in _ADVISORS.items():
         if name in parts.meta:
             yield from advisor(parts)
@@ -237,15 +241,6 @@ def _advise_on_misplaced(parts: EnvelopeParts) -> Iterator[Advice]:
             value,
         )
         yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation, confidence)
-
-
-def _advise_on_misspelt(parts: EnvelopeParts) -> Iterator[Advice]:
-    for name, _ in string_members(parts.meta):
-        if name not in META.fields and (similar := intended_name(name, META.fields)) is not None:
-            violation = ContractViolation(
-                f"/meta{pointer((name,))}", f"meta has no {name:.80}", f'Did you mean "{similar}"?', name
-            )
-            yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation)
 
 
 def _advise_on_pagination(parts: EnvelopeParts) -> Iterator[Advice]:
@@ -335,7 +330,10 @@ def _advise_on_dropped(parts: EnvelopeParts) -> Iterator[Advice]:
 def _advise_on_hashes(parts: EnvelopeParts) -> Iterator[Advice]:
     hashes = parts.meta["content_archive_hashes"]
     for name, digest in string_members(hashes) if is_object(hashes) else ():
-        if isinstance(digest, str) and digest.strip() and not _is_digest(digest):
+        if not isinstance(digest, str) or not digest.strip():
+            continue
+        algorithm, _, digits = digest.partition(":")
+        if _HEX(digits) is None or len(digits) != _DIGITS.get(algorithm.lower(), len(digits)):
             violation = ContractViolation(
                 f"/meta/content_archive_hashes{pointer((name,))}",
                 f"{describe_value(digest)} is no whole hash, so nobody can verify the archive",
@@ -343,12 +341,6 @@ def _advise_on_hashes(parts: EnvelopeParts) -> Iterator[Advice]:
                 digest,
             )
             yield Advice("envelope-fidelity-unclear", Severity.INFO, violation)
-
-
-def _is_digest(text: str) -> bool:
-    algorithm, _, digits = text.partition(":")
-    wanted = _DIGITS.get(algorithm.lower())
-    return _HEX(digits) is not None and (wanted is None or len(digits) == wanted)
 
 
 def _advise_on_warnings(parts: EnvelopeParts) -> Iterator[Advice]:
@@ -393,19 +385,17 @@ def intended_name(name: str, known: Iterable[str]) -> str | None:
             return None
     for other in known:
         wanted = _split_words(other)
-        if "".join(words) == "".join(wanted) or _are_alike(words, wanted):
+        if "".join(words) == "".join(wanted):
+            return other
+        if len(words) == len(wanted) and all(
+            left == right or _is_slip(left, right) for left, right in zip(words, wanted, strict=True)
+        ):
             return other
     return None
 
 
 def _split_words(name: str) -> list[str]:
     return [word.casefold() for word in _BETWEEN.split(_CAMEL.sub("_", name)) if word]
-
-
-def _are_alike(words: list[str], wanted: list[str]) -> bool:
-    return len(words) == len(wanted) and all(
-        left == right or _is_slip(left, right) for left, right in zip(words, wanted, strict=True)
-    )
 
 
 def _is_slip(left: str, right: str) -> bool:
@@ -470,10 +460,14 @@ def _candidates(result: Mapping[str, object]) -> Iterator[Sighting]:
     content = result.get("content")
     for index, block in enumerate(content if is_sequence(content) else ()):
         text = block.get("text") if is_object(block) else None
-        if isinstance(text, str) and text.lstrip()[:1] == "{" and '"success"' in text:
-            value = _parse(text)
-            if is_object(value):
-                yield Sighting(f"/content/{index}/text", value)
+        if not isinstance(text, str) or text.lstrip()[:1] != "{" or '"success"' not in text:
+            continue
+        try:
+            parsed: object = orjson.loads(text)
+        except ValueError:
+            continue
+        if is_object(parsed):
+            yield Sighting(f"/content/{index}/text", parsed)
     meta = result.get("_meta")
     for name, value in string_members(meta) if is_object(meta) else ():
         if is_object(value):
@@ -486,11 +480,3 @@ def _are_equal(left: Sighting, right: Sighting) -> bool:
     except RecursionError:
         # Nested too deeply to be compared: then both are reported.
         return False
-
-
-def _parse(text: str) -> object:
-    try:
-        value: object = orjson.loads(text)
-    except ValueError:
-        return None
-    return value

@@ -178,7 +178,7 @@ def build_fidelity(
 
 def _checked_iterable(value: object, argument: str) -> Iterable[object]:
     """`value` if it is an iterable of items; a string or an object is a single item and is refused."""
-    if isinstance(value, str | bytes) or _is_mapping(value) or not _is_iterable(value):
+    if isinstance(value, str | bytes) or _is_mapping(value) or not isinstance(value, Iterable):
         raise EnvelopeTypeError(argument, f"must be a list, not {type(value).__name__}")
     return value
 
@@ -186,10 +186,6 @@ def _checked_iterable(value: object, argument: str) -> Iterable[object]:
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
     # The first question spares most calls the second, which is slow.
     return type(value) is dict or isinstance(value, Mapping)
-
-
-def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable)
 
 
 def _format_moment(value: object) -> str:

@@ -138,18 +138,17 @@ class FitStates:
     def total_length(self, state: int) -> int:
         """The length that the items of a state add to a response with empty lists, commas included."""
         while len(self._totals) <= state:
-            self._totals.append(self._totals[-1] + self._next_cost(len(self._totals) - 1))
+            index, count = len(self._totals) - 1, len(self._items.values)
+            if index < count:
+                number = self._items.order[index]
+                item = self._items.values[number]
+                self._short.append(item if self._shorten is None else self._shorten(number))
+                cost = self._cost(self._short[-1]) + 1
+            else:
+                number = self._items.order[index - count]
+                cost = self._cost(self._items.values[number]) - self._cost(self._short[index - count])
+            self._totals.append(self._totals[-1] + cost)
         return self._totals[state]
-
-    def _next_cost(self, index: int) -> int:
-        count = len(self._items.values)
-        if index >= count:
-            number = self._items.order[index - count]
-            return self._cost(self._items.values[number]) - self._cost(self._short[index - count])
-        number = self._items.order[index]
-        item = self._items.values[number]
-        self._short.append(item if self._shorten is None else self._shorten(number))
-        return self._cost(self._short[-1]) + 1
 
     def _cost(self, value: Any) -> int:
         return self._measure(encode_json(value))

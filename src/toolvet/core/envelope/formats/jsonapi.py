@@ -39,20 +39,18 @@ def to_jsonapi(response: Envelope | Mapping[str, object]) -> Document:
     extensions = failure.extensions()
     if failure.errors:
         extensions["message"] = failure.message
-        objects = [{**common, **_error_object(error)} for error in failure.errors]
+        objects: list[Document] = []
+        for error in failure.errors:
+            parts = dict(error)
+            made: Document = {**common, "detail": parts.pop("message")}
+            if isinstance(parts.get("pointer"), str):
+                made["source"] = {"pointer": parts.pop("pointer")}
+            elif isinstance(parts.get("field"), str):
+                made["source"] = {"parameter": parts.pop("field")}
+            objects.append({**made, "meta": parts} if parts else made)
     else:
         objects = [{**common, "detail": failure.message}]
     return {"errors": objects, "meta": extensions}
-
-
-def _error_object(error: Mapping[str, object]) -> Document:
-    parts = dict(error)
-    made: Document = {"detail": parts.pop("message")}
-    if isinstance(parts.get("pointer"), str):
-        made["source"] = {"pointer": parts.pop("pointer")}
-    elif isinstance(parts.get("field"), str):
-        made["source"] = {"parameter": parts.pop("field")}
-    return {**made, "meta": parts} if parts else made
 
 
 def from_jsonapi(document: Mapping[str, object]) -> Envelope:
@@ -83,7 +81,11 @@ def from_jsonapi(document: Mapping[str, object]) -> Envelope:
     kind = kind_of_code(code, kind)
     message = text_or_none(meta.get("message")) if is_object(meta) else None
     failure = Failure(message=message or _message_of(first) or kind.headline, code=code, kind=kind.value)
-    failure.help_url = _link(first)
+    links = first.get("links")
+    # `type` is about this kind of error, `about` about this one: a string or a link object.
+    for name in ("type", "about"):
+        link = links.get(name) if is_object(links) else None
+        failure.help_url = failure.help_url or text_or_none(link.get("href") if is_object(link) else link)
     failure.take_extensions(meta)
     if message is not None or len(objects) > 1 or is_object(first.get("source")):
         failure.errors = [_field_error(item, first) for item in objects]
@@ -94,17 +96,6 @@ def from_jsonapi(document: Mapping[str, object]) -> Envelope:
 
 def _message_of(error: Mapping[str, object]) -> str | None:
     return text_or_none(error.get("detail")) or text_or_none(error.get("title"))
-
-
-def _link(error: Mapping[str, object]) -> str | None:
-    """The link `type` (about this kind of error) or else `about` (about this error): a string or a link object."""
-    links = error.get("links")
-    for name in ("type", "about"):
-        link = links.get(name) if is_object(links) else None
-        found = text_or_none(link.get("href") if is_object(link) else link)
-        if found is not None:
-            return found
-    return None
 
 
 def _field_error(error: Mapping[str, object], first: Mapping[str, object]) -> Document:

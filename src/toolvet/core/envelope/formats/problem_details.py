@@ -70,18 +70,17 @@ def to_problem_details(response: Envelope | Mapping[str, object]) -> Document:
         document["instance"] = details.pop("instance")
     document["code"] = failure.code
     if failure.errors:
-        document["errors"] = [_problem_error(error) for error in failure.errors]
+        errors: list[Document] = []
+        for error in failure.errors:
+            parts = dict(error)
+            made: Document = {"detail": parts.pop("message")}
+            pointer = parts.pop("pointer", None)
+            if isinstance(pointer, str):
+                made["pointer"] = f"#{pointer}"
+            errors.append(made | parts)
+        document["errors"] = errors
     failure.details = details
     return document | failure.extensions()
-
-
-def _problem_error(error: Mapping[str, object]) -> Document:
-    parts = dict(error)
-    made: Document = {"detail": parts.pop("message")}
-    pointer = parts.pop("pointer", None)
-    if isinstance(pointer, str):
-        made["pointer"] = f"#{pointer}"
-    return made | parts
 
 
 def from_problem_details(document: Mapping[str, object]) -> Envelope:
