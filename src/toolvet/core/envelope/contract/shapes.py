@@ -201,9 +201,9 @@ class Members(msgspec.Struct, frozen=True):
             return
         for name in self.required:
             if name not in value:
-                field = self.fields[name]
+                wanted = self.fields[name]
                 yield ContractViolation(
-                    f"{pointer}/{name}", f"{name} is missing", field.remedy or f"Add {name}. {field.about}"
+                    f"{pointer}/{name}", f"{name} is missing", wanted.remedy or f"Add {name}. {wanted.about}"
                 )
         named = dict(string_members(value))
         if len(named) < len(value):

@@ -293,7 +293,10 @@ def _fixed(arguments: object, written: str) -> object:
     pending: list[object] = [arguments]
     for _ in range(_MOST_PLAIN):
         if not pending:
-            return _decoded(written)
+            try:
+                return cast("object", msgspec.json.decode(written)) if written else _CHANGES
+            except (msgspec.DecodeError, RecursionError):
+                return _CHANGES
         here = pending.pop()
         kind = type(here)
         if kind is dict:
@@ -311,13 +314,6 @@ def _fixed(arguments: object, written: str) -> object:
         ):
             break
     return _CHANGES
-
-
-def _decoded(written: str) -> object:
-    try:
-        return cast("object", msgspec.json.decode(written)) if written else _CHANGES
-    except (msgspec.DecodeError, RecursionError):
-        return _CHANGES
 
 
 class _IndexCache:
@@ -354,14 +350,6 @@ class _MemberName(NamedTuple):
     written: str
     path: str
     number: float | None
-
-
-def _member_name(key: str, name: object) -> _MemberName:
-    # The key of an object may be an identifier: then its members belong together over all of its siblings.
-    above = "" if _DIGITS.search(key) else key.rpartition(".")[2]
-    written = str(name)[:_LONGEST_KEY]
-    is_number = written.isdecimal() and written.isascii() and len(written) <= _LONGEST_NUMBER
-    return _MemberName(written, f"{above}.{written}" if above else written, float(written) if is_number else None)
 
 
 class _EvidenceWalk:
@@ -431,7 +419,13 @@ class _EvidenceWalk:
         for name, item in of.items():
             named = known.get(name)
             if named is None or type(name) is not str:
-                named = _member_name(key, name)
+                # The key of an object may be an identifier: then its members belong together over all of its siblings.
+                above = "" if _DIGITS.search(key) else key.rpartition(".")[2]
+                written = str(name)[:_LONGEST_KEY]
+                is_number = written.isdecimal() and written.isascii() and len(written) <= _LONGEST_NUMBER
+                named = _MemberName(
+                    written, f"{above}.{written}" if above else written, float(written) if is_number else None
+                )
                 if len(known) < _MOST_REPEATED:
                     known[name] = named
             written, path, number = named

@@ -110,7 +110,18 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
             continue
         part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
         if part is not None:
-            return [_signal(text, found, part)]
+            return [
+                FailureSignal(
+                    type=SignalType.HALLUCINATION_RISK,
+                    evidence=found[0],
+                    weight=_WEIGHT,
+                    position=found.start(),
+                    context=text[max(0, found.start() - 40) : found.end() + 40],
+                    label=PART_AS_WHOLE,
+                    source="calls",
+                    against=part.quoted(),
+                )
+            ]
     return []
 
 
@@ -135,20 +146,6 @@ def _values(digits: str) -> Iterator[float]:
             yield float(plain.replace(group, "").replace(point, "."))
         except ValueError:
             continue
-
-
-def _signal(text: str, found: re.Match[str], part: PartialResult) -> FailureSignal:
-    start = found.start()
-    return FailureSignal(
-        type=SignalType.HALLUCINATION_RISK,
-        evidence=found[0],
-        weight=_WEIGHT,
-        position=start,
-        context=text[max(0, start - 40) : found.end() + 40],
-        label=PART_AS_WHOLE,
-        source="calls",
-        against=part.quoted(),
-    )
 
 
 def partial_results(outcomes: Sequence[CallOutcome]) -> list[PartialResult]:
@@ -201,8 +198,10 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     said, total = "", walk.total
     if about is not None:
         paging = about.pagination or {}
-        listed = count(paging.get("total_count"))
-        stated = (listed, _total_in_warning(payload), total)
+        warnings = elements(members(members(payload).get("meta")).get("warning_details"))
+        # The warning of an envelope that content was left out, as `fit_response` writes it, has the count, too.
+        warned = (members(members(each).get("context")).get("total_count") for each in warnings)
+        stated = (*map(count, (paging.get("total_count"), *warned)), total)
         total = next((each for each in stated if each is not None), None)
         if about.content_fidelity not in (None, "full"):
             said = f"content_fidelity: {about.content_fidelity}"
@@ -218,15 +217,6 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     if not said or (total is not None and total in shown):
         return None
     return PartialResult(outcome.call.name, shown, total, said, tuple(walk.sums()))
-
-
-def _total_in_warning(payload: object) -> int | None:
-    """How much there is by the warning of an envelope that content was left out, as `fit_response` writes it."""
-    for each in elements(members(members(payload).get("meta")).get("warning_details")):
-        total = count(members(members(each).get("context")).get("total_count"))
-        if total is not None:
-            return total
-    return None
 
 
 def _payload(outcome: CallOutcome) -> object:

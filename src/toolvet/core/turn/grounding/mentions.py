@@ -130,14 +130,23 @@ class MentionReader:
         """The mentions that are not put aside. `Kind.ID` in the question whether it stands is any word with digits."""
         for kind, pattern, mark in ((Kind.URL, _URL, "://"), (Kind.EMAIL, _EMAIL, "@"), (Kind.PATH, _PATH, "/")):
             if mark in self._rest or (kind is Kind.PATH and "\\" in self._rest):
-                found = list(pattern.finditer(self._rest))
-                for each in found:
+                matches = list(pattern.finditer(self._rest))
+                for each in matches:
                     token = each[0].rstrip(".,;:!?)'\u2019*_")
                     yield Mention(kind, each.start(), each.start() + len(token), token)
-                if found:
-                    self._rest = _blanked(self._rest, [(each.start(), each.end()) for each in found])
-        yield from _quotes(self._text)
-        yield from _names(self._text, self._stands)
+                if matches:
+                    self._rest = _blanked(self._rest, [(each.start(), each.end()) for each in matches])
+        if any(mark in self._text for mark in '"“«„「'):
+            for found in QUOTATION.finditer(self._text):
+                inner = next(group for group in found.groups() if group is not None)
+                long = len(inner.split()) >= _WORDS_OF_QUOTE or (not inner.isascii() and len(inner) >= 10)
+                if long and quotes_before(self._text[max(0, found.start() - 40) : found.start()]):
+                    yield Mention(Kind.QUOTE, found.start() + 1, found.end() - 1, inner)
+        for found in _NAME.finditer(self._text):
+            if self._stands is not None and self._stands(Kind.NAME, found[0]):
+                continue
+            if names_before(self._text[max(0, found.start() - 30) : found.start()]):
+                yield Mention(Kind.NAME, found.start(), found.end(), found[0])
         if not self._text.isascii():
             found_dates = list(cjk_dates(self._rest))
             for date, start, end in found_dates:
@@ -245,7 +254,9 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
     if not any(character.isalpha() or character == "_" for character in token):
         parts = re.split(r"([-/+:])", token)
         if len(parts) > 1:
-            if _looks_like_phone([part for part in parts[::2] if part], token):
+            digits = [part for part in parts[::2] if part]
+            # A telephone number.
+            if "-" in token and len(digits) > 2 and sum(map(len, digits)) >= 7:
                 yield Mention(Kind.ID, start, start + len(token), token)
             elif len(parts) == 3 and parts[1] == "-":
                 at = start
@@ -262,10 +273,6 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
             yield Mention(Kind.ID, start, start + len(token), token)
         elif is_code(token):
             yield Mention(Kind.ID, start, start + len(token), token, faint=True)
-
-
-def _looks_like_phone(digits: list[str], token: str) -> bool:
-    return "-" in token and len(digits) > 2 and sum(map(len, digits)) >= 7
 
 
 def _clock(text: str, token: str, end: int) -> tuple[int, ...]:
@@ -305,7 +312,8 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
         # 25m are metres, minutes or millions; results may say "in millions" elsewhere.
         every = scaled + every
     money = lead in tables.currency.words or word in tables.currency.words
-    about = lead in tables.about.words or _roughly(text, start)
+    before = text[max(0, start - 16) : start].lower().rstrip(" *$€£¥~")
+    about = lead in tables.about.words or before.endswith(about_words()) or "~" in text[max(0, start - 3) : start]
     mention = Mention(Kind.NUMBER, start, end, text[start:end], numbers=every, unit=word, money=money, about=about)
     if not _is_idle(text, mention, numeral, lead):
         yield mention
@@ -322,11 +330,6 @@ def _unit_after(text: str, end: int) -> str:
     shared = _AFTER.match(text, more.end()) if more else None
     other = shared[1].lower() if shared else ""
     return other if other in tables.unit or other in tables.scale else word
-
-
-def _roughly(text: str, start: int) -> bool:
-    before = text[max(0, start - 16) : start].lower().rstrip(" *$€£¥~")
-    return before.endswith(about_words()) or "~" in text[max(0, start - 3) : start]
 
 
 def _is_idle(text: str, mention: Mention, numeral: str, lead: str) -> bool:
@@ -362,20 +365,3 @@ def before_is_name(text: str, start: int) -> bool:
     """Whether a capitalised word is directly before."""
     found = re.search(r"([A-Z][\w+#]*|v) ?\Z", text[max(0, start - 20) : start])
     return found is not None
-
-
-def _quotes(text: str) -> Iterator[Mention]:
-    if any(mark in text for mark in '"“«„「'):
-        for found in QUOTATION.finditer(text):
-            inner = next(group for group in found.groups() if group is not None)
-            long = len(inner.split()) >= _WORDS_OF_QUOTE or (not inner.isascii() and len(inner) >= 10)
-            if long and quotes_before(text[max(0, found.start() - 40) : found.start()]):
-                yield Mention(Kind.QUOTE, found.start() + 1, found.end() - 1, inner)
-
-
-def _names(text: str, stands: Callable[[Kind, str], bool] | None) -> Iterator[Mention]:
-    for found in _NAME.finditer(text):
-        if stands is not None and stands(Kind.NAME, found[0]):
-            continue
-        if names_before(text[max(0, found.start() - 30) : found.start()]):
-            yield Mention(Kind.NAME, found.start(), found.end(), found[0])
