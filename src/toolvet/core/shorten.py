@@ -286,26 +286,22 @@ class _Cutter:
         if size <= items:
             return list(range(size))
         if id(value) not in self._odd:
-            self._odd[id(value)] = _unlike(value)
+            # Objects that report a problem, or have other members than most.
+            heads = [tuple(item) if is_object(item) else None for item in value[:_MOST_COMPARED]]
+            counts = Counter(heads)
+            rare: set[tuple[str, ...] | None] = set()
+            if len(counts) <= _MOST_ODD:
+                rare = {head for head, count in counts.items() if count * 20 <= len(heads)}
+            found = [
+                index
+                for index, (head, item) in enumerate(zip(heads, value, strict=False))
+                if head in rare or (is_object(item) and any(item.get(name) for name in _PROBLEMS))
+            ]
+            self._odd[id(value)] = found[:_MOST_ODD]
         odd = self._odd[id(value)][: items // 4]
         ends = items - len(odd)
         tail = ends // 3
         return sorted({*range(ends - tail), *range(size - tail, size), *odd})
-
-
-def _unlike(value: Sequence[object]) -> list[int]:
-    """The places of objects that tell of a problem, or have other members than most."""
-    heads = [tuple(item) if is_object(item) else None for item in value[:_MOST_COMPARED]]
-    counts = Counter(heads)
-    rare: set[tuple[str, ...] | None] = (
-        {head for head, count in counts.items() if count * 20 <= len(heads)} if len(counts) <= _MOST_ODD else set()
-    )
-    found = [
-        index
-        for index, (head, item) in enumerate(zip(heads, value, strict=False))
-        if head in rare or (is_object(item) and any(item.get(name) for name in _PROBLEMS))
-    ]
-    return found[:_MOST_ODD]
 
 
 def without_middle(text: str, most: int) -> str:

@@ -12,7 +12,6 @@ from toolvet.core.turn.grounding.mentions import (
     Mention,
     _blanked,
     _clock,
-    _unit_after,
     before_is_name,
     mentions_in,
     only_shows,
@@ -49,7 +48,7 @@ def test_what_was_read_leaves_as_many_spaces() -> None:
     ],
 )
 def test_the_unit_after_a_number_is_its_own_before_it_is_one_that_is_shared(text: str, end: int, unit: str) -> None:
-    assert _unit_after(text, end) == unit
+    assert [each.unit for each in mentions_in(text) if each.start < end] == [unit]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ The table `wording.toml` is beside the checks of answers.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from re import Pattern as Regex
 from types import MappingProxyType
@@ -520,26 +520,22 @@ def regeneration_advice(
     if not sentences:
         return None
     if calls:
-        sentences += _on_calls(calls)
+        # Loaded only when calls are given (start-up time).
+        from toolvet.core.messages import read_calls  # noqa: PLC0415
+        from toolvet.core.turn.grounding.outcome import outcome_of  # noqa: PLC0415
+
+        outcomes = [outcome_of(call) for call in read_calls(calls)]
+        # A call that was corrected and made again did what it was for.
+        last = {each.call.name: each for each in outcomes}
+        outcomes = [each for each in outcomes if each.failed is not True or last[each.call.name] is each]
+        for key, failed in (("returned", False), ("failed", True)):
+            named = dict.fromkeys(
+                each.call.name[:_LONGEST_NAME] for each in outcomes if each.call.name and each.failed is failed
+            )
+            if named:
+                sentences.append(turn_words(key).replace("{tools}", ", ".join(list(named)[:_MOST_TOOLS])))
     asked = " ".join((question or "").split())
     if asked:
         shown = asked if len(asked) <= _LONGEST_QUESTION else f"{asked[: _LONGEST_QUESTION - 1].rstrip()}…"
         sentences.append(turn_words("question").replace("{question}", shown))
     return " ".join(sentences)
-
-
-def _on_calls(calls: Sequence[object]) -> Iterator[str]:
-    # Loaded only when calls are given (start-up time).
-    from toolvet.core.messages import read_calls  # noqa: PLC0415
-    from toolvet.core.turn.grounding.outcome import outcome_of  # noqa: PLC0415
-
-    outcomes = [outcome_of(call) for call in read_calls(calls)]
-    # A call that was corrected and made again did what it was for.
-    last = {each.call.name: each for each in outcomes}
-    outcomes = [each for each in outcomes if each.failed is not True or last[each.call.name] is each]
-    for key, failed in (("returned", False), ("failed", True)):
-        named = dict.fromkeys(
-            each.call.name[:_LONGEST_NAME] for each in outcomes if each.call.name and each.failed is failed
-        )
-        if named:
-            yield turn_words(key).replace("{tools}", ", ".join(list(named)[:_MOST_TOOLS]))

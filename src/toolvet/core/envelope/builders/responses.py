@@ -163,10 +163,9 @@ def error_response(
     known = copy_object(details, "details") if details else context.get("details", {})
     if errors is not None and (listed := copy_field_errors(errors)):
         known["errors"] = listed
-    if help_url is not None:
-        known["help_url"] = copy_text(help_url, "help_url")
-    if domain is not None:
-        known["domain"] = copy_text(domain, "domain")
+    for name, text in (("help_url", help_url), ("domain", domain)):
+        if text is not None:
+            known[name] = copy_text(text, name)
     if known:
         context["details"] = known
     if retry_after_seconds is not None:

@@ -254,8 +254,20 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
         if listed >= 0 and task.archive is None:
             return _build_response(task, attempt, draft, listed)
         if listed >= 0 and task.archive is not None:
+            # Each item that was dropped or shortened, by its id, and the rest if that was cut.
+            items, kept = attempt.items, states.kept_items(state)
+            missing = {
+                name: value
+                for number, (name, value) in enumerate(zip(items.ids, items.values, strict=True))
+                if kept.get(number, _ABSENT) is not value
+            }
+            content: dict[str, Any] = {"items": missing}
+            if attempt.most is not None:
+                content["data"] = items.with_only(task.response.data, {})
+                if task.response.error is not None:
+                    content["error"] = task.response.error
             try:
-                content_hash = task.archive.put(_left_out(task, attempt, states.kept_items(state)))
+                content_hash = task.archive.put(content)
             except ArchiveError:
                 # A full or broken archive must not prevent the answer, which gets shorter without the hash.
                 return fit_by(msgspec.structs.replace(task, archive=None), attempt)
@@ -265,22 +277,6 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
                 return response
         state, stride = state - stride, stride * 2
     return None
-
-
-def _left_out(task: FitTask, attempt: FitAttempt, kept: Mapping[int, Any]) -> dict[str, Any]:
-    """The content for the archive: each item that was dropped or shortened, by its id, and the rest if that was cut."""
-    items = attempt.items
-    missing = {
-        name: value
-        for number, (name, value) in enumerate(zip(items.ids, items.values, strict=True))
-        if kept.get(number, _ABSENT) is not value
-    }
-    content: dict[str, Any] = {"items": missing}
-    if attempt.most is not None:
-        content["data"] = items.with_only(task.response.data, {})
-        if task.response.error is not None:
-            content["error"] = task.response.error
-    return content
 
 
 def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
@@ -314,7 +310,21 @@ def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: i
     context: dict[str, object] = {**draft.counts, "reason": task.reason}
     if listed < len(draft.dropped):
         context["unlisted_count"] = len(draft.dropped) - listed
-    warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": _describe(attempt, draft), "context": context}
+    counts = draft.counts
+    parts: list[str] = []
+    if counts.get("dropped_count"):
+        parts.append(f"{counts['dropped_count']} of {counts['total_count']} items omitted")
+    elif attempt.bare is not None:
+        parts.append("All content omitted")
+    if attempt.level == ContentFidelity.REFERENCE_ONLY and counts.get("kept_count"):
+        parts.append(f"{counts['kept_count']} items reduced to references")
+    if counts.get("shortened_count"):
+        parts.append(f"{counts['shortened_count']} items shortened")
+    if counts.get("shortened_texts"):
+        parts.append("long texts cut")
+    summary = ", ".join(parts) or "Content shortened"
+    message = f"{summary[0].upper()}{summary[1:]} to fit the size limit"
+    warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": message, "context": context}
     hashes = dict(meta.get("content_archive_hashes", {}))
     if draft.content_hash is not None and task.archive is not None:
         hashes[task.archive.name] = draft.content_hash
@@ -332,23 +342,6 @@ def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: i
 def _encode(response: Envelope) -> bytes:
     # Always the envelope, which is longer than the bare payload of v1.
     return encode_json(msgspec.structs.asdict(response))
-
-
-def _describe(attempt: FitAttempt, draft: _Draft) -> str:
-    counts = draft.counts
-    parts: list[str] = []
-    if counts.get("dropped_count"):
-        parts.append(f"{counts['dropped_count']} of {counts['total_count']} items omitted")
-    elif attempt.bare is not None:
-        parts.append("All content omitted")
-    if attempt.level == ContentFidelity.REFERENCE_ONLY and counts.get("kept_count"):
-        parts.append(f"{counts['kept_count']} items reduced to references")
-    if counts.get("shortened_count"):
-        parts.append(f"{counts['shortened_count']} items shortened")
-    if counts.get("shortened_texts"):
-        parts.append("long texts cut")
-    summary = ", ".join(parts) or "Content shortened"
-    return f"{summary[0].upper()}{summary[1:]} to fit the size limit"
 
 
 def largest_fitting(fits: Callable[[int], bool], start: int, top: int) -> int:

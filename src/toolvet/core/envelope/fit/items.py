@@ -74,7 +74,18 @@ def find_items(
         shares = [(position + 1) / len(array) for array in arrays for position in range(len(array))]
         order.sort(key=shares.__getitem__)
     if importance is not None:
-        weights = [_weight(value, importance, number, place_of) for number, value in enumerate(values)]
+        weights: list[float] = []
+        for number, value in enumerate(values):
+            weight: Any = _member(value, importance) if isinstance(importance, str) else importance(value)
+            is_number = isinstance(weight, int | float)
+            if isinstance(importance, str):
+                # An item without a weight is the least important.
+                weights.append(weight if is_number and not isinstance(weight, bool) else -math.inf)
+            elif is_number and not math.isnan(weight):
+                weights.append(weight)
+            else:
+                place = place_of(number)
+                raise EnvelopeTypeError("importance", f"must give a number, not {weight!r:.40} for data{place}")
         order.sort(key=weights.__getitem__, reverse=True)
     return PayloadItems(lists=tuple(lists), values=values, homes=homes, ids=ids, order=order)
 
@@ -98,17 +109,6 @@ def _ids(values: Sequence[Any], key: str | Callable[[Any], object], place_of: Ca
         seen.add(given)
         ids.append(given)
     return tuple(ids)
-
-
-def _weight(value: Any, importance: str | Callable[[Any], float], number: int, place_of: Callable[[int], str]) -> float:
-    if isinstance(importance, str):
-        given = _member(value, importance)
-        # An item without a weight is the least important.
-        return -math.inf if isinstance(given, bool) or not isinstance(given, int | float) else given
-    found: Any = cast("Callable[[Any], Any]", importance)(value)
-    if not isinstance(found, int | float) or math.isnan(found):
-        raise EnvelopeTypeError("importance", f"must give a number, not {found!r:.40} for data{place_of(number)}")
-    return found
 
 
 def _member(value: object, name: str) -> object:

@@ -88,7 +88,18 @@ def from_jsonapi(document: Mapping[str, object]) -> Envelope:
         failure.help_url = failure.help_url or text_or_none(link.get("href") if is_object(link) else link)
     failure.take_extensions(meta)
     if message is not None or len(objects) > 1 or is_object(first.get("source")):
-        failure.errors = [_field_error(item, first) for item in objects]
+        failure.errors = []
+        for item in objects:
+            about, source = item.get("meta"), item.get("source")
+            error: Document = dict(about) if is_object(about) else {}
+            for theirs, name in (("pointer", "pointer"), ("parameter", "field"), ("header", "field")):
+                place = source.get(theirs) if is_object(source) else None
+                if isinstance(place, str):
+                    error[name] = place
+            if item.get("code") != first.get("code") and isinstance(item.get("code"), str):
+                error.setdefault("reason", item["code"])
+            error["message"] = _message_of(item) or "invalid"
+            failure.errors.append(error)
     elif text_or_none(first.get("id")) is not None and failure.request_id is None:
         failure.request_id = text_or_none(first.get("id"))
     return failure.to_envelope()
@@ -96,16 +107,3 @@ def from_jsonapi(document: Mapping[str, object]) -> Envelope:
 
 def _message_of(error: Mapping[str, object]) -> str | None:
     return text_or_none(error.get("detail")) or text_or_none(error.get("title"))
-
-
-def _field_error(error: Mapping[str, object], first: Mapping[str, object]) -> Document:
-    meta, source = error.get("meta"), error.get("source")
-    parts: Document = dict(meta) if is_object(meta) else {}
-    for theirs, ours in (("pointer", "pointer"), ("parameter", "field"), ("header", "field")):
-        place = source.get(theirs) if is_object(source) else None
-        if isinstance(place, str):
-            parts[ours] = place
-    if error.get("code") != first.get("code") and isinstance(error.get("code"), str):
-        parts.setdefault("reason", error["code"])
-    parts["message"] = _message_of(error) or "invalid"
-    return parts

@@ -6,6 +6,7 @@ Sources: google/rpc/status.proto, code.proto and error_details.proto of googleap
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from toolvet.core.causes import ErrorCode, State, cause_of, state_of_google_rpc
@@ -171,7 +172,11 @@ def _take_detail(failure: Failure, detail: Mapping[str, object]) -> bool:
                             error[name] = text
                     failure.errors.append(error)
         case "RetryInfo":
-            failure.retry_after = _parse_delay(detail.get("retryDelay"))
+            delay = detail.get("retryDelay")
+            failure.retry_after = None
+            if isinstance(delay, str) and delay.endswith("s"):
+                with suppress(ValueError):
+                    failure.retry_after = seconds_or(float(delay[:-1]) if "." in delay else int(delay[:-1]))
         case "RequestInfo":
             failure.request_id = text_or_none(detail.get("requestId"))
         case "Help":
@@ -182,11 +187,3 @@ def _take_detail(failure: Failure, detail: Mapping[str, object]) -> bool:
         case _:
             return False
     return True
-
-
-def _parse_delay(duration: object) -> float | None:
-    text = duration[:-1] if isinstance(duration, str) and duration.endswith("s") else ""
-    try:
-        return seconds_or(float(text) if "." in text else int(text))
-    except ValueError:
-        return None

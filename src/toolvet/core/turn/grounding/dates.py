@@ -175,11 +175,7 @@ def worded_date(text: str, start: int, end: int, *, strict: bool = True) -> tupl
             if _DAY_AFTER.match(text, after.end()) or (year is None and strict and opens_line):
                 return None
         return (int(year[1]) if year else 0, month, day), start, year.end() if year else after.end()
-    return _ranged_date(text, start, end, day, strict=strict)
-
-
-def _ranged_date(text: str, start: int, end: int, day: int, *, strict: bool) -> tuple[Date, int, int] | None:
-    """The date of a day whose month is at the other end of a range: 17 in `May 16-17`, 16 in `16-17 May`."""
+    # The month may be at the other end of a range: 17 in `May 16-17`, 16 in `16-17 May`.
     if text[max(0, start - 4) : start].rstrip(" \u00a0")[-1:] in _RANGE_LAST:
         before = _RANGE_BEFORE.search(text, max(0, start - 30), start)
         if before is not None and (month := _month(before, text, strict=strict)) is not None:

@@ -112,7 +112,17 @@ class Evidence:
     @cached_property
     def _results(self) -> list[tuple[str, ...]]:
         """The texts of each result."""
-        return [() if outcome.is_own_report else tuple(_texts(outcome.response)) for outcome in self.outcomes]
+        found: list[tuple[str, ...]] = []
+        for outcome in self.outcomes:
+            if outcome.is_own_report:
+                found.append(())
+                continue
+            response = outcome.response
+            texts = texts_in(response)
+            if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
+                texts.append(_written(response["structuredContent"]))
+            found.append(tuple(text for text in texts if text))
+        return found
 
     @cached_property
     def _index(self) -> EvidenceIndex:
@@ -180,8 +190,18 @@ class Evidence:
         if not any(self._results) or sum(len(text) for texts in self._results for text in texts) > MOST_READ:
             return True
         # A result that the API keeps to itself, as that of its own web search, may have said anything.
-        kept = any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes)
-        return kept or any(_is_opaque(outcome.response) for outcome in self.outcomes)
+        if any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes):
+            return True
+        for outcome in self.outcomes:
+            response = outcome.response
+            content = response.get("content") if is_object(response) else getattr(response, "content", None)
+            for block in elements(content):
+                kind = block.get("type") if is_object(block) else getattr(block, "type", None)
+                if kind in ("image", "audio", "document", "file", "image_url", "blob"):
+                    return True
+                if kind == "resource" and "blob" in str(block)[:2_000]:
+                    return True
+        return False
 
     def ends(self, token: str) -> bool:
         """Whether a longer word ends in `token`, as the number of a card does."""
@@ -219,24 +239,6 @@ class Evidence:
                 return True
             at = text.find(token, end)
         return False
-
-
-def _texts(response: object) -> list[str]:
-    found = texts_in(response)
-    if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
-        found.append(_written(response["structuredContent"]))
-    return [text for text in found if text]
-
-
-def _is_opaque(response: object) -> bool:
-    content = response.get("content") if is_object(response) else getattr(response, "content", None)
-    for block in elements(content):
-        kind = block.get("type") if is_object(block) else getattr(block, "type", None)
-        if kind in ("image", "audio", "document", "file", "image_url", "blob"):
-            return True
-        if kind == "resource" and "blob" in str(block)[:2_000]:
-            return True
-    return False
 
 
 def _written(value: object) -> str:

@@ -12,6 +12,7 @@ more. An answer that says in any words that there is more is never flagged. The 
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, cast
 
@@ -127,7 +128,12 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
 
 def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> PartialResult | None:
     """The part whose count or sum this number is, unless it is how much there is."""
-    values = set(_values(written_number))
+    plain = written_number.strip(" ,.")
+    values: set[float] = set()
+    # With commas and points, the number may be 1,234.50 or 1.234,50.
+    for group, point in ((",", "."), (".", ",")):
+        with suppress(ValueError):
+            values.add(float(plain.replace(group, "").replace(point, ".")))
     if any(part.total in values for part in parts):
         return None
     for part in parts:
@@ -136,16 +142,6 @@ def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> Par
         ):
             return part
     return None
-
-
-def _values(digits: str) -> Iterator[float]:
-    """What a number may be that is written with commas and points: 1,234.50 or 1.234,50."""
-    plain = digits.strip(" ,.")
-    for group, point in ((",", "."), (".", ",")):
-        try:
-            yield float(plain.replace(group, "").replace(point, "."))
-        except ValueError:
-            continue
 
 
 def partial_results(outcomes: Sequence[CallOutcome]) -> list[PartialResult]:

@@ -152,11 +152,8 @@ class MentionReader:
             for date, start, end in found_dates:
                 yield Mention(Kind.DATE, start, end, self._rest[start:end], dates=(date,))
             self._rest = _blanked(self._rest, [(start, end) for _, start, end in found_dates])
-        if _HAS_DIGIT.search(self._rest) is not None:
-            yield from self._words()
-
-    def _words(self) -> Iterator[Mention]:
-        """The words with digits."""
+        if _HAS_DIGIT.search(self._rest) is None:
+            return
         rest, stands, reached = self._rest, self._stands, 0
         for match in itertools.islice(_TOKEN.finditer(rest), _MOST_TOKENS):
             token, start = match[0], match.start()
@@ -227,10 +224,16 @@ def _token(text: str, token: str, start: int) -> Iterator[Mention]:
         return
     number = _NUMBER.match(token)
     if number and "#" not in token:
-        if len(token) > 7 and is_long_number(token) and not _counts(text, start, end):
-            yield Mention(Kind.ID, start, end, token, numbers=readings(token))
-        else:
-            yield from _number(text, number, start, end)
+        if len(token) > 7 and is_long_number(token):
+            tables = surroundings()
+            after = _AFTER.match(text, end)
+            word, lead = after[1].lower() if after else "", _word_before(text, start)
+            money = tables.currency.words
+            # Without a sign or a word that makes it an amount or a measure.
+            if not (word in tables.unit or word in tables.scale or word in money or lead in money):
+                yield Mention(Kind.ID, start, end, token, numbers=readings(token))
+                return
+        yield from _number(text, number, start, end)
         return
     yield from _pieces(text, token, start)
 
@@ -239,14 +242,6 @@ def _word_before(text: str, start: int) -> str:
     """The word or the sign before a number, in lower case; "" without one."""
     found = _BEFORE.match(text[max(0, start - 18) : start][::-1])
     return found[1][::-1].lower() if found else ""
-
-
-def _counts(text: str, start: int, end: int) -> bool:
-    """Whether a sign or a word beside a number says that it is an amount or a measure."""
-    tables = surroundings()
-    after = _AFTER.match(text, end)
-    word, lead = after[1].lower() if after else "", _word_before(text, start)
-    return word in tables.unit or word in tables.scale or word in tables.currency.words or lead in tables.currency.words
 
 
 def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
@@ -304,7 +299,16 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
     if not every:
         # A row of small numbers.
         return
-    word = unit or _unit_after(text, end)
+    word = unit
+    if not word:
+        after = _AFTER.match(text, end)
+        word = after[1].lower() if after else ""
+        if not (word in tables.unit or word in tables.scale or word in tables.currency.words):
+            # The unit may be behind the numbers that share it: 61.2 by 47 cm.
+            more = _MORE.match(text, end)
+            shared = _AFTER.match(text, more.end()) if more else None
+            other = shared[1].lower() if shared else ""
+            word = other if other in tables.unit or other in tables.scale else word
     lead = _word_before(text, start)
     scale = tables.scale.get(word, 0.0)
     if scale and (unit or len(word) > 1 or not word.isascii()):
@@ -317,19 +321,6 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
     mention = Mention(Kind.NUMBER, start, end, text[start:end], numbers=every, unit=word, money=money, about=about)
     if not _is_idle(text, mention, numeral, lead):
         yield mention
-
-
-def _unit_after(text: str, end: int) -> str:
-    """The unit after a number, or after the numbers that share it: 61.2 by 47 cm."""
-    tables = surroundings()
-    after = _AFTER.match(text, end)
-    word = after[1].lower() if after else ""
-    if word in tables.unit or word in tables.scale or word in tables.currency.words:
-        return word
-    more = _MORE.match(text, end)
-    shared = _AFTER.match(text, more.end()) if more else None
-    other = shared[1].lower() if shared else ""
-    return other if other in tables.unit or other in tables.scale else word
 
 
 def _is_idle(text: str, mention: Mention, numeral: str, lead: str) -> bool:

@@ -158,11 +158,19 @@ class ClaimSupport:
         if any(not able[place].failed for place in own):
             return able
         kind = core_family(claim.verb) if claim.verb else claim.family
-        for places in (
-            own,
-            *([place for place, mark in enumerate(marks) if _names(mark, thing)] for thing in claim.things),
-            [place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind],
-        ):
+        groups = [own]
+        for thing in claim.things:
+            # "bag" is in "baggage".
+            is_stem = len(thing) >= _SHORTEST_STEM
+            groups.append(
+                [
+                    place
+                    for place, mark in enumerate(marks)
+                    if thing in mark or (is_stem and any(word.startswith(thing) for word in mark))
+                ]
+            )
+        groups.append([place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind])
+        for places in groups:
             # A call of another kind, which succeeded later, may have done the same.
             if places and all(able[place].failed for place in (*places, *range(places[-1], len(able)))):
                 return [able[place] for place in places]
@@ -258,8 +266,3 @@ def _marks(outcome: CallOutcome) -> frozenset[str]:
     """What a call names: the words of its name, and every word of its arguments."""
     sent = written(outcome.call.arguments)[:4_000].lower()
     return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})
-
-
-def _names(marks: frozenset[str], thing: str) -> bool:
-    """Whether a call names a thing: "bag" is in "baggage"."""
-    return thing in marks or (len(thing) >= _SHORTEST_STEM and any(mark.startswith(thing) for mark in marks))

@@ -300,8 +300,11 @@ def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence
             return True
     if reading.whole and len(mention.token) == 4 and evidence.ends(mention.token):
         return True
-    if mention.about and figures.roughly(value, _looseness(value)):
-        return True
+    if mention.about:
+        digits = len(f"{abs(value):.10g}".replace(".", "").strip("0"))
+        # How far off `about` may be: `about 270` three per cent, `about 267.2` nothing.
+        if figures.roughly(value, (0.05, 0.05, 0.03, 0.005, 0.0)[min(digits, 4)]):
+            return True
     for factor in surroundings().unit.get(mention.unit, ()):
         if figures.has(value / factor, reading.place / factor):
             return True
@@ -324,12 +327,6 @@ def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence
     if reading.whole and not mention.money and figures.counted(value):
         return True
     return figures.derivation(value, reading.place if not reading.whole else 0.0, shown, evidence.steps) is not None
-
-
-def _looseness(value: float) -> float:
-    """How far off `about` may be: `about 270` five per cent, `about 267.27` nothing."""
-    digits = len(f"{abs(value):.10g}".replace(".", "").strip("0"))
-    return (0.05, 0.05, 0.03, 0.005, 0.0)[min(digits, 4)]
 
 
 def _stands(mention: Mention, evidence: Evidence) -> bool:
