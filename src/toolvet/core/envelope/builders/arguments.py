@@ -66,7 +66,7 @@ def start_meta(meta: Mapping[str, object] | None, request_id: str | None) -> dic
         check_shape(META, built, "meta")
     chosen = request_id if request_id is not None else built.get("request_id") or current_request_id()
     if chosen is not None:
-        built["request_id"] = checked_id(chosen, "request_id")
+        built["request_id"] = checked_id(chosen)
     return built
 
 
@@ -191,7 +191,7 @@ def _checked_iterable(value: object, argument: str) -> Iterable[object]:
     """`value` if it is an iterable of items; a string or an object is a single item and is refused."""
     if isinstance(value, str | bytes) or _is_mapping(value) or not isinstance(value, Iterable):
         raise EnvelopeTypeError(argument, f"must be a list, not {type(value).__name__}")
-    return value
+    return cast("Iterable[object]", value)
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:

@@ -110,7 +110,6 @@ ENVELOPE: Final = Members(
         "error": Field(
             Either(Text(), Null(), "a sentence that says what went wrong, or null on success"),
             "What went wrong, for people; null on success.",
-            "",
         ),
         "meta": Field(META, "Everything about the response that is not its payload."),
     },

@@ -121,9 +121,7 @@ def _attempts(
         yield FitAttempt(ContentFidelity.SUMMARY, outer, _cut_with(outer, most), most)
         most //= 2
     if outer.values:
-        yield FitAttempt(
-            ContentFidelity.REFERENCE_ONLY, outer, lambda number: {name: outer.ids[number]}, _SHORTEST_TEXT
-        )
+        yield FitAttempt(ContentFidelity.REFERENCE_ONLY, outer, _refer_with(outer, name), _SHORTEST_TEXT)
     codes = ("error_code", "error_type")
     bare = {} if response.success else {part: response.data[part] for part in codes if part in response.data}
     yield FitAttempt(ContentFidelity.REFERENCE_ONLY, outer, None, _SHORTEST_TEXT, bare=bare)
@@ -136,6 +134,10 @@ def _summarise_with(items: PayloadItems, summarise: Callable[[Any], object]) -> 
         return found if len(encode_json(found)) < len(encode_json(item)) else item
 
     return summary
+
+
+def _refer_with(items: PayloadItems, name: str) -> Callable[[int], Any]:
+    return lambda number: {name: items.ids[number]}
 
 
 def _cut_with(items: PayloadItems, most: int) -> Callable[[int], Any]:

@@ -212,7 +212,6 @@ class _ClaimReading:
             if frame is not Voice.PASSIVE:
                 return None
             emphatic = grammar.emphatic.search(self._clause.matched) is not None
-            # "successfully" is said of what is nothing but an action.
             on_request = emphatic and family in _ON_REQUEST and not is_text
             if not on_request and not self._is_placed(family):
                 return None
