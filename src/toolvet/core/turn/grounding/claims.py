@@ -211,8 +211,7 @@ class _ClaimReading:
         if not (nominal or own or thing):
             if frame is not Voice.PASSIVE:
                 return None
-            emphatic = grammar.emphatic.search(self._clause.matched) is not None
-            on_request = emphatic and family in _ON_REQUEST and not is_text
+            on_request = family in _ON_REQUEST and not is_text and grammar.emphatic.search(self._clause.matched)
             if not on_request and not self._is_placed(family):
                 return None
         if frame is Voice.STATE:
