@@ -10,7 +10,7 @@ left out, and where it stood.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -95,7 +95,11 @@ def shorten_lines(text: str, most: int) -> tuple[str, LineForm]:
     kept.take_all(range(len(lines) - 1, header, -1))
     if not header:
         kept.share = 0.95
-        kept.take_all(_problems(lines), whole_row=False)
+        problems = [index for index, line in enumerate(lines[:_MOST_LOOKED_AT]) if _PROBLEM.search(line[:2_000])]
+        half = (len(problems) + 1) // 2
+        # From both ends, because the first problem causes the others and the last one ends the run.
+        pairs = zip(problems[:half], reversed(problems), strict=False)
+        kept.take_all([place for pair in pairs for place in pair], whole_row=False)
     kept.share = 1.0
     kept.take_all(range(header, len(lines)))
     return kept.render(most), "table" if header else "lines"
@@ -113,13 +117,6 @@ def header_of(lines: list[str]) -> int:
         if counts[0] >= 2 and sum(count == counts[0] for count in counts) * 10 >= len(counts) * 9:
             return 1
     return 0
-
-
-def _problems(lines: list[str]) -> list[int]:
-    """The places of lines that report a problem: from both ends, because the first causes and the last ends it."""
-    found = [index for index, line in enumerate(lines[:_MOST_LOOKED_AT]) if _PROBLEM.search(line[:2_000])]
-    half = (len(found) + 1) // 2
-    return [place for pair in zip(found[:half], reversed(found), strict=False) for place in pair]
 
 
 class _LineSelection:
@@ -243,9 +240,31 @@ class _Cutter:
             self._take(len(text) + 2)
             return text
         if is_array(value):
-            return list(self._list(value, items, longest))
+            self._take(2)
+            parts: list[object] = []
+            following = 0
+            for index in self._chosen(value, items):
+                parts += self._gap(value, following, index)
+                self._take(1)
+                parts.append(self._cut(value[index], items, longest))
+                following = index + 1
+            parts += self._gap(value, following, len(value))
+            return parts
         if is_object(value):
-            return dict(self._members(value, items, longest))
+            self._take(2)
+            # An object with many members is a list by another name.
+            most = max(items, 24)
+            members: dict[str, object] = {}
+            for number, (name, member) in enumerate(value.items()):
+                if number >= most and len(value) > most + 1:
+                    if self._marks:
+                        mark = f"{len(value) - most:,} of {len(value):,} members left out"
+                        self._take(len(mark) + 8)
+                        members["…"] = mark
+                    break
+                self._take(len(name) + 4)
+                members[name] = self._cut(member, items, longest)
+            return members
         self._take(4)
         return value
 
@@ -253,16 +272,6 @@ class _Cutter:
         self._room -= size
         if self._room < 0:
             raise _TooLongError
-
-    def _list(self, value: Sequence[object], items: int, longest: int) -> Iterator[object]:
-        self._take(2)
-        following = 0
-        for index in self._chosen(value, items):
-            yield from self._gap(value, following, index)
-            self._take(1)
-            yield self._cut(value[index], items, longest)
-            following = index + 1
-        yield from self._gap(value, following, len(value))
 
     def _gap(self, value: Sequence[object], start: int, end: int) -> Iterator[str]:
         if self._marks and end > start:
@@ -276,45 +285,23 @@ class _Cutter:
         size = len(value)
         if size <= items:
             return list(range(size))
-        odd = self._odd_ones(value)[: max(items // 4, 0)]
+        if id(value) not in self._odd:
+            # Objects that report a problem, or have other members than most.
+            heads = [tuple(item) if is_object(item) else None for item in value[:_MOST_COMPARED]]
+            counts = Counter(heads)
+            rare: set[tuple[str, ...] | None] = set()
+            if len(counts) <= _MOST_ODD:
+                rare = {head for head, count in counts.items() if count * 20 <= len(heads)}
+            found = [
+                index
+                for index, (head, item) in enumerate(zip(heads, value, strict=False))
+                if head in rare or (is_object(item) and any(item.get(name) for name in _PROBLEMS))
+            ]
+            self._odd[id(value)] = found[:_MOST_ODD]
+        odd = self._odd[id(value)][: items // 4]
         ends = items - len(odd)
         tail = ends // 3
         return sorted({*range(ends - tail), *range(size - tail, size), *odd})
-
-    def _odd_ones(self, value: Sequence[object]) -> list[int]:
-        found = self._odd.get(id(value))
-        if found is None:
-            found = self._odd[id(value)] = _unlike(value)
-        return found
-
-    def _members(self, value: Mapping[str, object], items: int, longest: int) -> Iterator[tuple[str, object]]:
-        self._take(2)
-        # An object with many members is a list by another name.
-        most = max(items, 24)
-        for number, (name, member) in enumerate(value.items()):
-            if number >= most and len(value) > most + 1:
-                if self._marks:
-                    mark = f"{len(value) - most:,} of {len(value):,} members left out"
-                    self._take(len(mark) + 8)
-                    yield "…", mark
-                return
-            self._take(len(name) + 4)
-            yield name, self._cut(member, items, longest)
-
-
-def _unlike(value: Sequence[object]) -> list[int]:
-    """The places of objects that tell of a problem, or have other members than most."""
-    heads = [tuple(item) if is_object(item) else None for item in value[:_MOST_COMPARED]]
-    counts = Counter(heads)
-    rare: set[tuple[str, ...] | None] = (
-        {head for head, count in counts.items() if count * 20 <= len(heads)} if len(counts) <= _MOST_ODD else set()
-    )
-    found = [
-        index
-        for index, (head, item) in enumerate(zip(heads, value, strict=False))
-        if head in rare or (is_object(item) and any(item.get(name) for name in _PROBLEMS))
-    ]
-    return found[:_MOST_ODD]
 
 
 def without_middle(text: str, most: int) -> str:

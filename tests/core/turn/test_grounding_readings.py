@@ -8,8 +8,9 @@ from toolvet.core.turn.grounding import ToolCall, ground
 from toolvet.core.turn.grounding.dates import (
     Date,
     Span,
-    _working_days,
+    _moved,
     cjk_dates,
+    days_since_epoch,
     epoch_dates,
     follows_from,
     is_month_end,
@@ -358,8 +359,9 @@ def test_days_between_days() -> None:
     assert [lies_between(n, "days", {(2026, 12, 1)}, known) for n in (29, 30, 31)] == [False, True, False]
     assert [lies_between(n, "weeks", {(2026, 11, 29)}, known) for n in (3, 4, 5)] == [False, True, False]
     # Day 0 is a Thursday.
-    assert [_working_days(0, count, 1) for count in (1, 2, 3, 5)] == [1, 4, 5, 7]
-    assert [_working_days(0, count, -1) for count in (1, 2, 3, 5)] == [-1, -2, -3, -7]
+    for sign, days in ((1, [1, 4, 5, 7]), (-1, [-1, -2, -3, -7])):
+        spans = [Span(days=count, working=True) for count in (1, 2, 3, 5)]
+        assert [days_since_epoch(*_moved((1970, 1, 1), span, sign)) for span in spans] == days
     ends = [(2026, 2, 28), (2024, 2, 28), (2024, 2, 29), (2026, 12, 31), (2026, 11, 29)]
     assert [is_month_end(date) for date in ends] == [True, False, True, True, False]
 

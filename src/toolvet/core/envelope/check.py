@@ -121,7 +121,6 @@ _BELONGS: Final[Mapping[str, tuple[str, int]]] = {
     "next_cursor": ("pagination", 90),
     "truncated": ("content_fidelity", 80),
 }
-_MISPLACED: Final = frozenset(_BELONGS)
 _PAGING: Final = frozenset({"cursor", "has_more", "total_count", "page_size"})
 _DIGITS: Final = {"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}").fullmatch
@@ -161,10 +160,25 @@ def find_advice(envelope: Mapping[str, object]) -> Iterator[Advice]:
         remedy = "Set success to false and say in error what went wrong, or name the members otherwise."
         violation = ContractViolation("/data/error_code", problem, remedy, parts.data["error_code"])
         yield Advice("envelope-contradiction", Severity.WARNING, violation, 85)
-    if not _MISPLACED.isdisjoint(parts.data):
-        yield from _advise_on_misplaced(parts)
-    if parts.meta.keys() - META.fields.keys():
-        yield from _advise_on_misspelt(parts)
+    # The payload may be large, and has such a member rarely.
+    for name, value in () if _BELONGS.keys().isdisjoint(parts.data) else parts.data.items():
+        # A member that `meta` has as well is repeated, not misplaced; `truncated: false` means that nothing is missing.
+        if name not in _BELONGS or _BELONGS[name][0] in parts.meta or (name == "truncated" and value is not True):
+            continue
+        home, confidence = _BELONGS[name]
+        violation = ContractViolation(
+            f"/data/{name}",
+            f"{name} stands under data, where clients take it for payload",
+            f"Move it to meta.{home}, where every client looks for it.",
+            value,
+        )
+        yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation, confidence)
+    for name, _ in string_members(parts.meta):
+        if name not in META.fields and (similar := intended_name(name, META.fields)) is not None:
+            violation = ContractViolation(
+                f"/meta{pointer((name,))}", f"meta has no {name:.80}", f'Did you mean "{similar}"?', name
+            )
+            yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation)
     for name, advisor in _ADVISORS.items():
         if name in parts.meta:
             yield from advisor(parts)
@@ -222,30 +236,6 @@ def _advise_on_own_code(code: str) -> Iterator[Advice]:
             "/data/error_code", problem, "Write capitals and underscores, such as BOOK_LOST.", code
         )
         yield Advice("envelope-code-unclear", Severity.WARNING, violation)
-
-
-def _advise_on_misplaced(parts: EnvelopeParts) -> Iterator[Advice]:
-    for name, value in parts.data.items():
-        # A member that `meta` has as well is repeated, not misplaced; `truncated: false` means that nothing is missing.
-        if name not in _BELONGS or _BELONGS[name][0] in parts.meta or (name == "truncated" and value is not True):
-            continue
-        home, confidence = _BELONGS[name]
-        violation = ContractViolation(
-            f"/data/{name}",
-            f"{name} stands under data, where clients take it for payload",
-            f"Move it to meta.{home}, where every client looks for it.",
-            value,
-        )
-        yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation, confidence)
-
-
-def _advise_on_misspelt(parts: EnvelopeParts) -> Iterator[Advice]:
-    for name, _ in string_members(parts.meta):
-        if name not in META.fields and (similar := intended_name(name, META.fields)) is not None:
-            violation = ContractViolation(
-                f"/meta{pointer((name,))}", f"meta has no {name:.80}", f'Did you mean "{similar}"?', name
-            )
-            yield Advice("envelope-metadata-misplaced", Severity.WARNING, violation)
 
 
 def _advise_on_pagination(parts: EnvelopeParts) -> Iterator[Advice]:
@@ -335,7 +325,10 @@ def _advise_on_dropped(parts: EnvelopeParts) -> Iterator[Advice]:
 def _advise_on_hashes(parts: EnvelopeParts) -> Iterator[Advice]:
     hashes = parts.meta["content_archive_hashes"]
     for name, digest in string_members(hashes) if is_object(hashes) else ():
-        if isinstance(digest, str) and digest.strip() and not _is_digest(digest):
+        if not isinstance(digest, str) or not digest.strip():
+            continue
+        algorithm, _, digits = digest.partition(":")
+        if _HEX(digits) is None or len(digits) != _DIGITS.get(algorithm.lower(), len(digits)):
             violation = ContractViolation(
                 f"/meta/content_archive_hashes{pointer((name,))}",
                 f"{describe_value(digest)} is no whole hash, so nobody can verify the archive",
@@ -343,12 +336,6 @@ def _advise_on_hashes(parts: EnvelopeParts) -> Iterator[Advice]:
                 digest,
             )
             yield Advice("envelope-fidelity-unclear", Severity.INFO, violation)
-
-
-def _is_digest(text: str) -> bool:
-    algorithm, _, digits = text.partition(":")
-    wanted = _DIGITS.get(algorithm.lower())
-    return _HEX(digits) is not None and (wanted is None or len(digits) == wanted)
 
 
 def _advise_on_warnings(parts: EnvelopeParts) -> Iterator[Advice]:
@@ -393,19 +380,17 @@ def intended_name(name: str, known: Iterable[str]) -> str | None:
             return None
     for other in known:
         wanted = _split_words(other)
-        if "".join(words) == "".join(wanted) or _are_alike(words, wanted):
+        if "".join(words) == "".join(wanted):
+            return other
+        if len(words) == len(wanted) and all(
+            left == right or _is_slip(left, right) for left, right in zip(words, wanted, strict=True)
+        ):
             return other
     return None
 
 
 def _split_words(name: str) -> list[str]:
     return [word.casefold() for word in _BETWEEN.split(_CAMEL.sub("_", name)) if word]
-
-
-def _are_alike(words: list[str], wanted: list[str]) -> bool:
-    return len(words) == len(wanted) and all(
-        left == right or _is_slip(left, right) for left, right in zip(words, wanted, strict=True)
-    )
 
 
 def _is_slip(left: str, right: str) -> bool:
@@ -449,20 +434,14 @@ def find_sightings(result: object) -> tuple[Sighting, ...]:
     Plain JSON with a `success` key is not one. An object that only resembles an envelope may have another format: it
     counts where another answer of the same tool claims to be an envelope.
     """
-    found: list[Sighting] = []
-    for sighting in _candidates(result) if is_object(result) else ():
-        # Servers send the same object as structured content and as text.
-        if (sighting.claims or sighting.resembles) and not any(_are_equal(sighting, other) for other in found):
-            found.append(sighting)
-    return tuple(found)
-
-
-def _candidates(result: Mapping[str, object]) -> Iterator[Sighting]:
+    if not is_object(result):
+        return ()
+    candidates: list[Sighting] = []
     structured = result.get("structuredContent")
     if is_object(structured):
         wrapped = structured.get("result") if len(structured) == 1 else None
         # Frameworks wrap what a tool without a declared object returns.
-        yield (
+        candidates.append(
             Sighting("/structuredContent/result", wrapped)
             if is_object(wrapped)
             else Sighting("/structuredContent", structured)
@@ -470,14 +449,24 @@ def _candidates(result: Mapping[str, object]) -> Iterator[Sighting]:
     content = result.get("content")
     for index, block in enumerate(content if is_sequence(content) else ()):
         text = block.get("text") if is_object(block) else None
-        if isinstance(text, str) and text.lstrip()[:1] == "{" and '"success"' in text:
-            value = _parse(text)
-            if is_object(value):
-                yield Sighting(f"/content/{index}/text", value)
+        if not isinstance(text, str) or text.lstrip()[:1] != "{" or '"success"' not in text:
+            continue
+        try:
+            parsed: object = orjson.loads(text)
+        except ValueError:
+            continue
+        if is_object(parsed):
+            candidates.append(Sighting(f"/content/{index}/text", parsed))
     meta = result.get("_meta")
     for name, value in string_members(meta) if is_object(meta) else ():
         if is_object(value):
-            yield Sighting(f"/_meta{pointer((name,))}", value)
+            candidates.append(Sighting(f"/_meta{pointer((name,))}", value))
+    found: list[Sighting] = []
+    for sighting in candidates:
+        # Servers send the same object as structured content and as text.
+        if (sighting.claims or sighting.resembles) and not any(_are_equal(sighting, other) for other in found):
+            found.append(sighting)
+    return tuple(found)
 
 
 def _are_equal(left: Sighting, right: Sighting) -> bool:
@@ -486,11 +475,3 @@ def _are_equal(left: Sighting, right: Sighting) -> bool:
     except RecursionError:
         # Nested too deeply to be compared: then both are reported.
         return False
-
-
-def _parse(text: str) -> object:
-    try:
-        value: object = orjson.loads(text)
-    except ValueError:
-        return None
-    return value

@@ -37,7 +37,7 @@ def request_id(value: str) -> Generator[str]:
         >>> response.meta["request_id"]
         'req-7'
     """
-    token = _REQUEST_ID.set(checked_id(value, "request_id"))
+    token = _REQUEST_ID.set(checked_id(value))
     try:
         yield value
     finally:
@@ -72,13 +72,13 @@ def response_contract(value: str) -> Generator[str]:
         _CONTRACT.reset(token)
 
 
-def checked_id(value: object, argument: str) -> str:
-    """`value` if it is a string that is not blank; raises EnvelopeError, naming `argument`, for any other."""
+def checked_id(value: object) -> str:
+    """`value` if it is a string that is not blank; raises EnvelopeError, naming `request_id`, for any other."""
     if not isinstance(value, str):
-        raise EnvelopeTypeError(argument, f"must be a string, not {type(value).__name__}")
+        raise EnvelopeTypeError("request_id", f"must be a string, not {type(value).__name__}")
     if is_blank(value):
-        raise EnvelopeError(argument, "must not be empty")
+        raise EnvelopeError("request_id", "must not be empty")
     if type(value) is str and value.isascii():
         return value
-    text: str = copy_as_json(value, argument)
+    text: str = copy_as_json(value, "request_id")
     return text

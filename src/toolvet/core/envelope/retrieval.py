@@ -100,11 +100,9 @@ def _page(content: object, ids: Sequence[str] | None, *, offset: int, limit: int
         paging["cursor"] = str(following)
     # What surrounded the items comes with the first page.
     rest = {part: parts[part] for part in ("data", "error") if part in parts and not offset and not ids}
-    return success_response(
-        {"items": shown, **rest}, pagination=paging, warning_details=[_warn_of_unknown(missing)] if missing else None
-    )
-
-
-def _warn_of_unknown(missing: Sequence[str]) -> Mapping[str, object]:
-    message = f"{len(missing)} of the ids are not in the archived content"
-    return {"code": "PARTIAL_FAILURE", "message": message, "context": {"unknown_ids": list(missing[:100])}}
+    unknown = {
+        "code": "PARTIAL_FAILURE",
+        "message": f"{len(missing)} of the ids are not in the archived content",
+        "context": {"unknown_ids": missing[:100]},
+    }
+    return success_response({"items": shown, **rest}, pagination=paging, warning_details=[unknown] if missing else None)

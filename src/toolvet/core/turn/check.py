@@ -9,7 +9,7 @@ The table `wording.toml` is beside the checks of answers.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from re import Pattern as Regex
 from types import MappingProxyType
@@ -115,7 +115,12 @@ class AnswerCheck:
         self.strict = strict
         self.custom = read_custom_patterns(custom_patterns, replace=replace_patterns)
         self.languages = known_languages(languages)
-        self.packs = _pack_phrases(packs)
+        self.packs: SignalPhrases | None = None
+        if packs is not None:
+            # It brings the reader of phrase files, which takes 3 ms.
+            from toolvet.core.checks.answer.packs import pack_phrases  # noqa: PLC0415
+
+            self.packs = pack_phrases(packs)
         self.rules = own_rules(exceptions, weights)
         self.threshold = checked_threshold(threshold, strict=strict)
 
@@ -286,15 +291,6 @@ def checked_text(text: object) -> str:
     raise TypeError(f"the text of an answer must be a str (or None), not {type(text).__name__}{hint}")
 
 
-def _pack_phrases(packs: Iterable[str] | None) -> SignalPhrases | None:
-    if packs is None:
-        return None
-    # It brings the reader of phrase files, which takes 3 ms.
-    from toolvet.core.checks.answer.packs import pack_phrases  # noqa: PLC0415
-
-    return pack_phrases(packs)
-
-
 def known_languages(languages: Iterable[str] | None) -> frozenset[str] | None:
     """Return the languages as a set. Raises `BadOption`, which names the known ones, for one without phrases."""
     if languages is None:
@@ -437,9 +433,10 @@ def wording() -> dict[str, SignalWording]:
 
 def reason(signals: Sequence[FailureSignal], score: float, *, escalate: bool) -> str:
     """Why an answer should or need not be looked at, in a sentence."""
-    names = list(dict.fromkeys(words_of(signal, "name") for signal in signals))
+    *names, last = dict.fromkeys(words_of(signal, "name") for signal in signals)
     quoted = quote(signals[0].evidence)
-    found = f"Detected {_joined(names)}" + (f' ("{quoted}")' if quoted else "")
+    named = f"{', '.join(names)} and {last}" if names else last
+    found = f"Detected {named}" + (f' ("{quoted}")' if quoted else "")
     return f"{found}; escalation {'recommended' if escalate else 'not needed'} (score {score:g})."
 
 
@@ -455,12 +452,12 @@ def advice(signals: Sequence[FailureSignal]) -> list[str]:
 
 def action_of(signals: Sequence[FailureSignal]) -> Action:
     """What to do with an answer that has these signals: the action of the gravest one, which is the first."""
-    return next((action for action in map(_action, signals) if action is not None), Action.RETRY)
-
-
-def _action(signal: FailureSignal) -> Action | None:
-    own = _of_label(signal)
-    return (own.action if own is not None else None) or wording()[signal.type.value].action
+    for signal in signals:
+        own = _of_label(signal)
+        action = (own.action if own is not None else None) or wording()[signal.type.value].action
+        if action is not None:
+            return action
+    return Action.RETRY
 
 
 def _sentences(signals: Sequence[FailureSignal], what: str) -> list[str]:
@@ -498,10 +495,6 @@ def quote(words: str) -> str:
     return line if len(line) <= _LONGEST_QUOTE else f"{line[: _LONGEST_QUOTE - 1].rstrip()}…"
 
 
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 _MOST_TOOLS = 5  # Named in one sentence.
 _LONGEST_NAME = 60
 _LONGEST_QUESTION = 200
@@ -527,26 +520,22 @@ def regeneration_advice(
     if not sentences:
         return None
     if calls:
-        sentences += _on_calls(calls)
+        # Loaded only when calls are given (start-up time).
+        from toolvet.core.messages import read_calls  # noqa: PLC0415
+        from toolvet.core.turn.grounding.outcome import outcome_of  # noqa: PLC0415
+
+        outcomes = [outcome_of(call) for call in read_calls(calls)]
+        # A call that was corrected and made again did what it was for.
+        last = {each.call.name: each for each in outcomes}
+        outcomes = [each for each in outcomes if each.failed is not True or last[each.call.name] is each]
+        for key, failed in (("returned", False), ("failed", True)):
+            named = dict.fromkeys(
+                each.call.name[:_LONGEST_NAME] for each in outcomes if each.call.name and each.failed is failed
+            )
+            if named:
+                sentences.append(turn_words(key).replace("{tools}", ", ".join(list(named)[:_MOST_TOOLS])))
     asked = " ".join((question or "").split())
     if asked:
         shown = asked if len(asked) <= _LONGEST_QUESTION else f"{asked[: _LONGEST_QUESTION - 1].rstrip()}…"
         sentences.append(turn_words("question").replace("{question}", shown))
     return " ".join(sentences)
-
-
-def _on_calls(calls: Sequence[object]) -> Iterator[str]:
-    # Loaded only when calls are given (start-up time).
-    from toolvet.core.messages import read_calls  # noqa: PLC0415
-    from toolvet.core.turn.grounding.outcome import outcome_of  # noqa: PLC0415
-
-    outcomes = [outcome_of(call) for call in read_calls(calls)]
-    # A call that was corrected and made again did what it was for.
-    last = {each.call.name: each for each in outcomes}
-    outcomes = [each for each in outcomes if each.failed is not True or last[each.call.name] is each]
-    for key, failed in (("returned", False), ("failed", True)):
-        named = dict.fromkeys(
-            each.call.name[:_LONGEST_NAME] for each in outcomes if each.call.name and each.failed is failed
-        )
-        if named:
-            yield turn_words(key).replace("{tools}", ", ".join(list(named)[:_MOST_TOOLS]))

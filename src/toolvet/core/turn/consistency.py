@@ -123,7 +123,11 @@ def _found(turns: list[Turn], first: int, embedder: Embedder, same_question: flo
     for later in range(1, len(turns)):
         for earlier in range(later - 1, -1, -1):
             alike = similarity(asked[earlier], asked[later])
-            if alike < same_question or not _same_values(turns[earlier].question, turns[later].question):
+            if alike < same_question:
+                continue
+            one, two = turns[earlier].question, turns[later].question
+            # Flights on Monday are not flights on Friday.
+            if _numbers(one) != _numbers(two) or _names(one) != _names(two):
                 continue
             clash = _clash(turns[earlier], turns[later], embedder)
             if clash is not None:
@@ -138,11 +142,6 @@ def _found(turns: list[Turn], first: int, embedder: Embedder, same_question: flo
                     alike=round(min(1.0, alike), 4),
                 )
                 break
-
-
-def _same_values(one: str, two: str) -> bool:
-    """Whether two questions ask about the same numbers and names: flights on Monday are not flights on Friday."""
-    return _numbers(one) == _numbers(two) and not (_names(one) ^ _names(two))
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -350,19 +349,17 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
         raise EmbedderFailed(f"The embedding model failed: {type(error).__name__}: {error}") from error
     if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
         raise EmbedderFailed("The embedding model did not give one vector of the same length for each text.")
-    return [_unit(vector) for vector in vectors]
+    units: list[list[float]] = []
+    for vector in vectors:
+        length = math.sqrt(sum(map(mul, vector, vector)))
+        usable = length and math.isfinite(length)
+        units.append([value / length for value in vector] if usable else [0.0] * len(vector))
+    return units
 
 
 def similarity(one: Vector, two: Vector) -> float:
     """The cosine of two unit vectors, -1 to 1."""
     return math.fsum(map(mul, one, two))
-
-
-def _unit(vector: list[float]) -> list[float]:
-    length = math.sqrt(sum(map(mul, vector, vector)))
-    if not length or not math.isfinite(length):
-        return [0.0] * len(vector)
-    return [value / length for value in vector]
 
 
 _SENTENCE = re.compile(r"(?:[^.!?。\uff01\uff1f؟।\n]|[.!?](?=\S))+[.!?。\uff01\uff1f؟।]*")

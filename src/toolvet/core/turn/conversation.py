@@ -1,6 +1,7 @@
 """`check_conversation`: judges all of a conversation: arguments, results and answers, turn by turn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Unpack, cast
 
 import msgspec
@@ -113,16 +114,19 @@ class ConversationCheck:
 
     def __call__(self, messages: object) -> ConversationVerdict:
         """Judge one conversation; see `check_conversation`."""
-        tools = self._tools if self._tools is not None else _by_name(_tools_beside(messages))
-        return ConversationVerdict(tuple(self._turn(each, tools) for each in turns(messages)))
-
-    def _turn(self, turn: Turn, tools: Mapping[str, object]) -> TurnVerdict:
-        quality = None
-        if turn.answer is not None:
-            quality = self._answers(
-                turn.answer, calls=turn.calls, question=turn.context, finish_reason=turn.finish_reason
-            )
-        return TurnVerdict(turn, quality, tuple(self._call(call, tools) for call in turn.calls))
+        tools = self._tools
+        if tools is None:
+            beside = members(messages)
+            tools = _by_name(beside.get("tools", members(beside.get("toolConfig")).get("tools", ())))
+        verdicts: list[TurnVerdict] = []
+        for turn in turns(messages):
+            quality = None
+            if turn.answer is not None:
+                quality = self._answers(
+                    turn.answer, calls=turn.calls, question=turn.context, finish_reason=turn.finish_reason
+                )
+            verdicts.append(TurnVerdict(turn, quality, tuple(self._call(call, tools) for call in turn.calls)))
+        return ConversationVerdict(tuple(verdicts))
 
     def _call(self, call: ToolCall, tools: Mapping[str, object]) -> CallVerdict:
         tool = tools.get(call.name)
@@ -135,7 +139,12 @@ class ConversationCheck:
             response = as_response(call.result)
             if call.failed and is_object(response):
                 response = {**response, "isError": True}
-            verdict = self._results({"name": call.name} if tool is None else tool, _sent(call), response)
+            sent: object = call.arguments
+            if isinstance(sent, str):
+                # Some APIs write the arguments as JSON in a text.
+                with suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                    sent = msgspec.json.decode(sent)
+            verdict = self._results({"name": call.name} if tool is None else tool, sent, response)
         return CallVerdict(call, report, verdict)
 
 
@@ -171,33 +180,19 @@ def check_conversation(
     return ConversationCheck(tools=tools, answers=AnswerCheck(**options))(messages)
 
 
-def _sent(call: ToolCall) -> object:
-    """The arguments of a call; some APIs write them as JSON in a text."""
-    if not isinstance(call.arguments, str):
-        return call.arguments
-    try:
-        value: object = msgspec.json.decode(call.arguments)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return call.arguments
-    return value
-
-
-def _tools_beside(messages: object) -> object:
-    beside = members(messages)
-    return beside.get("tools", members(beside.get("toolConfig")).get("tools", ()))
-
-
 def _by_name(tools: object) -> dict[str, object]:
-    """The definitions by the name of their tool."""
-    return {name: tool for tool in _definitions(tools) if (name := view_of(tool).name)}
+    """The definitions by the name of their tool.
 
-
-def _definitions(tools: object) -> Iterator[object]:
-    """Each definition: of a list, of a `tools/list` result, or of one that holds several, as Gemini writes them."""
+    They come as a list, as a `tools/list` result, or in one definition that holds several, as Gemini writes them.
+    """
     listed = members(tools).get("tools", tools)
     found = cast("Sequence[object]", listed) if isinstance(listed, list | tuple) else [listed]
+    named: dict[str, object] = {}
     for tool in found[:_MOST_TOOLS]:
         held = members(tool)
         inner = held.get("functionDeclarations", held.get("function_declarations"))
         spec = held.get("toolSpec")
-        yield from elements(inner) if inner is not None else [tool if spec is None else spec]
+        for definition in elements(inner) if inner is not None else (tool if spec is None else spec,):
+            if name := view_of(definition).name:
+                named[name] = definition
+    return named

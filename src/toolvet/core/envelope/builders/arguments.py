@@ -66,7 +66,7 @@ def start_meta(meta: Mapping[str, object] | None, request_id: str | None) -> dic
         check_shape(META, built, "meta")
     chosen = request_id if request_id is not None else built.get("request_id") or current_request_id()
     if chosen is not None:
-        built["request_id"] = checked_id(chosen, "request_id")
+        built["request_id"] = checked_id(chosen)
     return built
 
 
@@ -114,9 +114,20 @@ def copy_rate_limit(value: object) -> dict[str, Any]:
     if not _is_mapping(value):
         raise EnvelopeTypeError("rate_limit", f"must be an object (a dict), not {type(value).__name__}")
     reset = value.get("reset_at")
-    if reset is not None and not isinstance(reset, str):
-        value = {**value, "reset_at": _format_moment(reset)}
-    return copy_meta_object("rate_limit", value)
+    if reset is None or isinstance(reset, str):
+        return copy_meta_object("rate_limit", value)
+    if isinstance(reset, datetime):
+        if reset.tzinfo is None:
+            raise EnvelopeError("rate_limit/reset_at", "has no time zone: say which one, such as datetime.UTC")
+        moment = reset.astimezone(UTC)
+    elif isinstance(reset, int | float) and not isinstance(reset, bool):
+        try:
+            moment = datetime.fromtimestamp(reset, UTC)
+        except (ValueError, OverflowError, OSError):
+            raise EnvelopeError("rate_limit/reset_at", f"is no moment in epoch seconds: {reset!r:.40}") from None
+    else:
+        raise EnvelopeTypeError("rate_limit/reset_at", f"must be a string or epoch seconds, not {type(reset).__name__}")
+    return copy_meta_object("rate_limit", {**value, "reset_at": moment.isoformat().replace("+00:00", "Z")})
 
 
 def copy_meta_object(name: str, value: object) -> dict[str, Any]:
@@ -178,31 +189,11 @@ def build_fidelity(
 
 def _checked_iterable(value: object, argument: str) -> Iterable[object]:
     """`value` if it is an iterable of items; a string or an object is a single item and is refused."""
-    if isinstance(value, str | bytes) or _is_mapping(value) or not _is_iterable(value):
+    if isinstance(value, str | bytes) or _is_mapping(value) or not isinstance(value, Iterable):
         raise EnvelopeTypeError(argument, f"must be a list, not {type(value).__name__}")
-    return value
+    return cast("Iterable[object]", value)
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
     # The first question spares most calls the second, which is slow.
     return type(value) is dict or isinstance(value, Mapping)
-
-
-def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable)
-
-
-def _format_moment(value: object) -> str:
-    """A moment as RFC 3339 writes it, in UTC."""
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise EnvelopeError("rate_limit/reset_at", "has no time zone: say which one, such as datetime.UTC")
-        moment = value.astimezone(UTC)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            moment = datetime.fromtimestamp(value, UTC)
-        except (ValueError, OverflowError, OSError):
-            raise EnvelopeError("rate_limit/reset_at", f"is no moment in epoch seconds: {value!r:.40}") from None
-    else:
-        raise EnvelopeTypeError("rate_limit/reset_at", f"must be a string or epoch seconds, not {type(value).__name__}")
-    return moment.isoformat().replace("+00:00", "Z")

@@ -349,7 +349,7 @@ def internal_error(
         >>> internal_error(request_id="req_7").data["remediation"]
         'Please try again. If the problem persists, contact support and mention the request ID req_7.'
     """
-    known = current_request_id() if request_id is None else checked_id(request_id, "request_id")
+    known = current_request_id() if request_id is None else checked_id(request_id)
     mention = "" if known is None else f" and mention the request ID {known}"
     return error_response(
         message,

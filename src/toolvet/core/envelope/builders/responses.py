@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from toolvet.core.causes import ErrorType, causes
 from toolvet.core.envelope.builders.arguments import (
@@ -161,8 +161,11 @@ def error_response(
     if remediation:
         context["remediation"] = copy_text(remediation, "remediation")
     known = copy_object(details, "details") if details else context.get("details", {})
-    if errors is not None or help_url is not None or domain is not None:
-        known = known | _further_details(errors, help_url, domain)
+    if errors is not None and (listed := copy_field_errors(errors)):
+        known["errors"] = listed
+    for name, text in (("help_url", help_url), ("domain", domain)):
+        if text is not None:
+            known[name] = copy_text(text, name)
     if known:
         context["details"] = known
     if retry_after_seconds is not None:
@@ -194,16 +197,3 @@ def _complete_codes(code: object, kind: object) -> tuple[str, str]:
         violation = contradiction(own_code, own_type, documented)
         raise EnvelopeError("error_type", f"contradicts error_code: {violation.problem}. {violation.remedy}")
     return own_code, own_type
-
-
-def _further_details(
-    errors: Iterable[FieldError | Mapping[str, object]] | None, help_url: str | None, domain: str | None
-) -> dict[str, Any]:
-    details: dict[str, Any] = {}
-    if errors is not None and (listed := copy_field_errors(errors)):
-        details["errors"] = listed
-    if help_url is not None:
-        details["help_url"] = copy_text(help_url, "help_url")
-    if domain is not None:
-        details["domain"] = copy_text(domain, "domain")
-    return details

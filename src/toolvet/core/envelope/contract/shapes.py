@@ -201,26 +201,23 @@ class Members(msgspec.Struct, frozen=True):
             return
         for name in self.required:
             if name not in value:
-                field = self.fields[name]
+                wanted = self.fields[name]
                 yield ContractViolation(
-                    f"{pointer}/{name}", f"{name} is missing", field.remedy or f"Add {name}. {field.about}"
+                    f"{pointer}/{name}", f"{name} is missing", wanted.remedy or f"Add {name}. {wanted.about}"
                 )
         named = dict(string_members(value))
         if len(named) < len(value):
             yield ContractViolation(pointer, "a key is no string", "Use strings as keys; JSON knows no others.", value)
         for name, member in named.items():
-            yield from self._member(name, member, pointer)
-
-    def _member(self, name: str, member: object, pointer: str) -> Iterator[ContractViolation]:
-        field, place = self.fields.get(name), pointer + pointer_of((name,))
-        shape = self.others if field is None else field.shape
-        if shape is None:
-            yield ContractViolation(
-                place, f"{name:.80} has no place here", f"Only {_join_names(self.fields)} may stand here."
-            )
-            return
-        for violation in shape.violations(member, place):
-            yield violation._replace(remedy=field.remedy) if field is not None and field.remedy else violation
+            field, place = self.fields.get(name), pointer + pointer_of((name,))
+            shape = self.others if field is None else field.shape
+            if shape is None:
+                *first, last = self.fields
+                allowed = f"{', '.join(first)} and {last}" if first else last
+                yield ContractViolation(place, f"{name:.80} has no place here", f"Only {allowed} may stand here.")
+                continue
+            for violation in shape.violations(member, place):
+                yield violation._replace(remedy=field.remedy) if field is not None and field.remedy else violation
 
     def schema(self) -> JsonSchema:
         """`properties`, `required` and `additionalProperties`."""
@@ -298,8 +295,3 @@ def describe_value(value: object) -> str:
             return "an object"
         case _:
             return f"a {type(value).__name__}"
-
-
-def _join_names(names: Mapping[str, object]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -110,7 +110,6 @@ ENVELOPE: Final = Members(
         "error": Field(
             Either(Text(), Null(), "a sentence that says what went wrong, or null on success"),
             "What went wrong, for people; null on success.",
-            "",
         ),
         "meta": Field(META, "Everything about the response that is not its payload."),
     },
@@ -189,21 +188,24 @@ def _if_success(success: Literal["true", "false"], then: Mapping[str, object]) -
     }
 
 
-def _type_rule(kind: ErrorType) -> JsonSchema:
-    codes = [code.value for code in ErrorCode if code.error_type is kind]
-    return {
-        "if": {"properties": {"error_code": {"enum": codes}}, "required": ["error_code"]},
+# Each documented code belongs to one type.
+_TYPE_RULES: Final = [
+    {
+        "if": {
+            "properties": {"error_code": {"enum": [code.value for code in ErrorCode if code.error_type is kind]}},
+            "required": ["error_code"],
+        },
         "then": {"properties": {"error_type": {"const": kind.value}}},
     }
-
-
+    for kind in ErrorType
+]
 CONDITIONS: Final = (
     Condition("envelope-contradiction", _if_success("true", {"error": {"type": "null"}}), _check_success_without_error),
     Condition("envelope-malformed", _if_success("false", {"error": {"type": "string"}}), _check_failure_with_message),
     Condition("envelope-malformed", _if_success("false", {"data": FAILURE.schema()}), _check_fields_of_failure),
     Condition(
         "envelope-contradiction",
-        _if_success("false", {"data": {"allOf": [_type_rule(kind) for kind in ErrorType]}}),
+        _if_success("false", {"data": {"allOf": _TYPE_RULES}}),
         _check_type_of_code,
     ),
     Condition(

@@ -138,18 +138,17 @@ class FitStates:
     def total_length(self, state: int) -> int:
         """The length that the items of a state add to a response with empty lists, commas included."""
         while len(self._totals) <= state:
-            self._totals.append(self._totals[-1] + self._next_cost(len(self._totals) - 1))
+            index, count = len(self._totals) - 1, len(self._items.values)
+            if index < count:
+                number = self._items.order[index]
+                item = self._items.values[number]
+                self._short.append(item if self._shorten is None else self._shorten(number))
+                cost = self._cost(self._short[-1]) + 1
+            else:
+                number = self._items.order[index - count]
+                cost = self._cost(self._items.values[number]) - self._cost(self._short[index - count])
+            self._totals.append(self._totals[-1] + cost)
         return self._totals[state]
-
-    def _next_cost(self, index: int) -> int:
-        count = len(self._items.values)
-        if index >= count:
-            number = self._items.order[index - count]
-            return self._cost(self._items.values[number]) - self._cost(self._short[index - count])
-        number = self._items.order[index]
-        item = self._items.values[number]
-        self._short.append(item if self._shorten is None else self._shorten(number))
-        return self._cost(self._short[-1]) + 1
 
     def _cost(self, value: Any) -> int:
         return self._measure(encode_json(value))
@@ -255,8 +254,20 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
         if listed >= 0 and task.archive is None:
             return _build_response(task, attempt, draft, listed)
         if listed >= 0 and task.archive is not None:
+            # Each item that was dropped or shortened, by its id, and the rest if that was cut.
+            items, kept = attempt.items, states.kept_items(state)
+            missing = {
+                name: value
+                for number, (name, value) in enumerate(zip(items.ids, items.values, strict=True))
+                if kept.get(number, _ABSENT) is not value
+            }
+            content: dict[str, Any] = {"items": missing}
+            if attempt.most is not None:
+                content["data"] = items.with_only(task.response.data, {})
+                if task.response.error is not None:
+                    content["error"] = task.response.error
             try:
-                content_hash = task.archive.put(_left_out(task, attempt, states.kept_items(state)))
+                content_hash = task.archive.put(content)
             except ArchiveError:
                 # A full or broken archive must not prevent the answer, which gets shorter without the hash.
                 return fit_by(msgspec.structs.replace(task, archive=None), attempt)
@@ -266,22 +277,6 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
                 return response
         state, stride = state - stride, stride * 2
     return None
-
-
-def _left_out(task: FitTask, attempt: FitAttempt, kept: Mapping[int, Any]) -> dict[str, Any]:
-    """The content for the archive: each item that was dropped or shortened, by its id, and the rest if that was cut."""
-    items = attempt.items
-    missing = {
-        name: value
-        for number, (name, value) in enumerate(zip(items.ids, items.values, strict=True))
-        if kept.get(number, _ABSENT) is not value
-    }
-    content: dict[str, Any] = {"items": missing}
-    if attempt.most is not None:
-        content["data"] = items.with_only(task.response.data, {})
-        if task.response.error is not None:
-            content["error"] = task.response.error
-    return content
 
 
 def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
@@ -315,7 +310,21 @@ def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: i
     context: dict[str, object] = {**draft.counts, "reason": task.reason}
     if listed < len(draft.dropped):
         context["unlisted_count"] = len(draft.dropped) - listed
-    warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": _describe(attempt, draft), "context": context}
+    counts = draft.counts
+    parts: list[str] = []
+    if counts.get("dropped_count"):
+        parts.append(f"{counts['dropped_count']} of {counts['total_count']} items omitted")
+    elif attempt.bare is not None:
+        parts.append("All content omitted")
+    if attempt.level == ContentFidelity.REFERENCE_ONLY and counts.get("kept_count"):
+        parts.append(f"{counts['kept_count']} items reduced to references")
+    if counts.get("shortened_count"):
+        parts.append(f"{counts['shortened_count']} items shortened")
+    if counts.get("shortened_texts"):
+        parts.append("long texts cut")
+    summary = ", ".join(parts) or "Content shortened"
+    message = f"{summary[0].upper()}{summary[1:]} to fit the size limit"
+    warning = {"code": WarningCode.CONTENT_TRUNCATED, "message": message, "context": context}
     hashes = dict(meta.get("content_archive_hashes", {}))
     if draft.content_hash is not None and task.archive is not None:
         hashes[task.archive.name] = draft.content_hash
@@ -333,23 +342,6 @@ def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: i
 def _encode(response: Envelope) -> bytes:
     # Always the envelope, which is longer than the bare payload of v1.
     return encode_json(msgspec.structs.asdict(response))
-
-
-def _describe(attempt: FitAttempt, draft: _Draft) -> str:
-    counts = draft.counts
-    parts: list[str] = []
-    if counts.get("dropped_count"):
-        parts.append(f"{counts['dropped_count']} of {counts['total_count']} items omitted")
-    elif attempt.bare is not None:
-        parts.append("All content omitted")
-    if attempt.level == ContentFidelity.REFERENCE_ONLY and counts.get("kept_count"):
-        parts.append(f"{counts['kept_count']} items reduced to references")
-    if counts.get("shortened_count"):
-        parts.append(f"{counts['shortened_count']} items shortened")
-    if counts.get("shortened_texts"):
-        parts.append("long texts cut")
-    summary = ", ".join(parts) or "Content shortened"
-    return f"{summary[0].upper()}{summary[1:]} to fit the size limit"
 
 
 def largest_fitting(fits: Callable[[int], bool], start: int, top: int) -> int:

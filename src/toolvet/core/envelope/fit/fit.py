@@ -21,7 +21,6 @@ from toolvet.core.envelope.fit.items import (
 )
 from toolvet.core.envelope.json_copy import copy_as_json, encode_json
 from toolvet.core.envelope.response import Envelope
-from toolvet.core.json_value import Path
 from toolvet.errors import EnvelopeError
 
 # Lists, lists inside of their items, and once more.
@@ -90,22 +89,19 @@ def fit_response(
         seen=[size],
     )
     payload = response.data
-    # A generator: the inner lists are looked for only where shortening the outer ones was not enough.
-    batches = (find_items(payload, paths, key, importance) for paths in _groups_of_lists(payload, lists))
+    # Generators: the inner lists are looked for only where shortening the outer ones was not enough.
+    groups = (
+        (outer_lists(payload, depth) for depth in range(1, _DEEPEST_LISTS + 1))
+        if lists is None
+        else iter([named_lists(payload, lists)])
+    )
+    batches = (find_items(payload, paths, key, importance) for paths in groups)
     name = key if isinstance(key, str) else "id"
     for attempt in _attempts(response, batches, summarise, name):
         fitted = fit_by(task, attempt)
         if fitted is not None:
             return fitted
     raise EnvelopeError("budget", f"must be at least {min(task.seen)} for this response, not {limit}")
-
-
-def _groups_of_lists(payload: Mapping[str, Any], lists: Sequence[str] | None) -> Iterator[tuple[Path, ...]]:
-    if lists is not None:
-        yield named_lists(payload, lists)
-        return
-    for depth in range(1, _DEEPEST_LISTS + 1):
-        yield outer_lists(payload, depth)
 
 
 def _attempts(

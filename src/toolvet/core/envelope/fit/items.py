@@ -74,7 +74,18 @@ def find_items(
         shares = [(position + 1) / len(array) for array in arrays for position in range(len(array))]
         order.sort(key=shares.__getitem__)
     if importance is not None:
-        weights = [_weight(value, importance, number, place_of) for number, value in enumerate(values)]
+        weights: list[float] = []
+        for number, value in enumerate(values):
+            weight: Any = _member(value, importance) if isinstance(importance, str) else importance(value)
+            is_number = isinstance(weight, int | float)
+            if isinstance(importance, str):
+                # An item without a weight is the least important.
+                weights.append(weight if is_number and not isinstance(weight, bool) else -math.inf)
+            elif is_number and not math.isnan(weight):
+                weights.append(weight)
+            else:
+                place = place_of(number)
+                raise EnvelopeTypeError("importance", f"must give a number, not {weight!r:.40} for data{place}")
         order.sort(key=weights.__getitem__, reverse=True)
     return PayloadItems(lists=tuple(lists), values=values, homes=homes, ids=ids, order=order)
 
@@ -100,17 +111,6 @@ def _ids(values: Sequence[Any], key: str | Callable[[Any], object], place_of: Ca
     return tuple(ids)
 
 
-def _weight(value: Any, importance: str | Callable[[Any], float], number: int, place_of: Callable[[int], str]) -> float:
-    if isinstance(importance, str):
-        given = _member(value, importance)
-        # An item without a weight is the least important.
-        return -math.inf if isinstance(given, bool) or not isinstance(given, int | float) else given
-    found: Any = cast("Callable[[Any], Any]", importance)(value)
-    if not isinstance(found, int | float) or math.isnan(found):
-        raise EnvelopeTypeError("importance", f"must give a number, not {found!r:.40} for data{place_of(number)}")
-    return found
-
-
 def _member(value: object, name: str) -> object:
     return value.get(name) if is_object(value) else None
 
@@ -134,12 +134,19 @@ def _arrays(value: object, path: Path, depth: int) -> Iterator[Path]:
             yield from _arrays(member, (*path, name), depth)
 
 
-def named_lists(payload: Mapping[str, Any], pointers: Sequence[str]) -> tuple[Path, ...]:
+def named_lists(payload: Mapping[str, Any], pointers: Sequence[object]) -> tuple[Path, ...]:
     """The arrays at these JSON Pointers. Raises EnvelopeError for a pointer to no array, or to one inside another."""
     found: list[Path] = []
     for place in pointers:
-        path = _path(payload, place)
-        if not path or not isinstance(at(payload, path), list):
+        if not isinstance(place, str):
+            raise EnvelopeTypeError("lists", f"must be JSON Pointers, not {type(place).__name__}")
+        path: Path = ()
+        value: object = payload
+        for name in pointer_steps(place):
+            part: str | int = int(name) if is_sequence(value) and name.isdecimal() and name.isascii() else name
+            path = (*path, part)
+            value = at(value, (part,))
+        if not path or not place.startswith("/") or not isinstance(value, list):
             raise EnvelopeError("lists", f"must be JSON Pointers to arrays of data, which {place!r:.80} is not")
         for other in found:
             shorter = min(len(path), len(other))
@@ -147,18 +154,6 @@ def named_lists(payload: Mapping[str, Any], pointers: Sequence[str]) -> tuple[Pa
                 raise EnvelopeError("lists", f"must not name an array inside another: {pointer(other)} and {place}")
         found.append(path)
     return tuple(path for path in found if at(payload, path))
-
-
-def _path(payload: object, place: object) -> Path:
-    if not isinstance(place, str):
-        raise EnvelopeTypeError("lists", f"must be JSON Pointers, not {type(place).__name__}")
-    path: list[str | int] = []
-    value: object = payload
-    for name in pointer_steps(place):
-        part: str | int = int(name) if is_sequence(value) and name.isdecimal() and name.isascii() else name
-        path.append(part)
-        value = at(value, (part,))
-    return tuple(path) if place.startswith("/") else ()
 
 
 def at(value: Any, path: Path) -> Any:
@@ -177,7 +172,12 @@ ELLIPSIS: Final = "…"
 def cut_texts(value: object, most: int) -> object:
     """A copy in which no text has more than `most` characters; the very same value where no text is longer."""
     if isinstance(value, str):
-        return value if len(value) <= most else _cut(value, most)
+        if len(value) <= most:
+            return value
+        # Up to the end of a word, if one ends in the last fifth.
+        start = value[: most - 1]
+        words, blank, rest = start.rpartition(" ")
+        return (words if blank and len(rest) < most // 5 else start).rstrip() + ELLIPSIS
     if is_sequence(value):
         items = [cut_texts(item, most) for item in value]
         return items if any(map(operator.is_not, items, value)) else value
@@ -185,13 +185,6 @@ def cut_texts(value: object, most: int) -> object:
         members = {name: cut_texts(member, most) for name, member in value.items()}
         return members if any(members[name] is not member for name, member in value.items()) else value
     return value
-
-
-def _cut(text: str, most: int) -> str:
-    """The first `most` characters with an ellipsis, up to the end of a word if one ends in their last fifth."""
-    start = text[: most - 1]
-    words, blank, rest = start.rpartition(" ")
-    return (words if blank and len(rest) < most // 5 else start).rstrip() + ELLIPSIS
 
 
 def find_long_texts(value: object, most: int, place: str = "") -> Iterator[str]:

@@ -39,20 +39,18 @@ def to_jsonapi(response: Envelope | Mapping[str, object]) -> Document:
     extensions = failure.extensions()
     if failure.errors:
         extensions["message"] = failure.message
-        objects = [{**common, **_error_object(error)} for error in failure.errors]
+        objects: list[Document] = []
+        for error in failure.errors:
+            parts = dict(error)
+            made: Document = {**common, "detail": parts.pop("message")}
+            if isinstance(parts.get("pointer"), str):
+                made["source"] = {"pointer": parts.pop("pointer")}
+            elif isinstance(parts.get("field"), str):
+                made["source"] = {"parameter": parts.pop("field")}
+            objects.append({**made, "meta": parts} if parts else made)
     else:
         objects = [{**common, "detail": failure.message}]
     return {"errors": objects, "meta": extensions}
-
-
-def _error_object(error: Mapping[str, object]) -> Document:
-    parts = dict(error)
-    made: Document = {"detail": parts.pop("message")}
-    if isinstance(parts.get("pointer"), str):
-        made["source"] = {"pointer": parts.pop("pointer")}
-    elif isinstance(parts.get("field"), str):
-        made["source"] = {"parameter": parts.pop("field")}
-    return {**made, "meta": parts} if parts else made
 
 
 def from_jsonapi(document: Mapping[str, object]) -> Envelope:
@@ -83,10 +81,25 @@ def from_jsonapi(document: Mapping[str, object]) -> Envelope:
     kind = kind_of_code(code, kind)
     message = text_or_none(meta.get("message")) if is_object(meta) else None
     failure = Failure(message=message or _message_of(first) or kind.headline, code=code, kind=kind.value)
-    failure.help_url = _link(first)
+    links = first.get("links")
+    # `type` is about this kind of error, `about` about this one: a string or a link object.
+    for name in ("type", "about"):
+        link = links.get(name) if is_object(links) else None
+        failure.help_url = failure.help_url or text_or_none(link.get("href") if is_object(link) else link)
     failure.take_extensions(meta)
     if message is not None or len(objects) > 1 or is_object(first.get("source")):
-        failure.errors = [_field_error(item, first) for item in objects]
+        failure.errors = []
+        for item in objects:
+            about, source = item.get("meta"), item.get("source")
+            error: Document = dict(about) if is_object(about) else {}
+            for theirs, name in (("pointer", "pointer"), ("parameter", "field"), ("header", "field")):
+                place = source.get(theirs) if is_object(source) else None
+                if isinstance(place, str):
+                    error[name] = place
+            if item.get("code") != first.get("code") and isinstance(item.get("code"), str):
+                error.setdefault("reason", item["code"])
+            error["message"] = _message_of(item) or "invalid"
+            failure.errors.append(error)
     elif text_or_none(first.get("id")) is not None and failure.request_id is None:
         failure.request_id = text_or_none(first.get("id"))
     return failure.to_envelope()
@@ -94,27 +107,3 @@ def from_jsonapi(document: Mapping[str, object]) -> Envelope:
 
 def _message_of(error: Mapping[str, object]) -> str | None:
     return text_or_none(error.get("detail")) or text_or_none(error.get("title"))
-
-
-def _link(error: Mapping[str, object]) -> str | None:
-    """The link `type` (about this kind of error) or else `about` (about this error): a string or a link object."""
-    links = error.get("links")
-    for name in ("type", "about"):
-        link = links.get(name) if is_object(links) else None
-        found = text_or_none(link.get("href") if is_object(link) else link)
-        if found is not None:
-            return found
-    return None
-
-
-def _field_error(error: Mapping[str, object], first: Mapping[str, object]) -> Document:
-    meta, source = error.get("meta"), error.get("source")
-    parts: Document = dict(meta) if is_object(meta) else {}
-    for theirs, ours in (("pointer", "pointer"), ("parameter", "field"), ("header", "field")):
-        place = source.get(theirs) if is_object(source) else None
-        if isinstance(place, str):
-            parts[ours] = place
-    if error.get("code") != first.get("code") and isinstance(error.get("code"), str):
-        parts.setdefault("reason", error["code"])
-    parts["message"] = _message_of(error) or "invalid"
-    return parts

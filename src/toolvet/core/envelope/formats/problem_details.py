@@ -70,18 +70,17 @@ def to_problem_details(response: Envelope | Mapping[str, object]) -> Document:
         document["instance"] = details.pop("instance")
     document["code"] = failure.code
     if failure.errors:
-        document["errors"] = [_problem_error(error) for error in failure.errors]
+        errors: list[Document] = []
+        for error in failure.errors:
+            parts = dict(error)
+            made: Document = {"detail": parts.pop("message")}
+            pointer = parts.pop("pointer", None)
+            if isinstance(pointer, str):
+                made["pointer"] = f"#{pointer}"
+            errors.append(made | parts)
+        document["errors"] = errors
     failure.details = details
     return document | failure.extensions()
-
-
-def _problem_error(error: Mapping[str, object]) -> Document:
-    parts = dict(error)
-    made: Document = {"detail": parts.pop("message")}
-    pointer = parts.pop("pointer", None)
-    if isinstance(pointer, str):
-        made["pointer"] = f"#{pointer}"
-    return made | parts
 
 
 def from_problem_details(document: Mapping[str, object]) -> Envelope:
@@ -116,13 +115,22 @@ def from_problem_details(document: Mapping[str, object]) -> Envelope:
         kind=kind.value,
         help_url=link,
     )
-    errors = parts.get("errors")
-    read = [_field_error(error) for error in errors] if is_sequence(errors) and errors else []
+    stated = parts.get("errors")
+    errors: list[Document] = []
+    for error in stated if is_sequence(stated) else ():
+        field = dict(error) if is_object(error) else {}
+        detail = text_or_none(field.pop("detail", None)) or text_or_none(field.get("message"))
+        if detail is not None:
+            pointer = field.get("pointer")
+            if isinstance(pointer, str) and pointer.startswith("#"):
+                field["pointer"] = pointer[1:]
+            errors.append({**field, "message": detail})
     unknown = {name: value for name, value in parts.items() if name not in _STANDARD | _EXTENSIONS}
-    if read and all(error is not None for error in read):
-        failure.errors = [error for error in read if error is not None]
-    elif errors is not None:
-        unknown["errors"] = errors
+    # Errors of which one has no message are not ours.
+    if errors and is_sequence(stated) and len(errors) == len(stated):
+        failure.errors = errors
+    elif stated is not None:
+        unknown["errors"] = stated
     failure.details = unknown
     failure.take_extensions(parts)
     title, instance = text_or_none(parts.get("title")), text_or_none(parts.get("instance"))
@@ -131,17 +139,3 @@ def from_problem_details(document: Mapping[str, object]) -> Envelope:
     if instance is not None:
         failure.details = {"instance": instance, **failure.details}
     return failure.to_envelope()
-
-
-def _field_error(error: object) -> Document | None:
-    """A field error of an envelope; None for an error without a message."""
-    if not is_object(error):
-        return None
-    parts = dict(error)
-    detail = text_or_none(parts.pop("detail", None)) or text_or_none(parts.get("message"))
-    if detail is None:
-        return None
-    pointer = parts.get("pointer")
-    if isinstance(pointer, str) and pointer.startswith("#"):
-        parts["pointer"] = pointer[1:]
-    return {**parts, "message": detail}

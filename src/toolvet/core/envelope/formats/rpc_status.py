@@ -6,6 +6,7 @@ Sources: google/rpc/status.proto, code.proto and error_details.proto of googleap
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from toolvet.core.causes import ErrorCode, State, cause_of, state_of_google_rpc
@@ -72,11 +73,20 @@ def to_rpc_status(response: Envelope | Mapping[str, object]) -> Document:
     extensions = failure.extensions()
     details: list[Document] = [_detail("ErrorInfo", reason=failure.code, domain=extensions.pop("domain", ""))]
     if failure.errors:
-        details.append(_detail("BadRequest", fieldViolations=[_violation(error) for error in failure.errors]))
+        violations: list[Document] = []
+        for error in failure.errors:
+            path = ".".join(pointer_steps(text_or_none(error.get("pointer")) or ""))
+            violation: Document = {"field": text_or_none(error.get("field")) or path, "description": error["message"]}
+            reason = text_or_none(error.get("reason"))
+            violations.append(violation if reason is None else {**violation, "reason": reason})
+        details.append(_detail("BadRequest", fieldViolations=violations))
         # A violation has no place for a JSON Pointer.
         extensions["errors"] = failure.errors
     if failure.retry_after is not None:
-        details.append(_detail("RetryInfo", retryDelay=_format_duration(extensions.pop("retry_after_seconds"))))
+        delay = extensions.pop("retry_after_seconds")
+        # A Duration has at most nine digits behind the point. A whole number may be too large for a float.
+        seconds = delay if isinstance(delay, int) else f"{delay:.9f}".rstrip("0").rstrip(".")
+        details.append(_detail("RetryInfo", retryDelay=f"{seconds}s"))
     if failure.help_url is not None:
         link = {"description": failure.headline, "url": failure.help_url}
         details.append(_detail("Help", links=[link]))
@@ -88,24 +98,6 @@ def to_rpc_status(response: Envelope | Mapping[str, object]) -> Document:
 
 def _detail(name: str, **members: object) -> Document:
     return {"@type": f"{_PREFIX}google.rpc.{name}", **members}
-
-
-def _violation(error: Mapping[str, object]) -> Document:
-    pointer = text_or_none(error.get("pointer")) or ""
-    path = ".".join(pointer_steps(pointer))
-    made: Document = {"field": text_or_none(error.get("field")) or path, "description": error["message"]}
-    reason = text_or_none(error.get("reason"))
-    return {**made, "reason": reason} if reason is not None else made
-
-
-def _format_duration(delay: float) -> str:
-    """A Duration in JSON: seconds with at most nine digits behind the point, and `s`."""
-    if isinstance(delay, int):
-        # It may be too large for a float.
-        return f"{delay}s"
-    integer, _, fraction = f"{delay:.9f}".partition(".")
-    digits = fraction.rstrip("0")
-    return f"{integer}.{digits}s" if digits else f"{integer}s"
 
 
 def from_rpc_status(document: Mapping[str, object]) -> Envelope:
@@ -124,7 +116,16 @@ def from_rpc_status(document: Mapping[str, object]) -> Envelope:
     parts = copy_object(document, "document")
     inner = parts.get("error")
     parts = dict(inner) if is_object(inner) else parts
-    name = _name(parts)
+    code, status = parts.get("code"), text_or_none(parts.get("status"))
+    # `status` comes first: in the answers of HTTP APIs, `code` is the HTTP status.
+    if status is not None and status in _NAMES:
+        name = status
+    elif isinstance(code, int) and 1 <= code <= len(_NAMES):
+        name = _NAMES[code - 1]
+    elif code == 0 or status == "OK":
+        raise EnvelopeError("document", "is OK, and no failure")
+    else:
+        name = "UNKNOWN"
     kind = cause_of(state_of_google_rpc(name) or State.INTERNAL).error_type
     failure = Failure(message=text_or_none(parts.get("message")) or kind.headline, code="", kind=kind.value)
     unknown: list[object] = []
@@ -151,18 +152,6 @@ def from_rpc_status(document: Mapping[str, object]) -> Envelope:
     return failure.to_envelope()
 
 
-def _name(status: Mapping[str, object]) -> str:
-    """The name of the code: from its number, or from `status` where `code` is the HTTP status."""
-    code, name = status.get("code"), text_or_none(status.get("status"))
-    if name in _NAMES:
-        return str(name)
-    if isinstance(code, int) and 1 <= code <= len(_NAMES):
-        return _NAMES[code - 1]
-    if code == 0 or name == "OK":
-        raise EnvelopeError("document", "is OK, and no failure")
-    return "UNKNOWN"
-
-
 def _take_detail(failure: Failure, detail: Mapping[str, object]) -> bool:
     """Take a standard detail over into the failure. False for a detail that an envelope has no place for."""
     match str(detail.get("@type", "")).rpartition(".")[2]:
@@ -173,11 +162,21 @@ def _take_detail(failure: Failure, detail: Mapping[str, object]) -> bool:
             failure.details = {**failure.details, "metadata": about} if is_object(about) and about else failure.details
         case "BadRequest":
             violations = detail.get("fieldViolations")
-            failure.errors = (
-                [_field_error(item) for item in violations if is_object(item)] if is_sequence(violations) else []
-            )
+            failure.errors = []
+            for violation in violations if is_sequence(violations) else ():
+                if is_object(violation):
+                    error: Document = {"message": text_or_none(violation.get("description")) or "invalid"}
+                    for name in ("field", "reason"):
+                        text = text_or_none(violation.get(name))
+                        if text is not None:
+                            error[name] = text
+                    failure.errors.append(error)
         case "RetryInfo":
-            failure.retry_after = _parse_delay(detail.get("retryDelay"))
+            delay = detail.get("retryDelay")
+            failure.retry_after = None
+            if isinstance(delay, str) and delay.endswith("s"):
+                with suppress(ValueError):
+                    failure.retry_after = seconds_or(float(delay[:-1]) if "." in delay else int(delay[:-1]))
         case "RequestInfo":
             failure.request_id = text_or_none(detail.get("requestId"))
         case "Help":
@@ -188,20 +187,3 @@ def _take_detail(failure: Failure, detail: Mapping[str, object]) -> bool:
         case _:
             return False
     return True
-
-
-def _field_error(violation: Mapping[str, object]) -> Document:
-    error: Document = {"message": text_or_none(violation.get("description")) or "invalid"}
-    for name in ("field", "reason"):
-        text = text_or_none(violation.get(name))
-        if text is not None:
-            error[name] = text
-    return error
-
-
-def _parse_delay(duration: object) -> float | None:
-    text = duration[:-1] if isinstance(duration, str) and duration.endswith("s") else ""
-    try:
-        return seconds_or(float(text) if "." in text else int(text))
-    except ValueError:
-        return None

@@ -147,9 +147,17 @@ class _ClaimReading:
         """The claim, if it is one. `shows_files` says that the answer has code blocks, perhaps all that was made."""
         self._shows_files = shows_files
         clause = self._clause
-        # Most hits of a frame have no verb that claims anything, and need no clause.
-        verb, family, is_text = self._known_verb(claim.frame) if claim.frame else ("", claim.family, False)
-        if (claim.frame and not verb) or clause.is_taken_back():
+        verb, family, is_text = "", claim.family, False
+        if claim.frame:
+            # "I've found" is found again and again.
+            key = (self._hit.id, clause.matched)
+            if key not in self._verbs:
+                self._verbs[key] = self._verb(claim.frame)
+            verb, family, is_text = self._verbs[key]
+            # Most hits of a frame have no verb that claims anything, and need no clause.
+            if not verb:
+                return None
+        if clause.is_taken_back():
             return None
         rest = clause.rest()
         if claim.frame is None:
@@ -182,7 +190,12 @@ class _ClaimReading:
 
     def _active(self, named: str, verb: str, family: str, *, is_text: bool) -> MadeClaim:
         """The speaker did something to `named`."""
-        put = self._is_put(named, family)
+        # Put into a thing that tools change: "the articles to your file".
+        put = family in ("create", "save") and any(
+            self._grammar.things.fullmatch(phrase[-1])
+            or (family == "save" and self._grammar.files.fullmatch(phrase[-1]))
+            for phrase in self._phrases(named)[1:2]
+        )
         text_work = is_text and not (put or self._is_file(named) or self._is_thing(named))
         if family not in _NO_TEXT_WORK and self._is_text(named) and not put:
             text_work = True
@@ -195,12 +208,16 @@ class _ClaimReading:
         nominal, thing = bool(self._nominals(named)), self._is_thing(named) or self._is_file(named)
         if not WORD.search(named) or grammar.no_subjects.search(named):
             return None
-        if not (nominal or own or thing) and (
-            frame is not Voice.PASSIVE or not (self._is_placed(family) or self._is_on_request(family, is_text=is_text))
-        ):
-            return None
+        if not (nominal or own or thing):
+            if frame is not Voice.PASSIVE:
+                return None
+            on_request = family in _ON_REQUEST and not is_text and grammar.emphatic.search(self._clause.matched)
+            if not on_request and not self._is_placed(family):
+                return None
         if frame is Voice.STATE:
-            if self._is_predicate():
+            follows = _NEXT_WORD.match(self._clause.rest())
+            if follows is not None and not grammar.cuts.fullmatch(follows[1]):
+                # The participle belongs to what follows: "are confirmed valid options".
                 return None
             head = " ".join(word for phrase in self._phrases(named)[:1] for word in phrase)
             is_final = grammar.definite.search(named) is not None and not self._clause.rest().strip()
@@ -215,11 +232,6 @@ class _ClaimReading:
         text_work = is_text and not (thing or placed) and (not own or self._is_text(named))
         return self._claim(named, verb, family, text_work=text_work, passive=True, begin=frame is not Voice.WHOLE)
 
-    def _is_on_request(self, family: str, *, is_text: bool) -> bool:
-        """Whether a passive says that something had its effect which is nothing but an action."""
-        emphatic = self._grammar.emphatic.search(self._clause.matched) is not None
-        return emphatic and family in _ON_REQUEST and not is_text
-
     def _is_placed(self, family: str) -> bool:
         """Whether something, whatever it is, was put into a thing that tools change: "as a new lead in the CRM"."""
         rest = self._clause.rest()
@@ -229,11 +241,6 @@ class _ClaimReading:
         if family not in _PLACED or word is None or not self._grammar.cuts.fullmatch(word[0]):
             return False
         return any(self._is_thing_word(phrase[-1]) for phrase in self._phrases(rest)[:2])
-
-    def _is_predicate(self) -> bool:
-        """Whether the participle of a state belongs to what follows: "are confirmed valid options"."""
-        follows = _NEXT_WORD.match(self._clause.rest())
-        return follows is not None and not self._grammar.cuts.fullmatch(follows[1])
 
     def _elided(self, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
         """A verb that opens its sentence, with its object: "Cancelled flight HAT7"."""
@@ -289,14 +296,6 @@ class _ClaimReading:
             emphatic=family != ANYTHING
             and (self._grammar.emphatic.search(self._clause.matched) is not None and not self._is_text(named)),
         )
-
-    def _known_verb(self, frame: Voice) -> tuple[str, str, bool]:
-        # "I've found" is found again and again.
-        key = (self._hit.id, self._clause.matched)
-        verb = self._verbs.get(key)
-        if verb is None:
-            verb = self._verbs[key] = self._verb(frame)
-        return verb
 
     def _verb(self, frame: Voice) -> tuple[str, str, bool]:
         """The verb of the match, its family, and whether it may be done to a text of the answer."""
@@ -384,14 +383,6 @@ class _ClaimReading:
         return (
             self._grammar.texts.fullmatch(phrase[-1]) is not None
             and self._grammar.things.fullmatch(" ".join(phrase[-2:])) is None
-        )
-
-    def _is_put(self, named: str, family: str) -> bool:
-        """Whether an object is put into a thing that tools change: "the articles to your file"."""
-        heads = [phrase[-1] for phrase in self._phrases(named)[1:2]]
-        return family in ("create", "save") and any(
-            self._grammar.things.fullmatch(head) or (family == "save" and self._grammar.files.fullmatch(head))
-            for head in heads
         )
 
 

@@ -65,14 +65,13 @@ class Clause:
     def _ends_before(self) -> list[re.Match[str]]:
         """The ends of the clauses before it. A number may contain commas, and so may words between subject and verb."""
         ends = list(self._all_ends)
-        while ends and ends[-1][0] == "," and self._goes_on(ends[-1].end()):
+        while ends and ends[-1][0] == ",":
+            word = WORD.search(self._prose, ends[-1].end(), self.start)
+            # "Your booking for May 17, 2024, in Economy" goes on after both commas.
+            if word is not None and not word[0][0].isdecimal() and self._grammar.cuts.fullmatch(word[0]) is None:
+                break
             ends.pop()
         return ends
-
-    def _goes_on(self, place: int) -> bool:
-        """Whether a clause goes on with what was before its comma ("Your booking for May 17, 2024, in Economy")."""
-        word = WORD.search(self._prose, place, self.start)
-        return word is None or word[0][0].isdecimal() or self._grammar.cuts.fullmatch(word[0]) is not None
 
     def is_taken_back(self) -> bool:
         """Whether a word of the clause takes the match back, or its sentence is a question."""

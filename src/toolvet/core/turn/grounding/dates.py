@@ -126,19 +126,15 @@ def month_of(word: str, text: str, start: int, end: int) -> int | None:
     languages = reading.lower if word[0].islower() else reading.languages
     if not languages or len(name) >= _LONG_NAME:
         return reading.number if languages else None
-    near = _languages_near(text, start, end)
-    return reading.number if (languages & near if near else "en" in languages or not name.isascii()) else None
-
-
-def _languages_near(text: str, start: int, end: int) -> set[str]:
-    """The languages that most of the frequent words around a place belong to."""
+    # The languages that most of the frequent words around it belong to.
     counts: dict[str, int] = {}
     around = text[max(0, start - _SENTENCE) : start] + text[end : end + _SENTENCE]
-    for word in _WORD.findall(around.lower()):
-        for language in _frequent().get(word, ()):
+    for other in _WORD.findall(around.lower()):
+        for language in _frequent().get(other, ()):
             counts[language] = counts.get(language, 0) + 1
     most = max(counts.values(), default=0)
-    return {language for language, count in counts.items() if count == most}
+    near = {language for language, count in counts.items() if count == most}
+    return reading.number if (languages & near if near else "en" in languages or not name.isascii()) else None
 
 
 def numeric_date(token: str) -> tuple[Date, ...]:
@@ -173,21 +169,13 @@ def worded_date(text: str, start: int, end: int, *, strict: bool = True) -> tupl
     after = _WORD_AFTER.match(text, end)
     if after is not None and (month := _month(after, text, strict=strict)) is not None:
         year = _YEAR_AFTER.match(text, after.end())
-        # "3. February 12" is the third item of a list, as is "2. May change".
-        if text[end : end + 1] in (".", ",") and (
-            _DAY_AFTER.match(text, after.end()) or (year is None and strict and _opens_line(text, start))
-        ):
-            return None
+        if text[end : end + 1] in (".", ","):
+            opens_line = not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t*_#>-")
+            # "3. February 12" is the third item of a list, as is "2. May change".
+            if _DAY_AFTER.match(text, after.end()) or (year is None and strict and opens_line):
+                return None
         return (int(year[1]) if year else 0, month, day), start, year.end() if year else after.end()
-    return _ranged_date(text, start, end, day, strict=strict)
-
-
-def _opens_line(text: str, start: int) -> bool:
-    return text[text.rfind("\n", 0, start) + 1 : start].strip(" \t*_#>-") == ""
-
-
-def _ranged_date(text: str, start: int, end: int, day: int, *, strict: bool) -> tuple[Date, int, int] | None:
-    """The date of a day whose month is at the other end of a range: 17 in `May 16-17`, 16 in `16-17 May`."""
+    # The month may be at the other end of a range: 17 in `May 16-17`, 16 in `16-17 May`.
     if text[max(0, start - 4) : start].rstrip(" \u00a0")[-1:] in _RANGE_LAST:
         before = _RANGE_BEFORE.search(text, max(0, start - 30), start)
         if before is not None and (month := _month(before, text, strict=strict)) is not None:
@@ -423,19 +411,15 @@ def _moved(date: Date, span: Span, sign: int) -> Iterator[Date]:
         year, month = months // 12, months % 12 + 1
         yield (year, month, date[2])
         if is_month_end(date):
-            yield from ((year, month, day) for day in range(28, 32))
+            yield from ((year, month, last) for last in range(28, 32))
     elif span.working:
-        yield civil(_working_days(days_since_epoch(date), span.days, sign))
+        day, left = days_since_epoch(date), min(span.days, 400)
+        while left:
+            day += sign
+            left -= weekday(day) < 5
+        yield civil(day)
     else:
         yield civil(days_since_epoch(date) + sign * span.days)
-
-
-def _working_days(day: int, count: int, sign: int) -> int:
-    left = min(count, 400)
-    while left:
-        day += sign
-        left -= weekday(day) < 5
-    return day
 
 
 def weekday(days: int) -> int:

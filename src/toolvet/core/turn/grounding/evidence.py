@@ -112,7 +112,17 @@ class Evidence:
     @cached_property
     def _results(self) -> list[tuple[str, ...]]:
         """The texts of each result."""
-        return [() if outcome.is_own_report else tuple(_texts(outcome.response)) for outcome in self.outcomes]
+        found: list[tuple[str, ...]] = []
+        for outcome in self.outcomes:
+            if outcome.is_own_report:
+                found.append(())
+                continue
+            response = outcome.response
+            texts = texts_in(response)
+            if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
+                texts.append(_written(response["structuredContent"]))
+            found.append(tuple(text for text in texts if text))
+        return found
 
     @cached_property
     def _index(self) -> EvidenceIndex:
@@ -180,8 +190,18 @@ class Evidence:
         if not any(self._results) or sum(len(text) for texts in self._results for text in texts) > MOST_READ:
             return True
         # A result that the API keeps to itself, as that of its own web search, may have said anything.
-        kept = any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes)
-        return kept or any(_is_opaque(outcome.response) for outcome in self.outcomes)
+        if any(isinstance(outcome.call.result, Unknown) for outcome in self.outcomes):
+            return True
+        for outcome in self.outcomes:
+            response = outcome.response
+            content = response.get("content") if is_object(response) else getattr(response, "content", None)
+            for block in elements(content):
+                kind = block.get("type") if is_object(block) else getattr(block, "type", None)
+                if kind in ("image", "audio", "document", "file", "image_url", "blob"):
+                    return True
+                if kind == "resource" and "blob" in str(block)[:2_000]:
+                    return True
+        return False
 
     def ends(self, token: str) -> bool:
         """Whether a longer word ends in `token`, as the number of a card does."""
@@ -219,24 +239,6 @@ class Evidence:
                 return True
             at = text.find(token, end)
         return False
-
-
-def _texts(response: object) -> list[str]:
-    found = texts_in(response)
-    if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
-        found.append(_written(response["structuredContent"]))
-    return [text for text in found if text]
-
-
-def _is_opaque(response: object) -> bool:
-    content = response.get("content") if is_object(response) else getattr(response, "content", None)
-    for block in elements(content):
-        kind = block.get("type") if is_object(block) else getattr(block, "type", None)
-        if kind in ("image", "audio", "document", "file", "image_url", "blob"):
-            return True
-        if kind == "resource" and "blob" in str(block)[:2_000]:
-            return True
-    return False
 
 
 def _written(value: object) -> str:
@@ -293,7 +295,10 @@ def _fixed(arguments: object, written: str) -> object:
     pending: list[object] = [arguments]
     for _ in range(_MOST_PLAIN):
         if not pending:
-            return _decoded(written)
+            try:
+                return cast("object", msgspec.json.decode(written)) if written else _CHANGES
+            except (msgspec.DecodeError, RecursionError):
+                return _CHANGES
         here = pending.pop()
         kind = type(here)
         if kind is dict:
@@ -311,13 +316,6 @@ def _fixed(arguments: object, written: str) -> object:
         ):
             break
     return _CHANGES
-
-
-def _decoded(written: str) -> object:
-    try:
-        return cast("object", msgspec.json.decode(written)) if written else _CHANGES
-    except (msgspec.DecodeError, RecursionError):
-        return _CHANGES
 
 
 class _IndexCache:
@@ -354,14 +352,6 @@ class _MemberName(NamedTuple):
     written: str
     path: str
     number: float | None
-
-
-def _member_name(key: str, name: object) -> _MemberName:
-    # The key of an object may be an identifier: then its members belong together over all of its siblings.
-    above = "" if _DIGITS.search(key) else key.rpartition(".")[2]
-    written = str(name)[:_LONGEST_KEY]
-    is_number = written.isdecimal() and written.isascii() and len(written) <= _LONGEST_NUMBER
-    return _MemberName(written, f"{above}.{written}" if above else written, float(written) if is_number else None)
 
 
 class _EvidenceWalk:
@@ -431,7 +421,13 @@ class _EvidenceWalk:
         for name, item in of.items():
             named = known.get(name)
             if named is None or type(name) is not str:
-                named = _member_name(key, name)
+                # The key of an object may be an identifier: then its members belong together over all of its siblings.
+                above = "" if _DIGITS.search(key) else key.rpartition(".")[2]
+                written = str(name)[:_LONGEST_KEY]
+                is_number = written.isdecimal() and written.isascii() and len(written) <= _LONGEST_NUMBER
+                named = _MemberName(
+                    written, f"{above}.{written}" if above else written, float(written) if is_number else None
+                )
                 if len(known) < _MOST_REPEATED:
                     known[name] = named
             written, path, number = named

@@ -12,6 +12,7 @@ more. An answer that says in any words that there is more is never flagged. The 
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, cast
 
@@ -110,13 +111,29 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
             continue
         part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
         if part is not None:
-            return [_signal(text, found, part)]
+            return [
+                FailureSignal(
+                    type=SignalType.HALLUCINATION_RISK,
+                    evidence=found[0],
+                    weight=_WEIGHT,
+                    position=found.start(),
+                    context=text[max(0, found.start() - 40) : found.end() + 40],
+                    label=PART_AS_WHOLE,
+                    source="calls",
+                    against=part.quoted(),
+                )
+            ]
     return []
 
 
 def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> PartialResult | None:
     """The part whose count or sum this number is, unless it is how much there is."""
-    values = set(_values(written_number))
+    plain = written_number.strip(" ,.")
+    values: set[float] = set()
+    # With commas and points, the number may be 1,234.50 or 1.234,50.
+    for group, point in ((",", "."), (".", ",")):
+        with suppress(ValueError):
+            values.add(float(plain.replace(group, "").replace(point, ".")))
     if any(part.total in values for part in parts):
         return None
     for part in parts:
@@ -125,30 +142,6 @@ def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> Par
         ):
             return part
     return None
-
-
-def _values(digits: str) -> Iterator[float]:
-    """What a number may be that is written with commas and points: 1,234.50 or 1.234,50."""
-    plain = digits.strip(" ,.")
-    for group, point in ((",", "."), (".", ",")):
-        try:
-            yield float(plain.replace(group, "").replace(point, "."))
-        except ValueError:
-            continue
-
-
-def _signal(text: str, found: re.Match[str], part: PartialResult) -> FailureSignal:
-    start = found.start()
-    return FailureSignal(
-        type=SignalType.HALLUCINATION_RISK,
-        evidence=found[0],
-        weight=_WEIGHT,
-        position=start,
-        context=text[max(0, start - 40) : found.end() + 40],
-        label=PART_AS_WHOLE,
-        source="calls",
-        against=part.quoted(),
-    )
 
 
 def partial_results(outcomes: Sequence[CallOutcome]) -> list[PartialResult]:
@@ -201,8 +194,10 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     said, total = "", walk.total
     if about is not None:
         paging = about.pagination or {}
-        listed = count(paging.get("total_count"))
-        stated = (listed, _total_in_warning(payload), total)
+        warnings = elements(members(members(payload).get("meta")).get("warning_details"))
+        # The warning of an envelope that content was left out, as `fit_response` writes it, has the count, too.
+        warned = (members(members(each).get("context")).get("total_count") for each in warnings)
+        stated = (*map(count, (paging.get("total_count"), *warned)), total)
         total = next((each for each in stated if each is not None), None)
         if about.content_fidelity not in (None, "full"):
             said = f"content_fidelity: {about.content_fidelity}"
@@ -218,15 +213,6 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
     if not said or (total is not None and total in shown):
         return None
     return PartialResult(outcome.call.name, shown, total, said, tuple(walk.sums()))
-
-
-def _total_in_warning(payload: object) -> int | None:
-    """How much there is by the warning of an envelope that content was left out, as `fit_response` writes it."""
-    for each in elements(members(members(payload).get("meta")).get("warning_details")):
-        total = count(members(members(each).get("context")).get("total_count"))
-        if total is not None:
-            return total
-    return None
 
 
 def _payload(outcome: CallOutcome) -> object:

@@ -8,11 +8,12 @@ and "too low" reports a `rule`. So the signal of the text is taken back, and not
 What is honest after which error is a column of the table of causes.
 """
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
-from toolvet.core.causes import State, cause_of, found_nothing
+from toolvet.core.causes import cause_of, found_nothing
 from toolvet.core.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.announcing import announces
@@ -30,8 +31,6 @@ from toolvet.core.turn.grounding.phrases import TECHNICAL, families, phrases
 from toolvet.core.turn.grounding.tokens import spoken
 
 UNMENTIONED = "unmentioned_failure"
-EMPTY = "empty"
-_FAILURE = "failure"
 _WEIGHT_NOTHING_ELSE = 0.7
 # Another call brought something: the answer may rest on that alone.
 _WEIGHT_BESIDE = 0.2
@@ -82,11 +81,16 @@ class FailedCalls:
 
     def kept(self, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
         """`signals` of the text without those that honestly report what the calls say."""
-        states = self._states() if signals else frozenset[str]()
-        if not states or _FAILURE in states:
+        if not signals:
+            return []
+        # What may honestly be said of calls that ended in these states, or of a success that found nothing.
+        rows = [cause_of(each.state).honesty for each in self._open if each.rejected and each.state is not None]
+        if len(rows) < len(self._open):
             return list(signals)
-        # What may honestly be said of calls that ended in this state, or (EMPTY) of a success that found nothing.
-        rows = [found_nothing() if state == EMPTY else cause_of(State(state)).honesty for state in states]
+        if not self._open and self._outcomes and _is_empty(self._outcomes[-1]):
+            rows.append(found_nothing())
+        if not rows:
+            return list(signals)
         takes_back = frozenset[str].intersection(*(row.takes_back for row in rows))
         if not takes_back or not any(_names(signal, takes_back) for signal in signals):
             return list(signals)
@@ -95,14 +99,6 @@ class FailedCalls:
             vague = self._open and TECHNICAL not in self._words
             takes_back &= frozenset({SignalType.TOOL_FAILURE.value} if vague else ())
         return [signal for signal in signals if not _names(signal, takes_back)]
-
-    def _states(self) -> frozenset[str]:
-        """The states of the calls that failed; without any, whether the last result is empty."""
-        if self._open:
-            if not all(outcome.rejected and outcome.state is not None for outcome in self._open):
-                return frozenset({_FAILURE})
-            return frozenset(outcome.state.value for outcome in self._open if outcome.state is not None)
-        return frozenset({EMPTY}) if self._outcomes and _is_empty(self._outcomes[-1]) else frozenset()
 
     def unmentioned(self, said: Said, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
         """At most one signal: calls failed, and the answer does not say so in any words.
@@ -113,21 +109,14 @@ class FailedCalls:
         failed = [outcome for outcome in self._open if not (said.asks and outcome.rejected)]
         if not failed or reports_failure(said, signals) or self._is_echoed(failed):
             return []
-        # Whoever announces another attempt has seen that this one failed.
-        if all(self._is_reported(outcome) for outcome in failed) or announces(self._text):
+        # A refusal may be reported in words for its state.
+        is_reported = all(
+            each.rejected and each.state is not None and not self._words.isdisjoint(cause_of(each.state).words)
+            for each in failed
+        )
+        # An answer that announces another attempt knows that this one failed.
+        if is_reported or announces(self._text):
             return []
-        return self._signal(failed)
-
-    def _is_reported(self, outcome: CallOutcome) -> bool:
-        """Whether the answer reports the refusal of a call in words for its state."""
-        if not outcome.rejected or outcome.state is None:
-            return False
-        return not self._words.isdisjoint(cause_of(outcome.state).words)
-
-    def _is_echoed(self, failed: Sequence[CallOutcome]) -> bool:
-        return any(_echoed(self._text, outcome) for outcome in failed)
-
-    def _signal(self, failed: Sequence[CallOutcome]) -> list[FailureSignal]:
         text = self._text
         opening = _OPENING.search(text)
         if opening is None:
@@ -150,6 +139,9 @@ class FailedCalls:
                 against=against,
             )
         ]
+
+    def _is_echoed(self, failed: Sequence[CallOutcome]) -> bool:
+        return any(_echoed(self._text, outcome) for outcome in failed)
 
 
 def reports_failure(said: Said, signals: Sequence[FailureSignal]) -> bool:
@@ -216,6 +208,7 @@ _REACH = 60
 _AFTER = 200
 _MOST_NAME_WORDS = 4
 _VOWELS = "aeiou"
+_SENTENCE_END = re.compile(r"[.!?\n\uff1f\u061f]")
 _SENTENCE_START = re.compile(r"[.!?;:\n](?=\s)|\n")
 # Verbs that are nouns as they are: "the flight search timed out".
 _NOUNS_TOO = frozenset({"search", "lookup", "query", "fetch"})
@@ -233,54 +226,46 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
             for name, outcome in failed.items()
             if any(not head.isascii() or head in lower for head in _heads(name))
         }
-    found = next(_faults_in(text, failed), None) if failed else None
-    return [] if found is None else [found]
-
-
-def _faults_in(text: str, failed: dict[str, CallOutcome]) -> Iterator[FailureSignal]:
+    if not failed:
+        return []
     prose = spoken(text)
     for grammar in phrases().grammar.values():
         if not grammar.file.faults:
             continue
-        for place, match in enumerate(grammar.faults.finditer(prose)):
-            if place >= _MOST_LOOKED_AT:
-                break
+        for match in itertools.islice(grammar.faults.finditer(prose), _MOST_LOOKED_AT):
             floor = max(0, match.start() - _REACH)
             cuts = list(_SENTENCE_START.finditer(prose, floor, match.start()))
             begin = cuts[-1].end() if cuts else floor
             subject = prose[begin : match.start()]
-            if grammar.fault_unless.search(subject) or _is_question(prose, match.end()):
+            if grammar.fault_unless.search(subject):
+                continue
+            ending = _SENTENCE_END.search(prose, match.end(), match.end() + _AFTER)
+            if ending is not None and ending[0] in QUESTION_MARKS:
                 continue
             named = list(WORD.finditer(subject))
             openers = [at for at, word in enumerate(named) if grammar.fault_openers.fullmatch(word[0])]
             named = named[openers[-1] + 1 if openers else 0 :]
-            words = [word[0].lower() for word in named]
-            name = next((name for name in failed if _is_called(words, name)), None)
+            if not 0 < len(named) <= _MOST_NAME_WORDS:
+                continue
+            # Up to its head, the noun phrase calls a tool by the tool's own name.
+            *qualifiers, head = (word[0].lower() for word in named)
+            others = {each for word in qualifiers for each in words_of(word)}
+            name = next((name for name in failed if head in _heads(name) and others <= set(words_of_tool(name))), None)
             if name is not None:
                 start = begin + named[0].start()
-                yield FailureSignal(
-                    type=SignalType.TOOL_FAILURE,
-                    evidence=text[start : match.end()],
-                    weight=_WEIGHT,
-                    position=start,
-                    context=text[max(0, start - _AROUND) : match.end() + _AROUND],
-                    label=UNAVAILABLE,
-                    source="calls",
-                    against=failed[name].quoted(),
-                )
-
-
-def _is_question(prose: str, end: int) -> bool:
-    after = re.search(r"[.!?\n\uff1f\u061f]", prose[end : end + _AFTER])
-    return after is not None and after[0] in QUESTION_MARKS
-
-
-def _is_called(words: Sequence[str], name: str) -> bool:
-    """Whether these words, up to the head of a noun phrase, call a tool by its own name."""
-    if not 0 < len(words) <= _MOST_NAME_WORDS:
-        return False
-    others = {each for word in words[:-1] for each in words_of(word)}
-    return words[-1] in _heads(name) and others <= set(words_of_tool(name))
+                return [
+                    FailureSignal(
+                        type=SignalType.TOOL_FAILURE,
+                        evidence=text[start : match.end()],
+                        weight=_WEIGHT,
+                        position=start,
+                        context=text[max(0, start - _AROUND) : match.end() + _AROUND],
+                        label=UNAVAILABLE,
+                        source="calls",
+                        against=failed[name].quoted(),
+                    )
+                ]
+    return []
 
 
 @lru_cache(maxsize=4096)

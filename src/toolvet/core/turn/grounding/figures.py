@@ -155,20 +155,18 @@ class Figures:
         found = self.aggregate(value, tolerance) or calculation(
             value, tolerance, shown.numbers, known=self._all, multiples=multiples, steps=steps
         )
-        if found is None:
-            found = self._of_columns(value, tolerance, set(shown.numbers), steps)
-        return found or (_SEARCHED_ENOUGH if steps.are_spent() else None)
-
-    def _of_columns(self, value: float, tolerance: float, shown: set[float], steps: Steps) -> str | None:
+        if found is not None:
+            return found
+        numbers = set(shown.numbers)
         for name, values in self._columns.items():
             if steps.are_spent():
                 break
             if len(values) <= _MANY and steps.take(len(values)):
-                if pair := _pair(value, tolerance, values, shown):
+                if pair := _pair(value, tolerance, values, numbers):
                     return f"{pair} of {_plain(name)}"
                 if 2 < len(values) <= _FEW and steps.take(1 << len(values)) and _subset(value, tolerance, values):
                     return f"sum of some of {_plain(name)}"
-        return None
+        return _SEARCHED_ENOUGH if steps.are_spent() else None
 
     def share(self, value: float, place: float, beside: Sequence[float], steps: Steps) -> str | None:
         """How `value` is a percentage of numbers that belong together: a part, a ratio, a change; else None."""

@@ -130,24 +130,30 @@ class MentionReader:
         """The mentions that are not put aside. `Kind.ID` in the question whether it stands is any word with digits."""
         for kind, pattern, mark in ((Kind.URL, _URL, "://"), (Kind.EMAIL, _EMAIL, "@"), (Kind.PATH, _PATH, "/")):
             if mark in self._rest or (kind is Kind.PATH and "\\" in self._rest):
-                found = list(pattern.finditer(self._rest))
-                for each in found:
+                matches = list(pattern.finditer(self._rest))
+                for each in matches:
                     token = each[0].rstrip(".,;:!?)'\u2019*_")
                     yield Mention(kind, each.start(), each.start() + len(token), token)
-                if found:
-                    self._rest = _blanked(self._rest, [(each.start(), each.end()) for each in found])
-        yield from _quotes(self._text)
-        yield from _names(self._text, self._stands)
+                if matches:
+                    self._rest = _blanked(self._rest, [(each.start(), each.end()) for each in matches])
+        if any(mark in self._text for mark in '"“«„「'):
+            for found in QUOTATION.finditer(self._text):
+                inner = next(group for group in found.groups() if group is not None)
+                long = len(inner.split()) >= _WORDS_OF_QUOTE or (not inner.isascii() and len(inner) >= 10)
+                if long and quotes_before(self._text[max(0, found.start() - 40) : found.start()]):
+                    yield Mention(Kind.QUOTE, found.start() + 1, found.end() - 1, inner)
+        for found in _NAME.finditer(self._text):
+            if self._stands is not None and self._stands(Kind.NAME, found[0]):
+                continue
+            if names_before(self._text[max(0, found.start() - 30) : found.start()]):
+                yield Mention(Kind.NAME, found.start(), found.end(), found[0])
         if not self._text.isascii():
             found_dates = list(cjk_dates(self._rest))
             for date, start, end in found_dates:
                 yield Mention(Kind.DATE, start, end, self._rest[start:end], dates=(date,))
             self._rest = _blanked(self._rest, [(start, end) for _, start, end in found_dates])
-        if _HAS_DIGIT.search(self._rest) is not None:
-            yield from self._words()
-
-    def _words(self) -> Iterator[Mention]:
-        """The words with digits."""
+        if _HAS_DIGIT.search(self._rest) is None:
+            return
         rest, stands, reached = self._rest, self._stands, 0
         for match in itertools.islice(_TOKEN.finditer(rest), _MOST_TOKENS):
             token, start = match[0], match.start()
@@ -218,10 +224,16 @@ def _token(text: str, token: str, start: int) -> Iterator[Mention]:
         return
     number = _NUMBER.match(token)
     if number and "#" not in token:
-        if len(token) > 7 and is_long_number(token) and not _counts(text, start, end):
-            yield Mention(Kind.ID, start, end, token, numbers=readings(token))
-        else:
-            yield from _number(text, number, start, end)
+        if len(token) > 7 and is_long_number(token):
+            tables = surroundings()
+            after = _AFTER.match(text, end)
+            word, lead = after[1].lower() if after else "", _word_before(text, start)
+            money = tables.currency.words
+            # Without a sign or a word that makes it an amount or a measure.
+            if not (word in tables.unit or word in tables.scale or word in money or lead in money):
+                yield Mention(Kind.ID, start, end, token, numbers=readings(token))
+                return
+        yield from _number(text, number, start, end)
         return
     yield from _pieces(text, token, start)
 
@@ -232,20 +244,14 @@ def _word_before(text: str, start: int) -> str:
     return found[1][::-1].lower() if found else ""
 
 
-def _counts(text: str, start: int, end: int) -> bool:
-    """Whether a sign or a word beside a number says that it is an amount or a measure."""
-    tables = surroundings()
-    after = _AFTER.match(text, end)
-    word, lead = after[1].lower() if after else "", _word_before(text, start)
-    return word in tables.unit or word in tables.scale or word in tables.currency.words or lead in tables.currency.words
-
-
 def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
     """An identifier, or words and numbers with marks between them: `10:00-11:30`, `3-5`, `HAT069/HAT039`."""
     if not any(character.isalpha() or character == "_" for character in token):
         parts = re.split(r"([-/+:])", token)
         if len(parts) > 1:
-            if _looks_like_phone([part for part in parts[::2] if part], token):
+            digits = [part for part in parts[::2] if part]
+            # A telephone number.
+            if "-" in token and len(digits) > 2 and sum(map(len, digits)) >= 7:
                 yield Mention(Kind.ID, start, start + len(token), token)
             elif len(parts) == 3 and parts[1] == "-":
                 at = start
@@ -262,10 +268,6 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
             yield Mention(Kind.ID, start, start + len(token), token)
         elif is_code(token):
             yield Mention(Kind.ID, start, start + len(token), token, faint=True)
-
-
-def _looks_like_phone(digits: list[str], token: str) -> bool:
-    return "-" in token and len(digits) > 2 and sum(map(len, digits)) >= 7
 
 
 def _clock(text: str, token: str, end: int) -> tuple[int, ...]:
@@ -297,7 +299,16 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
     if not every:
         # A row of small numbers.
         return
-    word = unit or _unit_after(text, end)
+    word = unit
+    if not word:
+        after = _AFTER.match(text, end)
+        word = after[1].lower() if after else ""
+        if not (word in tables.unit or word in tables.scale or word in tables.currency.words):
+            # The unit may be behind the numbers that share it: 61.2 by 47 cm.
+            more = _MORE.match(text, end)
+            shared = _AFTER.match(text, more.end()) if more else None
+            other = shared[1].lower() if shared else ""
+            word = other if other in tables.unit or other in tables.scale else word
     lead = _word_before(text, start)
     scale = tables.scale.get(word, 0.0)
     if scale and (unit or len(word) > 1 or not word.isascii()):
@@ -305,28 +316,11 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
         # 25m are metres, minutes or millions; results may say "in millions" elsewhere.
         every = scaled + every
     money = lead in tables.currency.words or word in tables.currency.words
-    about = lead in tables.about.words or _roughly(text, start)
+    before = text[max(0, start - 16) : start].lower().rstrip(" *$€£¥~")
+    about = lead in tables.about.words or before.endswith(about_words()) or "~" in text[max(0, start - 3) : start]
     mention = Mention(Kind.NUMBER, start, end, text[start:end], numbers=every, unit=word, money=money, about=about)
     if not _is_idle(text, mention, numeral, lead):
         yield mention
-
-
-def _unit_after(text: str, end: int) -> str:
-    """The unit after a number, or after the numbers that share it: 61.2 by 47 cm."""
-    tables = surroundings()
-    after = _AFTER.match(text, end)
-    word = after[1].lower() if after else ""
-    if word in tables.unit or word in tables.scale or word in tables.currency.words:
-        return word
-    more = _MORE.match(text, end)
-    shared = _AFTER.match(text, more.end()) if more else None
-    other = shared[1].lower() if shared else ""
-    return other if other in tables.unit or other in tables.scale else word
-
-
-def _roughly(text: str, start: int) -> bool:
-    before = text[max(0, start - 16) : start].lower().rstrip(" *$€£¥~")
-    return before.endswith(about_words()) or "~" in text[max(0, start - 3) : start]
 
 
 def _is_idle(text: str, mention: Mention, numeral: str, lead: str) -> bool:
@@ -362,20 +356,3 @@ def before_is_name(text: str, start: int) -> bool:
     """Whether a capitalised word is directly before."""
     found = re.search(r"([A-Z][\w+#]*|v) ?\Z", text[max(0, start - 20) : start])
     return found is not None
-
-
-def _quotes(text: str) -> Iterator[Mention]:
-    if any(mark in text for mark in '"“«„「'):
-        for found in QUOTATION.finditer(text):
-            inner = next(group for group in found.groups() if group is not None)
-            long = len(inner.split()) >= _WORDS_OF_QUOTE or (not inner.isascii() and len(inner) >= 10)
-            if long and quotes_before(text[max(0, found.start() - 40) : found.start()]):
-                yield Mention(Kind.QUOTE, found.start() + 1, found.end() - 1, inner)
-
-
-def _names(text: str, stands: Callable[[Kind, str], bool] | None) -> Iterator[Mention]:
-    for found in _NAME.finditer(text):
-        if stands is not None and stands(Kind.NAME, found[0]):
-            continue
-        if names_before(text[max(0, found.start() - 30) : found.start()]):
-            yield Mention(Kind.NAME, found.start(), found.end(), found[0])

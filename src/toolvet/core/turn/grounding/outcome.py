@@ -328,14 +328,12 @@ def is_own_report(response: object) -> bool:
     if is_object(response):
         if _REPORT_KEY in members(response.get("_meta")):
             return True
-        return _is_json_form(response.get("structuredContent")) or _is_headed(response.get("content"))
+        structured = members(response.get("structuredContent"))
+        if structured.get("valid") is False and members(structured.get("error")).keys() >= _MEMBERS:
+            return True
+        return _is_headed(response.get("content"))
     meta = getattr(response, "meta", None)
     return _REPORT_KEY in members(meta) or _is_headed(getattr(response, "content", None))
-
-
-def _is_json_form(value: object) -> bool:
-    error = members(members(value).get("error"))
-    return members(value).get("valid") is False and error.keys() >= _MEMBERS
 
 
 def _is_headed(content: object) -> bool:

@@ -68,7 +68,24 @@ class ClaimSupport:
             if verdict is None or (verdict.label, claim.family) in seen:
                 continue
             seen.add((verdict.label, claim.family))
-            signals.append(_signal(text, claim.hit, verdict))
+            hit = claim.hit
+            evidence = text[hit.start : hit.end]
+            rest = None if evidence[-1:] in ".,!:" else _REST.match(text, hit.end)
+            end = hit.end if rest is None else rest.end()
+            start = hit.start + len(evidence) - len(evidence.lstrip(LEADING))
+            signals.append(
+                FailureSignal(
+                    type=SignalType.HALLUCINATION_RISK,
+                    evidence=text[start:end].rstrip(),
+                    weight=verdict.weight,
+                    position=start,
+                    context=text[max(0, start - _AROUND) : end + _AROUND],
+                    label=verdict.label,
+                    language=hit.id.partition(":")[0],
+                    source="calls",
+                    against=verdict.against,
+                )
+            )
             if len(signals) >= _MOST_SIGNALS:
                 break
         return signals
@@ -83,12 +100,18 @@ class ClaimSupport:
             return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, weight, "no tool was called")
         if claim.family == SEARCH:
             return None
-        abilities = [(outcome, self._ability(outcome.call.name, claim)) for outcome in outcomes]
+        abilities: list[tuple[CallOutcome, Ability]] = []
+        for outcome in outcomes:
+            name = outcome.call.name
+            is_named = claim.verb and claim.verb in past_forms(verb_of(name))
+            abilities.append((outcome, Ability.THIS if is_named else ability(name, claim.family)))
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
         meant = self._meant(able, claim)
         if any(not outcome.failed for outcome in meant):
             return None
-        failed = _failed(meant, abilities)
+        failed = meant[-1] if meant else None
+        if failed is None and all(outcome.failed for outcome in outcomes):
+            failed = outcomes[-1]
         if claim.passive and self._is_reported(claim, failed):
             return None
         if failed is not None:
@@ -125,11 +148,6 @@ class ClaimSupport:
             return None
         return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted())
 
-    def _ability(self, name: str, claim: MadeClaim) -> Ability:
-        if claim.verb and claim.verb in past_forms(verb_of(name)):
-            return Ability.THIS
-        return ability(name, claim.family)
-
     def _meant(self, able: Sequence[CallOutcome], claim: MadeClaim) -> Sequence[CallOutcome]:
         """Of the calls that may have done it those that the claim is about: they name its identifier or its thing.
 
@@ -140,11 +158,19 @@ class ClaimSupport:
         if any(not able[place].failed for place in own):
             return able
         kind = core_family(claim.verb) if claim.verb else claim.family
-        for places in (
-            own,
-            *([place for place, mark in enumerate(marks) if _names(mark, thing)] for thing in claim.things),
-            [place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind],
-        ):
+        groups = [own]
+        for thing in claim.things:
+            # "bag" is in "baggage".
+            is_stem = len(thing) >= _SHORTEST_STEM
+            groups.append(
+                [
+                    place
+                    for place, mark in enumerate(marks)
+                    if thing in mark or (is_stem and any(word.startswith(thing) for word in mark))
+                ]
+            )
+        groups.append([place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind])
+        for places in groups:
             # A call of another kind, which succeeded later, may have done the same.
             if places and all(able[place].failed for place in (*places, *range(places[-1], len(able)))):
                 return [able[place] for place in places]
@@ -240,34 +266,3 @@ def _marks(outcome: CallOutcome) -> frozenset[str]:
     """What a call names: the words of its name, and every word of its arguments."""
     sent = written(outcome.call.arguments)[:4_000].lower()
     return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})
-
-
-def _names(marks: frozenset[str], thing: str) -> bool:
-    """Whether a call names a thing: "bag" is in "baggage"."""
-    return thing in marks or (len(thing) >= _SHORTEST_STEM and any(mark.startswith(thing) for mark in marks))
-
-
-def _failed(meant: Sequence[CallOutcome], abilities: Sequence[tuple[CallOutcome, Ability]]) -> CallOutcome | None:
-    """The failed call that the claim is about: of its kind, else one that changes things, else any if all failed."""
-    failed = [outcome for outcome in meant if outcome.failed]
-    if failed:
-        return failed[-1]
-    return abilities[-1][0] if all(outcome.failed for outcome, _ in abilities) else None
-
-
-def _signal(text: str, hit: Hit, verdict: _ClaimVerdict) -> FailureSignal:
-    evidence = text[hit.start : hit.end]
-    rest = None if evidence[-1:] in ".,!:" else _REST.match(text, hit.end)
-    end = hit.end if rest is None else rest.end()
-    start = hit.start + len(evidence) - len(evidence.lstrip(LEADING))
-    return FailureSignal(
-        type=SignalType.HALLUCINATION_RISK,
-        evidence=text[start:end].rstrip(),
-        weight=verdict.weight,
-        position=start,
-        context=text[max(0, start - _AROUND) : end + _AROUND],
-        label=verdict.label,
-        language=hit.id.partition(":")[0],
-        source="calls",
-        against=verdict.against,
-    )

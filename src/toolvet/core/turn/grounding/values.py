@@ -85,11 +85,12 @@ def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
     values = _look_up(text, evidence)
     found = [mention for mention in values.found if not _is_idle(text, mention, evidence)]
     found += _unsupported_dates(text, values.dates, evidence)
-    found += [
-        each
-        for each in _unsupported_numbers(text, values.numbers, evidence)
-        if not _is_a_span(each, values.days, evidence)
-    ]
+    for each in _unsupported_numbers(text, values.numbers, evidence):
+        # A number of days or weeks may be what lies between two days.
+        if each.unit not in span_words().days or not lies_between(
+            each.numbers[0].value, each.unit, values.days, evidence.dates
+        ):
+            found.append(each)
     return _signals(text, found[:_MOST_SIGNALS], values.numbers, evidence)
 
 
@@ -155,18 +156,14 @@ def _look_up(text: str, evidence: Evidence) -> _LookedUp:
         values.add(mention)
         # The same word may be a number in one place and an identifier in another.
         if 2 * len(words) + len(values) > _MOST_LOOKED_UP:
-            return _look_up_in_order(text, evidence)
+            # Only the first values of an answer that has very many.
+            values = _LookedUp(evidence)
+            for each in mentions_in(text):
+                if not values.add(each):
+                    break
+            return values
     if not all(_is_written(mention, evidence) for mention in values.numbers):
         values.add_known(reader.aside())
-    return values
-
-
-def _look_up_in_order(text: str, evidence: Evidence) -> _LookedUp:
-    """The first values of an answer that has very many."""
-    values = _LookedUp(evidence)
-    for mention in mentions_in(text):
-        if not values.add(mention):
-            break
     return values
 
 
@@ -222,12 +219,9 @@ def _is_idle(text: str, mention: Mention, evidence: Evidence) -> bool:
         return True
     if mention.kind is Kind.ID and after_ending(text, mention.start) and evidence.ends(mention.token):
         return True
-    return mention.kind in (Kind.ID, Kind.URL, Kind.EMAIL, Kind.PATH) and _is_broken(text, mention, evidence)
-
-
-def _is_broken(text: str, mention: Mention, evidence: Evidence) -> bool:
-    """Whether a value is in the evidence and was broken over two lines, there or in the answer."""
-    # Where it ends what the line before began, it stands in the evidence as it is.
+    if mention.kind not in (Kind.ID, Kind.URL, Kind.EMAIL, Kind.PATH):
+        return False
+    # The value may be broken over two lines, in the results or in the answer.
     if mention.token.lower() in evidence.solid:
         return True
     after = _BROKEN_AFTER.match(text, mention.end)
@@ -253,33 +247,23 @@ def _against(mention: Mention, evidence: Evidence, slip: float | None) -> str:
 
 def _unsupported_dates(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
     """The days that are not in the results and do not follow from one of them by a span of time."""
-    if not mentions:
-        return []
-    return [
-        mention
-        for mention in mentions
-        if not only_shows(text, mention)
-        and not any(_day_follows(date, text, mention, evidence) for date in mention.dates)
-    ]
-
-
-def _day_follows(date: Date, text: str, mention: Mention, evidence: Evidence) -> bool:
-    begin = max(text.rfind("\n", 0, mention.start) + 1, mention.start - _SENTENCE)
-    near = text[begin : mention.end + _SENTENCE].partition("\n")[0]
-    spans = spans_in(near)
-    if deadline_words().search(near):
-        spans |= evidence.spans
-    return (
-        follows_from(date, evidence.dates, evidence.days, spans)
-        or ends_a_period(date, text, mention.start, mention.end)
-        or has_its_weekday(date, text, mention.start, mention.end, evidence.dates)
-    )
-
-
-def _is_a_span(mention: Mention, days: set[Date], evidence: Evidence) -> bool:
-    """Whether a number of days or weeks is what lies between two days."""
-    unit = mention.unit
-    return unit in span_words().days and lies_between(mention.numbers[0].value, unit, days, evidence.dates)
+    found: list[Mention] = []
+    for mention in mentions:
+        if only_shows(text, mention):
+            continue
+        begin = max(text.rfind("\n", 0, mention.start) + 1, mention.start - _SENTENCE)
+        near = text[begin : mention.end + _SENTENCE].partition("\n")[0]
+        spans = spans_in(near)
+        if deadline_words().search(near):
+            spans |= evidence.spans
+        if not any(
+            follows_from(date, evidence.dates, evidence.days, spans)
+            or ends_a_period(date, text, mention.start, mention.end)
+            or has_its_weekday(date, text, mention.start, mention.end, evidence.dates)
+            for date in mention.dates
+        ):
+            found.append(mention)
+    return found
 
 
 def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
@@ -307,26 +291,32 @@ def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence)
 def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence, shown: AnswerNumbers) -> bool:
     figures = evidence.figures
     value = reading.value
-    if (figures.equals(value) if reading.whole else figures.has(value, reading.place)) or (
-        reading.whole
-        and figures.has(value, 1.0)
-        and not figures.equals(value)
-        and _rounded(value, figures.nearest(value))
-    ):
+    if figures.equals(value) if reading.whole else figures.has(value, reading.place):
         return True
+    if reading.whole and figures.has(value, 1.0):
+        nearest = figures.nearest(value)
+        # A whole number may be a fraction nearby, rounded.
+        if nearest is not None and nearest != int(nearest) and abs(nearest - value) < 1:
+            return True
     if reading.whole and len(mention.token) == 4 and evidence.ends(mention.token):
         return True
-    if mention.about and figures.roughly(value, _looseness(value)):
-        return True
+    if mention.about:
+        digits = len(f"{abs(value):.10g}".replace(".", "").strip("0"))
+        # How far off `about` may be: `about 270` three per cent, `about 267.2` nothing.
+        if figures.roughly(value, (0.05, 0.05, 0.03, 0.005, 0.0)[min(digits, 4)]):
+            return True
     for factor in surroundings().unit.get(mention.unit, ()):
         if figures.has(value / factor, reading.place / factor):
             return True
         # The same length in another unit beside it: 1254 metres (0.78 miles).
         if any(abs(each * factor - value) <= reading.place for each in shown.numbers):
             return True
-    if (scale := _scale_of(reading, value)) and any(
-        figures.has(value / factor, reading.place / factor) for factor in (1e3, 1e6, 1e9) if factor <= scale
-    ):
+    # How large a unit the results may count in: those of `$2.98B` may say `2981160` and mean thousands.
+    if reading.place >= 1:
+        scale = reading.place * 1e6
+    else:
+        scale = 1e9 if reading.whole and value and value % 1e4 == 0 else 0.0
+    if any(figures.has(value / factor, reading.place / factor) for factor in (1e3, 1e6, 1e9) if factor <= scale):
         return True
     if mention.unit.startswith("°") or mention.unit in ("degrees", "degree", "grad"):
         celsius, fahrenheit = (value - 32) / 1.8, value * 1.8 + 32
@@ -337,24 +327,6 @@ def _number_stands(reading: NumeralReading, mention: Mention, evidence: Evidence
     if reading.whole and not mention.money and figures.counted(value):
         return True
     return figures.derivation(value, reading.place if not reading.whole else 0.0, shown, evidence.steps) is not None
-
-
-def _scale_of(reading: NumeralReading, value: float) -> float:
-    """How large a unit the results may count in: those of `$2.98B` may say `2981160` and mean thousands."""
-    if reading.place >= 1:
-        return reading.place * 1e6
-    return 1e9 if reading.whole and value and value % 1e4 == 0 else 0.0
-
-
-def _looseness(value: float) -> float:
-    """How far off `about` may be: `about 270` five per cent, `about 267.27` nothing."""
-    digits = len(f"{abs(value):.10g}".replace(".", "").strip("0"))
-    return (0.05, 0.05, 0.03, 0.005, 0.0)[min(digits, 4)]
-
-
-def _rounded(value: float, nearest: float | None) -> bool:
-    """Whether a whole number is what a fraction nearby becomes."""
-    return nearest is not None and nearest != int(nearest) and abs(nearest - value) < 1
 
 
 def _stands(mention: Mention, evidence: Evidence) -> bool:
@@ -420,16 +392,13 @@ def _time_stands(mention: Mention, evidence: Evidence) -> bool:
     times = evidence.times
     if any(minutes in times or (minutes + 720) % 1440 in times for minutes in mention.minutes):
         return True
-    if any(minutes % 60 == 0 and _hour_stands(minutes // 60, evidence) for minutes in mention.minutes):
-        return True
+    for hour, minute in (divmod(minutes, 60) for minutes in mention.minutes):
+        spoken = rf"(?<!\d){hour % 12 or 12} ?[ap]\.?m\b|(?<!\d){hour} ?(?:uhr|h\b|时|時|点)"
+        if minute == 0 and re.search(spoken, evidence.lower) is not None:
+            return True
     # A time of another zone keeps its minutes; without times it cannot be known.
     zoned = 'z"' in evidence.lower or "utc" in evidence.lower or "+0" in evidence.lower or "-0" in evidence.lower
     return zoned and any(minutes % 30 == each % 30 for minutes in mention.minutes for each in times)
-
-
-def _hour_stands(hour: int, evidence: Evidence) -> bool:
-    spoken = hour % 12 or 12
-    return re.search(rf"(?<!\d){spoken} ?[ap]\.?m\b|(?<!\d){hour} ?(?:uhr|h\b|时|時|点)", evidence.lower) is not None
 
 
 def _name_stands(mention: Mention, evidence: Evidence) -> bool:
