@@ -12,13 +12,14 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help assess demo test test-matching phrases lint lint-style lint-mypy lint-basedpyright lint-public format bench ratios burst fuzz model soak live clients platforms conformance accuracy ratchet floors story clean
+.PHONY: help assess demo test test-full test-matching phrases lint lint-style lint-mypy lint-basedpyright lint-public format bench ratios burst fuzz model soak live clients platforms conformance accuracy ratchet floors story clean
 
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
 	@echo "make demo     fill a store from the example servers and open the dashboard on it, at http://127.0.0.1:8741"
-	@echo "make test     run all tests, a quarter of an hour on two cores; as root, install Debian packages for some of them"
-	@echo "make test DEBIAN=no   install no Debian package: the tests that need one skip"
+	@echo "make test     run the tests, five minutes on two cores; what a test needs and is not there, it skips"
+	@echo "make test-full   run the slow tests too, and those of frameworks and clusters (1.5 GB, a quarter of an hour);"
+	@echo "              as root, install Debian packages for some of them; DEBIAN=no: install none"
 	@echo "make test WING=core    run those of one wing, or of one folder or file of it: WING=assess/rules"
 	@echo "make test PYTHON=/usr/bin/python3   the same on another Python, in an environment of its own"
 	@echo "make test-matching   the tests of what matches text, whose outcome may differ between Pythons"
@@ -58,15 +59,11 @@ demo: $(VENV)/.demo
 	@echo "The next make demo opens this store again; make clean removes it."
 	@$(BIN)/toolvet serve --store demo.db || test $$? -eq 130  # Ctrl-C is how it ends.
 
-# DEBIAN=yes or no: whether programs from Debian are installed that some tests run. Without it: as root, yes.
-DEBIAN ?=
-
 # WING is a folder or a file of tests/, by its path there or by its name alone. One folder is quicker in one process.
 WING_TESTS = $(or $(wildcard $(foreach path,$(WING) $(WING).py test_$(WING).py,tests/$(path))),$(shell \
 	find tests -name '$(WING)' -o -name '$(WING).py' -o -name 'test_$(WING).py'))
 
 test: $(VENV)/.test
-	@sh tests/debian-packages.sh $(DEBIAN)
 ifdef WING
 	@test -n "$(WING_TESTS)" || { echo "tests/ has no folder or file named $(WING); its folders are:" \
 		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }
@@ -74,6 +71,13 @@ ifdef WING
 else
 	$(BIN)/pytest -n auto
 endif
+
+# DEBIAN=yes or no: whether programs from Debian are installed that some tests run. Without it: as root, yes.
+DEBIAN ?=
+
+test-full: $(VENV)/.test-full
+	@sh tests/debian-packages.sh $(DEBIAN)
+	$(BIN)/pytest -n auto --full
 
 MATCHING = core/languages core/matching core/prose core/checks core/envelope core/turn core/redact core/test_possessive.py mcp/wire
 
@@ -148,7 +152,7 @@ site: .venv-site/.done
 
 # The README's pictures of a run and of its report: real ones, drawn again. The second needs Chromium.
 .PHONY: recording
-recording: $(VENV)/.test
+recording: $(VENV)/.test-full
 	$(BIN)/python docs/site/recording.py docs/images/assess.svg
 	$(BIN)/python docs/site/report_picture.py docs/images/report.png
 
@@ -167,13 +171,13 @@ frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.don
 
 # Twenty reviewers at once over 10,000 items, on SQLite and on PostgreSQL.
 .PHONY: reviewers
-reviewers: $(VENV)/.test
+reviewers: $(VENV)/.test-full
 	TOOLVET_QUEUE_ITEMS=10000 $(BIN)/pytest -k twenty --timeout=1800 tests/store/test_queue_reviewers.py
 
 # Requests drawn from the OpenAPI document, so many for each operation, on SQLite and on PostgreSQL.
 .PHONY: schemathesis
 EXAMPLES ?= 100
-schemathesis: $(VENV)/.test
+schemathesis: $(VENV)/.test-full
 	TOOLVET_SCHEMATHESIS_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -p no:xdist tests/server/dashboard/test_api_schemathesis.py
 
 conformance: $(VENV)/.dev
@@ -184,10 +188,10 @@ FUZZ_SECONDS ?= 30
 FUZZ_RUNS ?= 0
 FUZZ_TARGETS ?=
 
-fuzz: $(VENV)/.test
+fuzz: $(VENV)/.test-full
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install $(QUIET) 'atheris>=3,<4'
 	$(BIN)/python -m fuzz.run $(FUZZ_TARGETS) --seconds $(FUZZ_SECONDS) --runs $(FUZZ_RUNS)
-	$(BIN)/pytest -n auto -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
+	$(BIN)/pytest -n auto --full -m "hypothesis and not live" --hypothesis-profile=fuzz --timeout=3600
 
 model: $(VENV)/.test
 	$(BIN)/pytest -p no:xdist --hypothesis-profile=model --timeout=36000 tests/proxy/session/test_model.py
@@ -207,7 +211,7 @@ ratchet: $(VENV)/.dev
 floors: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks.ratchet --update $(if $(DATA),"$(DATA)")
 
-story: $(VENV)/.test
+story: $(VENV)/.test-full
 	$(BIN)/python -m tests.story.page > docs/story.md.new && mv docs/story.md.new docs/story.md
 
 # A burst of 100,000 calls through a real proxy, all of them recorded.
@@ -252,9 +256,14 @@ $(VENV)/.matching: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
-	@echo "== $(VENV): installing the frameworks, servers and databases that the tests run for real (1.5 GB, a few minutes)"
+	@echo "== $(VENV): installing what the tests use (600 MB, about a minute)"
 	$(BIN)/python -m pip install $(QUIET) --editable . --group test
 	@touch $@ $(VENV)/.assess $(VENV)/.demo
+
+$(VENV)/.test-full: pyproject.toml | $(BIN)/python
+	@echo "== $(VENV): installing the frameworks, clusters and clouds that the tests run for real (1.5 GB, a few minutes)"
+	$(BIN)/python -m pip install $(QUIET) --editable . --group test-full
+	@touch $@ $(VENV)/.test $(VENV)/.assess $(VENV)/.demo
 
 $(VENV)/.accuracy: pyproject.toml | $(VENV)/.dev
 	@echo "== $(VENV): installing the peers that accuracy is compared with"
@@ -264,4 +273,4 @@ $(VENV)/.accuracy: pyproject.toml | $(VENV)/.dev
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "== $(VENV): installing the linters, and all that the tests use (1.6 GB, a few minutes)"
 	$(BIN)/python -m pip install $(QUIET) --editable . --group dev
-	@touch $@ $(VENV)/.test $(VENV)/.assess $(VENV)/.demo
+	@touch $@ $(VENV)/.test-full $(VENV)/.test $(VENV)/.assess $(VENV)/.demo

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,11 +28,41 @@ settings.register_profile(
     # Every run draws the same examples, so a red test is due to a change. `make fuzz` draws others.
     derandomize=True,
 )
+# For `make test`: a fifth of the examples.
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=20)
 # For `make fuzz`.
 settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=1_000, derandomize=False)
 # For `make model`.
 settings.register_profile("model", settings.get_profile("suite"), max_examples=10_000, derandomize=False)
-settings.load_profile("suite")
+
+
+_HERE = Path(__file__).parent
+FULL = tuple(line for line in (_HERE / "full.txt").read_text("utf-8").splitlines() if line and line[0] != "#")
+"""What only `make test-full` runs."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--full`."""
+    parser.addoption("--full", action="store_true", help="Run what tests/full.txt lists, too, and more examples.")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what only `make test-full` runs, unless it is named."""
+    if config.getoption("--full") or not collection_path.is_relative_to(_HERE):
+        return None
+    place = collection_path.relative_to(_HERE).as_posix()
+    named = any(
+        (config.invocation_params.dir / each.partition("::")[0]).is_relative_to(collection_path) for each in config.args
+    )
+    return True if place in FULL and not named else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what was left out."""
+    if not config.getoption("--full"):
+        terminalreporter.write_line(
+            f"{len(FULL)} slow files and folders were left out (tests/full.txt): make test-full runs them"
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,6 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+    if not config.getoption("hypothesis_profile", None):
+        settings.load_profile("suite" if config.getoption("--full") else "quick")
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         compile_phrases()
 

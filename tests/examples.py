@@ -6,5 +6,5 @@ _USUAL = 100
 
 
 def examples(number: int) -> settings:
-    """`number` of them in the suite, where 100 are usual; under `make fuzz` as many times more as all others."""
-    return settings(max_examples=number * settings().max_examples // _USUAL)
+    """`number` of them in `make test-full`, where 100 are usual; elsewhere as many times more or less as all others."""
+    return settings(max_examples=max(1, number * settings().max_examples // _USUAL))
