@@ -91,7 +91,14 @@ def read_foreign(result: object) -> ForeignResult | None:
     if isinstance(result, list | tuple):
         return ForeignResult(PAYLOAD, _parts_of(list(cast("list[object]", result))))
     if isinstance(result, BaseException):
-        return ForeignResult(EXCEPTION, _text(_words_of(result), failed=True), has_flag=True)
+        error = getattr(result, "error", None)
+        code = getattr(error, "code", None)
+        if isinstance(code, int) and isinstance(message := getattr(error, "message", None), str):
+            words = f"MCP error {code}: {message}"
+        else:
+            # As the last line of a traceback.
+            words = f"{type(result).__name__}: {result}".removesuffix(": ")
+        return ForeignResult(EXCEPTION, _text(words, failed=True), has_flag=True)
     if isinstance(result, Mapping):
         parts = cast("Parts", result)
         return None if is_plainly_mcp(parts) else _read_mapping(parts)
@@ -145,7 +152,11 @@ def _is_mcp(parts: Parts) -> bool:
     content = parts["content"]
     if isinstance(content, list | tuple):
         blocks = cast("list[object]", content)
-        return not blocks or _MCP_MEMBERS.issuperset(parts) or any(_kind_of(block) in _MCP_BLOCKS for block in blocks)
+        return (
+            not blocks
+            or _MCP_MEMBERS.issuperset(parts)
+            or any(_getter(block)("type") in _MCP_BLOCKS for block in blocks)
+        )
     # An article has a text under `content`, too, beside members of its own.
     return _MCP_MEMBERS.issuperset(parts)
 
@@ -161,7 +172,10 @@ def _read_object(result: object) -> ForeignResult | None:
         return found
     status = getattr(result, "status_code", None) or getattr(result, "status", None)
     if _is_status(status) and _has(result, "headers"):
-        return _http_parts(cast("int", status), _reason(_getter(result)), _read_body(result))
+        # A property may read from the network, so only a stored body counts.
+        stored = getattr(result, "__dict__", {})
+        body = next((body for name in _READ_BODY if isinstance(body := stored.get(name), str | bytes | bytearray)), "")
+        return _http_parts(cast("int", status), _reason(_getter(result)), body)
     if _has(result, "content") and _has(result, "is_error", "isError"):
         return None
     plain = _plain(result)
@@ -190,7 +204,10 @@ def _read_as(shape: ResultShape, get: Getter) -> ForeignResult | None:
         if inner is _ABSENT or inner is None or isinstance(inner, str | int | float | list | tuple):
             return None
         get = _getter(inner)
-    if any(get(name) not in values for name, values in shape.when.items()) or not _is_named(shape, get):
+    if any(get(name) not in values for name, values in shape.when.items()):
+        return None
+    needed = [get(name) for name in shape.needs]
+    if all(value is _ABSENT or value is None for value in needed):
         return None
     content = next((value for name in shape.content if (value := get(name)) is not _ABSENT), None)
     failed = shape.always or any(get(name) in values for name, values in shape.failed.items())
@@ -198,26 +215,15 @@ def _read_as(shape: ResultShape, get: Getter) -> ForeignResult | None:
     if words is _ABSENT:
         words = None
     if "response" in shape.content:
-        content, words = _of_gemini(content)
+        # In Gemini's API `output` is what the function gave back, and `error` is why it failed.
+        response = cast("Parts", content) if isinstance(content, Mapping) else {}
+        words = None if "output" in response else response.get("error")
+        if len(response) == 1 and "output" in response:
+            content = response["output"]
     if words:
         return ForeignResult(shape.name, {**_parts_of(words), "isError": True}, has_flag=True)
     parts = _parts_of(_validation_words(content) if shape.always else content)
     return ForeignResult(shape.name, {**parts, "isError": True} if failed else parts, shape.has_flag)
-
-
-def _is_named(shape: ResultShape, get: Getter) -> bool:
-    values = [get(name) for name in shape.needs]
-    return any(value is not _ABSENT and value is not None for value in values)
-
-
-def _of_gemini(response: object) -> tuple[object, object]:
-    """What a response of Gemini holds, and its error: `output` and `error` have that meaning in its API."""
-    if not isinstance(response, Mapping):
-        return response, None
-    parts = cast("Parts", response)
-    if len(parts) == 1 and "output" in parts:
-        return parts["output"], None
-    return parts, parts.get("error") if "output" not in parts else None
 
 
 def _validation_words(content: object) -> object:
@@ -276,21 +282,6 @@ def _reason(get: Getter) -> str:
     return next((value for name in _REASON if isinstance(value := get(name), str)), "")
 
 
-def _read_body(response: object) -> object:
-    """The body that a response has in memory. A property may read from the network, so only stored values are read."""
-    stored = getattr(response, "__dict__", {})
-    return next((body for name in _READ_BODY if isinstance(body := stored.get(name), str | bytes | bytearray)), "")
-
-
-def _words_of(problem: BaseException) -> str:
-    """Type and message, as the last line of a traceback has them."""
-    error = getattr(problem, "error", None)
-    code = getattr(error, "code", None)
-    if isinstance(code, int) and isinstance(message := getattr(error, "message", None), str):
-        return f"MCP error {code}: {message}"
-    return f"{type(problem).__name__}: {problem}".removesuffix(": ")
-
-
 def _text(text: str, *, failed: bool = False) -> Parts:
     parts: Parts = {"content": [{"type": "text", "text": text}]}
     return {**parts, "isError": True} if failed else parts
@@ -346,10 +337,6 @@ def _block(item: object) -> object:
     if kind in _IMAGES and (image := get(_IMAGES[kind])) is not _ABSENT:
         return {"type": "image", "data": image}
     return _plain(item)
-
-
-def _kind_of(block: object) -> object:
-    return cast("Parts", block).get("type") if isinstance(block, Mapping) else getattr(block, "type", None)
 
 
 def _plain(value: object) -> object:
