@@ -268,7 +268,12 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
     if secret:
         return REDACTED, REDACTED
     if isinstance(value, str):
-        return _show_text(value)
+        if len(value) > _LONGEST_TEXT:
+            value = f"{redact_text(value[:_LONGEST_TEXT])[:_SHOWN_TEXT]}… ({len(value)} characters)"
+        elif len(value) >= _SHORTEST_SECRET:
+            value = redact_text(value)
+        value = escape_surrogates(value)
+        return value, as_json(value)
     if isinstance(value, _NUMBER_TYPES):
         return _show_number(value)
     size = _measure(value)
@@ -277,17 +282,16 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
         written = as_json(safe)
         if len(written) <= _LONGEST_TEXT and written.isprintable():
             return safe, written
-    described = _describe(value)
+    if isinstance(value, dict):
+        found = cast("dict[object, object]", value)
+        keys = [show_name(key) for key in islice(found, 10) if isinstance(key, str)]
+        more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
+        described = cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more
+    elif isinstance(value, list):
+        described = f"an array of {len(cast('list[object]', value))} items"
+    else:
+        described = f"a Python {type(value).__name__}"
     return described, described
-
-
-def _show_text(value: str) -> tuple[object, str]:
-    if len(value) > _LONGEST_TEXT:
-        value = f"{redact_text(value[:_LONGEST_TEXT])[:_SHOWN_TEXT]}… ({len(value)} characters)"
-    elif len(value) >= _SHORTEST_SECRET:
-        value = redact_text(value)
-    value = escape_surrogates(value)
-    return value, as_json(value)
 
 
 def _show_number(value: float) -> tuple[object, str]:
@@ -337,17 +341,6 @@ def _measure(value: object) -> _Size:
         elif not (here is None or isinstance(here, bool | int | float)):
             return _Size.LARGE
     return size
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, dict):
-        found = cast("dict[object, object]", value)
-        keys = [show_name(key) for key in islice(found, 10) if isinstance(key, str)]
-        more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
-        return cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more
-    if isinstance(value, list):
-        return f"an array of {len(cast('list[object]', value))} items"
-    return f"a Python {type(value).__name__}"
 
 
 def show_name(name: str) -> str:
