@@ -446,10 +446,7 @@ def own_rules(
     if not exceptions and not weights:
         return NO_OWN_RULES
     compiled = custom_patterns(exceptions, option="exceptions")
-    return OwnRules(compiled, _weights(weights or {}))
-
-
-def _weights(given: object) -> Mapping[SignalType, float]:
+    given = cast("object", weights or {})
     if not isinstance(given, Mapping):
         raise BadOption(f"weights must map signal types to numbers, and is of type {type(given).__name__}")
     found: dict[SignalType, float] = {}
@@ -459,4 +456,4 @@ def _weights(given: object) -> Mapping[SignalType, float]:
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
             raise BadOption(f"weights[{str(name)!r}] must be a number from 0 to 1, not {weight!r}")
         found[SignalType(str(name))] = float(weight)
-    return found
+    return OwnRules(compiled, found)

@@ -425,32 +425,25 @@ def intended_form(guide: Guide, union: Violation) -> IntendedForm:
             return form
     if len(branches) > 1 and all(all(_is_at(each, here, "required") for each in branch) for branch in branches):
         return IntendedForm(row="requiredAlternatives")
-    return _form_by_errors(guide, union)
+    # A union without a discriminator: the form with the fewest errors.
+    wrong_type = [any(_is_at(each, here, "type") for each in branch) for branch in branches]
+    listing = [any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in branches]
+    if not all(wrong or lists for wrong, lists in zip(wrong_type, listing, strict=True)):
+        best = branches[closest_form(guide, union, range(len(branches)))]
+        return IntendedForm(violations=best, whole=all(each.pointer == here for each in best))
+    if not all(listing):
+        return IntendedForm(row="type")
+    values: list[object] = []
+    for each in (each for branch in branches for each in branch if each.pointer == here):
+        if each.keyword == "enum":
+            values.extend(elements(each.params.get("options")))
+        elif each.keyword == "const":
+            values.append(each.params.get("expected_value"))
+    return IntendedForm(row="enum", values=tuple(unique(values)))
 
 
 def _is_at(violation: Violation, pointer: str, keyword: str) -> bool:
     return violation.keyword == keyword and violation.pointer == pointer
-
-
-def _form_by_errors(guide: Guide, union: Violation) -> IntendedForm:
-    """The form with the fewest errors, for a union without a discriminator."""
-    here = union.pointer
-    wrong_type = [any(_is_at(each, here, "type") for each in branch) for branch in union.branches]
-    listing = [any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in union.branches]
-    if all(wrong or lists for wrong, lists in zip(wrong_type, listing, strict=True)):
-        if not all(listing):
-            return IntendedForm(row="type")
-        values: list[object] = []
-        for each in (each for branch in union.branches for each in branch if each.pointer == here):
-            if each.keyword == "enum":
-                values.extend(elements(each.params.get("options")))
-            elif each.keyword == "const":
-                values.append(each.params.get("expected_value"))
-        return IntendedForm(row="enum", values=tuple(unique(values)))
-    best = closest_form(guide, union, range(len(union.branches)))
-    return IntendedForm(
-        violations=union.branches[best], whole=all(each.pointer == here for each in union.branches[best])
-    )
 
 
 def closest_form(guide: Guide, union: Violation, choice: Sequence[int]) -> int:

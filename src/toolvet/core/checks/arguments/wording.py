@@ -257,8 +257,6 @@ _SHOWN_TEXT: Final = 80
 _MOST_NODES: Final = 40
 _LONGEST_NAME: Final = 80
 _SHORTEST_SECRET: Final = 12
-# A tuple: `int | float` would make a new union for each value.
-_NUMBER_TYPES: Final = (int, float)
 
 
 def show_value(value: object, *, secret: bool) -> tuple[object, str]:
@@ -274,8 +272,16 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
             value = redact_text(value)
         value = escape_surrogates(value)
         return value, as_json(value)
-    if isinstance(value, _NUMBER_TYPES):
-        return _show_number(value)
+    if isinstance(value, int):
+        if -(10**30) < value < 10**30:
+            return value, str(value)
+        described = f"a whole number of about {value.bit_length() * 3 // 10} digits"
+        return described, described
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value, as_json(value)
+        name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return name, name
     size = _measure(value)
     if size is not _Size.LARGE:
         safe = value if size is _Size.HARMLESS else redact(value)
@@ -292,18 +298,6 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
     else:
         described = f"a Python {type(value).__name__}"
     return described, described
-
-
-def _show_number(value: float) -> tuple[object, str]:
-    if isinstance(value, int):
-        if -(10**30) < value < 10**30:
-            return value, str(value)
-        description = f"a whole number of about {value.bit_length() * 3 // 10} digits"
-        return description, description
-    if math.isfinite(value):
-        return value, as_json(value)
-    name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return name, name
 
 
 class _Size(Enum):

@@ -264,11 +264,16 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
             return _broken(response, NO_CONTENT)
         if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
-    if response.is_blank and not (response.structured is not None and _declares_nothing(view.output_schema)):
-        return ResultVerdict(
-            is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
-            issues=("Response content is blank",), metadata=_metadata(response),
-        )  # fmt: skip
+    if response.is_blank:
+        # A function that returns nothing declares `{"result": null}` and no other value: then it is what was expected.
+        properties = object_of((object_of(view.output_schema) or {}).get("properties")) or {}
+        inner = object_of(properties.get("result")) or {}
+        declares_nothing = list(properties) == ["result"] and inner.get("type") == "null"
+        if response.structured is None or not declares_nothing:
+            return ResultVerdict(
+                is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+                issues=("Response content is blank",), metadata=_metadata(response),
+            )  # fmt: skip
     if envelope is None:
         runs = tool_traits(view.name, view.description).runs_programs
         text = unflagged_error(response, phrases(), runs_programs=runs)
@@ -336,14 +341,6 @@ def _success(
         confidence=100 if whole else 70, issues=issues, evidence=evidence,
         metadata=_metadata(response, envelope, validation),
     )  # fmt: skip
-
-
-def _declares_nothing(schema: object) -> bool:
-    """Whether an `outputSchema` is that of a function that returns nothing: `{"result": null}` and no other value."""
-    declared = object_of(schema) or {}
-    properties = object_of(declared.get("properties")) or {}
-    inner = object_of(properties.get("result")) or {}
-    return list(properties) == ["result"] and inner.get("type") == "null"
 
 
 def _metadata(

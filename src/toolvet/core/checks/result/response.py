@@ -184,8 +184,8 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
     blocks = list_of(content)
     if structured is None and not malformed and blocks is not None and len(blocks) == 1:
         # The commonest content of all, one text block.
-        block = object_of(blocks[0]) or {}
-        text = block.get("text") if block.get("type") == "text" else None
+        only = object_of(blocks[0]) or {}
+        text = only.get("text") if only.get("type") == "text" else None
         if isinstance(text, str):
             return _text_response(text, flagged=flagged, meta=get("_meta"))
     reading = _Blocks(malformed)

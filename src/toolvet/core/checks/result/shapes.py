@@ -132,9 +132,14 @@ def _read_mapping(parts: Parts) -> ForeignResult | None:
     kind = type(parts)
     is_plain = kind is dict and _telling().isdisjoint(parts)
     get = _getter(parts)
-    found = (_only_result_of_a_message(get) if is_plain else _by_table(get, 0)) or _http(parts)
+    found = _only_result_of_a_message(get) if is_plain else _by_table(get, 0)
     if found is not None:
         return found
+    # An HTTP response as JSON: a status beside headers, or beside a body as AWS Lambda writes it.
+    status = next((name for name in _STATUS if _is_status(parts.get(name))), None)
+    if status is not None and (isinstance(parts.get("headers"), Mapping) or (status != "status" and "body" in parts)):
+        body = next((parts[name] for name in _BODY if name in parts), None)
+        return _http_parts(cast("int", parts[status]), _reason(get), body)
     if "jsonrpc" in parts and isinstance(parts.get("result"), Mapping):
         return ForeignResult(JSON_RPC, cast("Parts", parts["result"]), has_flag=True)
     return None if _is_mcp(parts) else ForeignResult(PAYLOAD, _parts_of(dict(parts)))
@@ -255,15 +260,6 @@ def _only_result_of_a_message(get: Getter) -> ForeignResult | None:
                 if read is not None:
                     found.append(read)
     return found[0] if len(found) == 1 else None
-
-
-def _http(parts: Parts) -> ForeignResult | None:
-    """An HTTP response as JSON: a status beside headers, or beside a body as AWS Lambda writes it."""
-    name = next((name for name in _STATUS if _is_status(parts.get(name))), None)
-    if name is None or not (isinstance(parts.get("headers"), Mapping) or (name != "status" and "body" in parts)):
-        return None
-    body = next((parts[each] for each in _BODY if each in parts), None)
-    return _http_parts(cast("int", parts[name]), _reason(_getter(parts)), body)
 
 
 def _http_parts(status: int, reason: str, body: object) -> ForeignResult:
