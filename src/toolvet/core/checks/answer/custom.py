@@ -70,10 +70,11 @@ def custom_patterns(
     """
     if not given:
         return NO_CUSTOM
-    if not isinstance(given, Mapping):
-        raise BadOption(f"{option} must map signal types to patterns, and is of type {type(given).__name__}")
+    by_type = cast("object", given)
+    if not isinstance(by_type, Mapping):
+        raise BadOption(f"{option} must map signal types to patterns, and is of type {type(by_type).__name__}")
     named: dict[SignalType, Iterable[object]] = {}
-    for name, patterns in cast("Mapping[object, object]", given).items():
+    for name, patterns in cast("Mapping[object, object]", by_type).items():
         try:
             kind = SignalType(f"{name}")
         except ValueError:

@@ -221,7 +221,8 @@ def _read_as(shape: ResultShape, get: Getter) -> ForeignResult | None:
         words = None
     if "response" in shape.content:
         # In Gemini's API `output` is what the function gave back, and `error` is why it failed.
-        response = cast("Parts", content) if isinstance(content, Mapping) else {}
+        given = content
+        response: Parts = cast("Parts", given) if isinstance(given, Mapping) else {}
         words = None if "output" in response else response.get("error")
         if len(response) == 1 and "output" in response:
             content = response["output"]

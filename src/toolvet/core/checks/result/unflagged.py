@@ -208,7 +208,7 @@ _MOST_WRAPPING = 2
 _MOST_OTHERS = 2
 _MOST_OTHERS_OF_A_STATUS = 4
 # A record with one of these has an identity of its own: a job that failed, a ticket about an error.
-_RECORD = ("id", "name", "title", "url", "created_at", "time")
+_RECORD = frozenset(("id", "name", "title", "url", "created_at", "time"))
 _LONGEST_OPENING = 200
 _LONGEST_PAGE_HEAD: Final = 4_000
 # A page that a web server sends instead of an answer: its title or first heading is the error.
@@ -297,7 +297,7 @@ def reports_error(value: object) -> bool:
     if any(body.get(flag) is True for flag in table.flags) or not table.verdicts.isdisjoint(body):
         return False
     others = sum(key not in shapes.companions for key in body)
-    is_record = any(key in body for key in _RECORD)
+    is_record = not _RECORD.isdisjoint(body)
     says_failed = body.get("object") == "error" or any(body.get(flag) is False for flag in table.flags)
     # A failure envelope is a failure, whatever its data holds; a list of errors may be what was asked for.
     says_why = says_failed and any(
