@@ -22,13 +22,12 @@ WITHDRAWN = (QUOTED, VOIDED, FILLER, "```\nI cannot help with that request.\n```
 @pytest.fixture
 def signals_made(monkeypatch: pytest.MonkeyPatch) -> list[FailureSignal]:
     made: list[FailureSignal] = []
-    original = read._signal
 
-    def counted(*parts: object) -> FailureSignal:
-        made.append(original(*parts))  # type: ignore[arg-type]
+    def counted(**parts: object) -> FailureSignal:
+        made.append(FailureSignal(**parts))  # type: ignore[arg-type]
         return made[-1]
 
-    monkeypatch.setattr(read, "_signal", counted)
+    monkeypatch.setattr(read, "FailureSignal", counted)
     return made
 
 

@@ -248,7 +248,7 @@ def test_a_failure_by_the_callers_own_words_is_one() -> None:
 def test_settings_are_kept_for_so_many_tools_and_no_more() -> None:
     check = ResultCheck(ResultSettings(threshold=0.5))
     for number in range(4_097):
-        check._of(f"tool {number}")
+        check(f"tool {number}", {}, "")
     assert len(check._known) == 1
     assert "tool 4096" in check._known
 

@@ -104,11 +104,22 @@ class FrameState:
         if FrameKind.LEAD_IN in kinds:
             self._end_dialogue()
             self._begin(end, MaskKind.SAMPLE)
-        elif FrameKind.STORY in kinds:
+            return
+        if FrameKind.STORY in kinds:
             self._end_dialogue()
             self._begin(start, MaskKind.FICTION)
-        else:
-            self._read_dialogue_line(line, start, end)
+            return
+        # Only a line of a dialogue names its speaker.
+        speaker = _SPEAKER.match(line)
+        name = speaker.group(1).strip().casefold() if speaker else ""
+        if not name or name in _frames().labels.none:
+            if self._dialogue is None or not _STAGE.match(line):
+                self._end_dialogue()
+            return
+        begun = self._dialogue.start if self._dialogue is not None else start
+        self._dialogue = Mask(begun, end, MaskKind.FICTION)
+        if len(self._speakers) < _MOST_SPEAKERS:
+            self._speakers = (*self._speakers, name)
 
     def fence(self) -> None:
         """A fence opens here: what a lead-in announced may be what stands in it."""
@@ -158,19 +169,6 @@ class FrameState:
         if passage.start < end:
             self.settled.append(Mask(passage.start, end, passage.kind))
         self._open = None
-
-    def _read_dialogue_line(self, line: str, start: int, end: int) -> None:
-        """A line of a dialogue, or not."""
-        speaker = _SPEAKER.match(line)
-        name = speaker.group(1).strip().casefold() if speaker else ""
-        if not name or name in _frames().labels.none:
-            if self._dialogue is None or not _STAGE.match(line):
-                self._end_dialogue()
-            return
-        begun = self._dialogue.start if self._dialogue is not None else start
-        self._dialogue = Mask(begun, end, MaskKind.FICTION)
-        if len(self._speakers) < _MOST_SPEAKERS:
-            self._speakers = (*self._speakers, name)
 
     def _end_dialogue(self) -> None:
         """A dialogue has two speakers of whom one speaks again, or is a chat."""

@@ -180,16 +180,12 @@ def inline_masks(paragraph: str) -> list[Mask]:
         for action in _ACTION.finditer(paragraph):
             if action.group(1)[0].islower():
                 found.append(Mask(paragraph.index("*", action.start()), action.end(), MaskKind.FICTION))
-    found.sort(key=_outer_first)
+    found.sort(key=lambda mask: (mask.start, -mask.end))
     outer: list[Mask] = []
     for mask in found:
         if not outer or mask.start >= outer[-1].end:
             outer.append(mask)
     return outer
-
-
-def _outer_first(mask: Mask) -> tuple[int, int]:
-    return mask.start, -mask.end
 
 
 def _code_spans(paragraph: str) -> list[Mask]:

@@ -178,18 +178,15 @@ class _MaskReader:
         self._mid_line = not piece.endswith("\n")
         self._note_words(piece, start)
         if self._fence is not None:
-            if not continues:
-                self._close_fence_if_marked(piece, *self._fence)
+            marker, fence_start = self._fence
+            closing = piece.strip()
+            if not continues and closing.startswith(marker) and not closing.strip(marker[0]):
+                self._blocks.append(Mask(fence_start, self._at, MaskKind.CODE))
+                self._fence = None
         elif continues:
             self._add(piece, start)
         else:
             self._begin_line(piece, start)
-
-    def _close_fence_if_marked(self, line: str, marker: str, start: int) -> None:
-        closing = line.strip()
-        if closing.startswith(marker) and not closing.strip(marker[0]):
-            self._blocks.append(Mask(start, self._at, MaskKind.CODE))
-            self._fence = None
 
     def _begin_line(self, line: str, start: int) -> None:
         fence = _FENCE.match(line)

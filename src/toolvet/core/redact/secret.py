@@ -15,7 +15,7 @@ words, and its quotations pass a mask that knows the secrets of the texts that i
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 import msgspec
 
@@ -53,29 +53,19 @@ def redact_text(text: str) -> str:
     for needle in _needles():
         # Nearly no text has one, and a plain loop tells that in a third of the time of one for each shape.
         if needle in text:
-            text = _without_shapes(text)
+            for shape in _shapes():
+                if any(each in text for each in shape.needles):
+                    text = shape.expression.sub(_hide_match, text)
             break
-    if ("=" in text or ":" in text) and _names_a_secret(text):
+    if "=" not in text and ":" not in text:
+        return text
+    # Whether a secret name may have a value here: 30 times faster than reading every assignment. An expression that
+    # ends with a sign would try to match at each letter; read backwards, it begins with the sign:
+    #     {"apiKey": "abc"}   backwards   }"cba" :"yeKipa"{   matches   :"yeKipa   the name   apiKey
+    if any(is_secret_key(name[::-1]) for name in set(_NAME_BACKWARDS.findall(text[::-1]))):
         for expression in (_QUOTED, _ASSIGNED, _HEADER):
             text = expression.sub(_hide_assignment, text)
     return text
-
-
-def _without_shapes(text: str) -> str:
-    for shape in _shapes():
-        if any(needle in text for needle in shape.needles):
-            text = shape.expression.sub(_hide_match, text)
-    return text
-
-
-def _names_a_secret(text: str) -> bool:
-    """Whether a secret name may have a value in this text: 30 times faster than reading every assignment.
-
-    An expression that ends with a sign would try to match at each letter; read backwards, it begins with the sign:
-
-        {"apiKey": "abc"}   backwards   }"cba" :"yeKipa"{   matches   :"yeKipa   the name   apiKey
-    """
-    return any(is_secret_key(name[::-1]) for name in set(_NAME_BACKWARDS.findall(text[::-1])))
 
 
 def may_hold_secrets(text: str) -> bool:
@@ -90,12 +80,9 @@ def may_hold_secrets(text: str) -> bool:
     for needle in _needles():
         if needle in text:
             return True
-    return _mentions_a_secret(text.lower())
-
-
-def _mentions_a_secret(lowered: str) -> bool:
-    """Whether the text contains all words of some secret name."""
+    lowered = text.lower()
     for last, phrases in _phrases().items():
+        # All words of some secret name.
         if last in lowered and any(all(word in lowered for word in phrase) for phrase in phrases):
             return True
     return False
@@ -134,21 +121,23 @@ class _Redaction:
         if isinstance(value, Mapping | list | tuple):
             if depth >= _MAX_DEPTH:
                 return REDACTED
-            key = (id(cast("object", value)), hide)
-            if key not in self._done:
-                # A container that contains itself is no JSON: where it comes again, it is left out.
-                self._done[key] = cast("object", value), REDACTED
-                self._done[key] = cast("object", value), self._inside(cast("_Container", value), depth, hide=hide)
-            return self._done[key][1]
+            container = cast("Mapping[object, object] | list[object] | tuple[object, ...]", value)
+            key = (id(container), hide)
+            if key in self._done:
+                return self._done[key][1]
+            # A container that contains itself is no JSON: where it comes again, it is left out.
+            self._done[key] = container, REDACTED
+            safe: object = container
+            if isinstance(container, Mapping):
+                safe = self._members(container, depth, hide=hide)
+            else:
+                after = [self.of(item, depth=depth + 1, hide=hide) for item in container]
+                if any(new is not old for new, old in zip(after, container, strict=True)):
+                    safe = after if isinstance(container, list) else tuple(after)
+            self._done[key] = container, safe
+            return safe
         # A boolean or null reveals nothing.
         return REDACTED if hide and isinstance(value, int | float) and not isinstance(value, bool) else value
-
-    def _inside(self, value: "_Container", depth: int, *, hide: bool) -> object:
-        if isinstance(value, Mapping):
-            return self._members(value, depth, hide=hide)
-        after = [self.of(item, depth=depth + 1, hide=hide) for item in value]
-        changed = any(new is not old for new, old in zip(after, value, strict=True))
-        return (after if isinstance(value, list) else tuple(after)) if changed else value
 
     def _members(self, value: Mapping[object, object], depth: int, *, hide: bool) -> object:
         hide = hide and not is_schema(value)
@@ -159,8 +148,11 @@ class _Redaction:
             secret = hide or (is_named and key == "value")
             if isinstance(key, str):
                 secret = secret or is_secret_key(key)
-                if len(key) >= _SHORTEST_SECRET and (name := _safe_key(key)) != key:
-                    renamed[key] = name
+                if len(key) >= _SHORTEST_SECRET:
+                    # A key may have a secret in it, such as a URL with a token.
+                    name = _redacted_key(key) if len(key) <= _LONGEST_NAME else redact_text(key)
+                    if name != key:
+                        renamed[key] = name
             new = self.of(member, depth=depth + 1, hide=secret)
             if new is not member:
                 changed[key] = new
@@ -180,14 +172,6 @@ def _with_names(value: Mapping[object, object], names: Mapping[object, str]) -> 
             name = f"{first} {number}"
         found[name] = member
     return found
-
-
-_Container: TypeAlias = Mapping[object, object] | list[object] | tuple[object, ...]
-
-
-def _safe_key(name: str) -> str:
-    """Return a key without the secrets that are written in it, such as a URL with a token."""
-    return _redacted_key(name) if len(name) <= _LONGEST_NAME else redact_text(name)
 
 
 @lru_cache(maxsize=4096)
@@ -403,7 +387,23 @@ class SecretMask:
         safe = self.known(safe)
         if self.words:
             safe = re.sub(r"\S+", lambda word: REDACTED if word[0] in self.words else word[0], safe)
-        return self._without_halves(safe)
+        # The half of a secret at which a quotation was cut, and a quotation from inside a secret.
+        bare = safe.rstrip("… ")
+        head, tail, is_short = bare[: self._longest], bare[-self._longest :], _FRAGMENT <= len(bare) < self._longest
+        if is_short or any(begun in tail or ending in head for begun, ending in self._ends):
+            for secret in self.secrets:
+                if len(bare) >= _FRAGMENT and bare in secret:
+                    return REDACTED
+                least = _least_half(secret)
+                for size in range(min(len(secret) - 1, len(bare)), least - 1, -1):
+                    if bare.endswith(secret[:size]) and not bare[-size - 1 : -size].isalnum():
+                        return bare[:-size] + REDACTED
+                    if bare.startswith(secret[-size:]) and not bare[size : size + 1].isalnum():
+                        return REDACTED + safe[size:]
+        start, _, last = bare.rpartition(" ")
+        if last and last != REDACTED and any(word.startswith(last) and word != last for word in self.words):
+            return f"{start} {REDACTED}".lstrip()
+        return safe
 
     def value(self, value: object) -> object:
         """Return a JSON value without secrets, its keys included."""
@@ -438,32 +438,6 @@ class SecretMask:
         if self._pattern is None or not any(begun in text for begun in self._begun):
             return text
         return self._pattern.sub(REDACTED, text)
-
-    def _without_halves(self, text: str) -> str:
-        """Remove the half of a secret at which a quotation was cut, and a quotation from inside a secret."""
-        bare = text.rstrip("… ")
-        head, tail, is_short = bare[: self._longest], bare[-self._longest :], _FRAGMENT <= len(bare) < self._longest
-        if is_short or any(begun in tail or ending in head for begun, ending in self._ends):
-            safe = self._without_half(text, bare)
-            if safe is not None:
-                return safe
-        start, _, last = bare.rpartition(" ")
-        if last and last != REDACTED and any(word.startswith(last) and word != last for word in self.words):
-            return f"{start} {REDACTED}".lstrip()
-        return text
-
-    def _without_half(self, text: str, bare: str) -> str | None:
-        """Return `text` without the half of a secret at its end or beginning; None where there is none."""
-        for secret in self.secrets:
-            if len(bare) >= _FRAGMENT and bare in secret:
-                return REDACTED
-            least = _least_half(secret)
-            for size in range(min(len(secret) - 1, len(bare)), least - 1, -1):
-                if bare.endswith(secret[:size]) and not bare[-size - 1 : -size].isalnum():
-                    return bare[:-size] + REDACTED
-                if bare.startswith(secret[-size:]) and not bare[size : size + 1].isalnum():
-                    return REDACTED + text[size:]
-        return None
 
 
 def _least_half(secret: str) -> int:

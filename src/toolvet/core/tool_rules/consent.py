@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import chain
 
 import msgspec
 
@@ -63,7 +64,9 @@ def why_not_called(tool: ToolDefinition, habits: Habits) -> str | None:
     if read_only is False:
         return "its annotations say readOnlyHint: false"
     if read_only is True:
-        reason = next(_contradictions(tool), None)
+        # An action that cannot be read-only, or a parameter that has it write.
+        changes = (action.reason for action in find_actions(tool) if action.changes)
+        reason = next(chain(changes, _removals(tool, trusted=True), _betrayals(tool, trusted=True)), None)
         return f"it says readOnlyHint: true, but {reason}" if reason else None
     if habits.annotates:
         return "it has no readOnlyHint, and other tools of this server have annotations"
@@ -81,15 +84,6 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
     )
 
 
-def _contradictions(tool: ToolDefinition) -> Iterator[str]:
-    """What contradicts `readOnlyHint: true`: an action that cannot be read-only, or a parameter that has it write."""
-    for action in find_actions(tool):
-        if action.changes:
-            yield action.reason
-    yield from _removals(tool, trusted=True)
-    yield from _betrayals(tool, trusted=True)
-
-
 def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
     """What speaks against calling a tool without annotations."""
     words = word_segments(tool.name)
@@ -104,8 +98,13 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         verb, *rest = rest
     words, second = (verb, *rest), "".join(rest[:1])
     if verb not in table.reading:
-        if _is_arithmetic(tool, words):
+        # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
+        is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
+        if is_arithmetic and all(
+            _single(members(each)).get("type") in {"number", "integer"} for each in tool.properties.values()
+        ):
             return
+
         if not _reads_without_verb(tool, words):
             yield f"its name opens with '{verb}', which is not known as a verb that only reads"
             return
@@ -141,13 +140,6 @@ def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
     return opener in table.openers
 
 
-def _is_arithmetic(tool: ToolDefinition, words: Sequence[str]) -> bool:
-    """`add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number."""
-    table = _words()
-    named = words[0] in table.arithmetic and set(words[1:]) <= table.operands
-    return named and bool(tool.properties) and all(map(_is_number, tool.properties.values()))
-
-
 def _risks(tool: ToolDefinition) -> Iterator[str]:
     """What counts against a tool that has no verb: any action at all, and parameters that lead out of the call."""
     for action in find_actions(tool):
@@ -156,7 +148,10 @@ def _risks(tool: ToolDefinition) -> Iterator[str]:
     for name, declared in tool.properties.items():
         if _matches(name, _words().parameter.leading_out):
             yield f"its parameter '{name}' leads to a file, a program or a machine"
-        elif not _is_plain(declared):
+            continue
+        one = _single(members(declared))
+        is_scalar = "enum" in one or "const" in one or one.get("type") in {"string", "number", "integer", "boolean"}
+        if not is_scalar:
             yield f"its parameter '{name}' may hold anything"
 
 
@@ -167,17 +162,6 @@ def _takes_matter(tool: ToolDefinition) -> bool:
     spoken = {*word_segments(tool.name), *map(str.lower, _WORD.findall(_first_sentence(tool)))}
     takes = any(_matches(name, table.matter) for name in tool.properties) and spoken.isdisjoint(_words().files)
     return takes and not any(name in required and _matches(name, table.leading_out) for name in tool.properties)
-
-
-def _is_number(declared: object) -> bool:
-    one = _single(members(declared))
-    return one.get("type") in {"number", "integer"}
-
-
-def _is_plain(declared: object) -> bool:
-    """Whether a parameter takes a scalar or a list of scalars, and not a structure of any content."""
-    one = _single(members(declared))
-    return "enum" in one or "const" in one or one.get("type") in {"string", "number", "integer", "boolean"}
 
 
 def _single(schema: Mapping[str, object]) -> Mapping[str, object]:
@@ -199,8 +183,10 @@ def _removals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
 
     Against a tool that is `trusted` to read only, just the forms in -s count: "the price to send a book" does nothing.
     """
-    sentence = _first_sentence(tool)
-    for place, text in (("description", sentence), ("title", _title(tool))):
+    own = members(tool.raw).get("title") if is_object(tool.raw) else None
+    title = own if isinstance(own, str) else tool.annotations.get("title")
+    title = title if isinstance(title, str) else ""
+    for place, text in (("description", _first_sentence(tool)), ("title", title[:_LONGEST_DESCRIPTION])):
         for word in _WORD.findall(text):
             if word.lower() in _words().removing and (word.endswith("s") or not trusted):
                 yield f"its {place} says '{word}'"
@@ -221,9 +207,8 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
         if not trusted and _matches(name, table.runs):
             yield f"its parameter '{name}' carries a program to run"
         if words and words[-1] in table.modes:
-            for value in _values(schema):
-                taken = next((word for word in word_segments(value) if word in _words().removing), None)
-                if taken:
+            for value in (*elements(schema.get("enum")), schema.get("const"), schema.get("default")):
+                if isinstance(value, str) and not _words().removing.isdisjoint(word_segments(value)):
                     yield f"its parameter '{name}' may be '{value}'"
                     break
         if not trusted and _records(tool, name, schema):
@@ -244,18 +229,6 @@ def _records(tool: ToolDefinition, name: str, schema: Mapping[str, object]) -> b
     return _matches(name, table.parameter.judgements) or (
         name in required and len(required) > 1 and _matches(name, table.parameter.judgements_required)
     )
-
-
-def _values(schema: Mapping[str, object]) -> Iterator[str]:
-    for value in (*elements(schema.get("enum")), schema.get("const"), schema.get("default")):
-        if isinstance(value, str):
-            yield value
-
-
-def _title(tool: ToolDefinition) -> str:
-    own = members(tool.raw).get("title") if is_object(tool.raw) else None
-    title = own if isinstance(own, str) else tool.annotations.get("title")
-    return title[:_LONGEST_DESCRIPTION] if isinstance(title, str) else ""
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

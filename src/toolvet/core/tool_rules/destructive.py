@@ -11,7 +11,7 @@ counts against calling; but a name that only mentions an action (`list_orders`, 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, Literal
 
@@ -48,7 +48,12 @@ def why_not_called(tool: ToolDefinition) -> str | None:
     for action in actions:
         if action.force == "strong":
             return action.reason
-    if read_only is True or (destructive is False and read_only is not False) or _adds_numbers(tool, actions):
+    if read_only is True or (destructive is False and read_only is not False):
+        return None
+    # `add(a, b)` is arithmetic: the only action is `add`, and all parameters are numbers.
+    kinds = {str(members(schema).get("type")) for schema in tool.properties.values()}
+    numeric = len(tool.properties) >= _ADDENDS and kinds <= {"number", "integer"}
+    if numeric and all(action.word == "add" for action in actions):
         return None
     return next((action.reason for action in actions), None)
 
@@ -73,47 +78,30 @@ class ToolAction(msgspec.Struct, frozen=True):
 
 def find_actions(tool: ToolDefinition) -> Iterator[ToolAction]:
     """The actions in the tool's name and then in its description; verbs that only read or compute are left out."""
-    begins = _read_from_verb(tool.description)[:1]
-    looks = any(stem in _load_words().read or stem == "return" for word in begins for stem in _stems(word))
-    for verb in _find_verbs(word_segments(tool.name[:_LONGEST_NAME])):
-        # `type` that "returns the type of a value" is a noun.
-        noun = looks and verb.force == "mild" and verb.word in _load_words().noun
-        if verb.force != "read" and not noun:
-            yield ToolAction(verb.word, verb.force, f"its name says '{verb.word}'")
-    yield from _find_in_description(tool.description)
-
-
-class _Verb(msgspec.Struct, frozen=True):
-    word: str
-    force: Force
-
-
-def _find_verbs(words: Sequence[str]) -> Iterator[_Verb]:
-    """The first verb of a name, and those that follow "and" or "or"."""
     data = _load_words()
-    if any(word in data.about for word in words[1:]):
-        return
+    begins = _read_from_verb(tool.description)[:1]
+    looks = any(stem in data.read or stem == "return" for word in begins for stem in _stems(word))
+    words = word_segments(tool.name[:_LONGEST_NAME])
     found = False
-    for index, word in enumerate(words):
-        previous = words[index - 1] if index else ""
+    for index, word in enumerate(words if data.about.isdisjoint(words[1:]) else ()):
         force = data.force(word)
-        if force is None or _is_noun(words, index):
+        previous = words[index - 1] if index else ""
+        following = words[index + 1] if index + 1 < len(words) else ""
+        # Some words of a name are things and not actions, as `order` in `order_history`.
+        is_thing = previous in data.heads or (
+            word in data.noun and (following in data.tails or (index > 0 and word in data.noun_unless_first))
+        )
+        if force is None or is_thing:
             continue
+        # The first verb counts, and those that follow "and" or "or".
         if found and previous not in data.joins and not (previous == "read" and word == "write"):
             continue
         found = True
-        yield _Verb(word, force)
-
-
-def _is_noun(words: Sequence[str], index: int) -> bool:
-    """Whether a word of a name is a thing and not an action, as `order` in `order_history`."""
-    data, word = _load_words(), words[index]
-    if index and words[index - 1] in data.heads:
-        return True
-    if word not in data.noun:
-        return False
-    following = words[index + 1] if index + 1 < len(words) else ""
-    return following in data.tails or (index > 0 and word in data.noun_unless_first)
+        # `type` that "returns the type of a value" is a noun.
+        is_noun = looks and force == "mild" and word in data.noun
+        if force != "read" and not is_noun:
+            yield ToolAction(word, force, f"its name says '{word}'")
+    yield from _find_in_description(tool.description)
 
 
 def _find_in_description(description: str) -> Iterator[ToolAction]:
@@ -167,17 +155,7 @@ def _stems(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _adds_numbers(tool: ToolDefinition, actions: Sequence[ToolAction]) -> bool:
-    """Whether the only action is `add` and all parameters are numbers: `add(a, b)` is arithmetic."""
-    schemas = tuple(members(schema) for schema in tool.properties.values())
-    kinds = {str(schema.get("type")) for schema in schemas}
-    numeric = len(schemas) >= _ADDENDS and kinds <= {"number", "integer"}
-    return numeric and all(action.word == "add" for action in actions)
-
-
-class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`destructive.toml` as it is written."""
-
+class _WordSets(msgspec.Struct, frozen=True):
     read: frozenset[str]
     strong: frozenset[str]
     changes: frozenset[str]
@@ -189,6 +167,11 @@ class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heads: frozenset[str]
     about: frozenset[str]
     joins: frozenset[str] = msgspec.field(name="and")
+
+
+class _Source(_WordSets, frozen=True, forbid_unknown_fields=True):
+    """`destructive.toml` as it is written."""
+
     lead_ins: str
     harmless: str
     dangerous: tuple[str, ...]
@@ -196,20 +179,9 @@ class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     misses: tuple[str, ...]
 
 
-class _DestructiveWords(msgspec.Struct, frozen=True):
+class _DestructiveWords(_WordSets, frozen=True):
     """The same, ready for use."""
 
-    read: frozenset[str]
-    strong: frozenset[str]
-    changes: frozenset[str]
-    destroys: frozenset[str]
-    mild: frozenset[str]
-    noun: frozenset[str]
-    noun_unless_first: frozenset[str]
-    tails: frozenset[str]
-    heads: frozenset[str]
-    about: frozenset[str]
-    joins: frozenset[str]
     lead_ins: re.Pattern[str]
     harmless: re.Pattern[str]
     dangerous: tuple[re.Pattern[str], ...]
@@ -233,7 +205,7 @@ def read_destructive_source() -> _Source:
 def _load_words() -> _DestructiveWords:
     source = read_destructive_source()
     return _DestructiveWords(
-        **{name: getattr(source, name) for name in _DestructiveWords.__struct_fields__[:11]},
+        **{name: getattr(source, name) for name in _WordSets.__struct_fields__},
         lead_ins=re.compile(source.lead_ins),
         harmless=re.compile(source.harmless),
         dangerous=tuple(map(re.compile, source.dangerous)),

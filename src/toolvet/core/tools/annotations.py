@@ -8,6 +8,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Annotated, Final, Protocol, TypeGuard, cast
 
@@ -34,7 +35,10 @@ def is_python_tool(tool: object) -> bool:
     """Whether `tool` is a class whose members are arguments, or a function."""
     if _is_class(tool):
         # The class of a tool of LangChain or CrewAI is not the class of its arguments.
-        return _is_record(tool) and not hasattr(tool, "args_schema") and "args_schema" not in _fields_of(tool)
+        if not _is_record(tool) or hasattr(tool, "args_schema"):
+            return False
+        fields = getattr(tool, "model_fields", None)
+        return not (isinstance(fields, dict) and "args_schema" in fields)
     return inspect.isroutine(tool) or isinstance(tool, partial)
 
 
@@ -79,35 +83,22 @@ def _words_of(of: object, name: str) -> str:
 def _is_record(kind: type[object]) -> bool:
     """Whether its instances have named fields: the arguments."""
     return (
-        _is_model(kind)
+        _has(kind, "model_json_schema")
+        or _is_old_model(kind)
         or issubclass(kind, msgspec.Struct)
-        or _is_typed_dict(kind)
+        # A TypedDict: those of typing_extensions are not known to `typing`.
+        or (_has(kind, "__required_keys__") and issubclass(kind, dict))
         or _is_named_tuple(kind)
         or _has(kind, "__attrs_attrs__", "__dataclass_fields__")
     )
-
-
-def _is_model(kind: type[object]) -> bool:
-    """Whether it is a model of pydantic, version 2 or 1."""
-    return _has(kind, "model_json_schema") or _is_old_model(kind)
 
 
 def _has(of: object, *names: str) -> bool:
     return any(hasattr(of, name) for name in names)
 
 
-def _fields_of(kind: type) -> Mapping[str, object]:
-    fields = getattr(kind, "model_fields", None)
-    return cast("Mapping[str, object]", fields) if isinstance(fields, dict) else {}
-
-
 def _is_class(value: object) -> TypeGuard[type[object]]:
     return isinstance(value, type)
-
-
-def _is_typed_dict(kind: type) -> bool:
-    # Those of typing_extensions are not known to `typing`.
-    return _has(kind, "__required_keys__") and issubclass(kind, dict)
 
 
 def _is_named_tuple(kind: type) -> bool:
@@ -136,13 +127,20 @@ def _schema_of_record(kind: type) -> object:
 
 def _schema_of(annotation: object) -> object:
     """The schema of one annotation. Raises TypeError where no schema can express it."""
-    adapter = _type_adapter()
-    if adapter is not None and not _is_of_msgspec(annotation):
-        try:
-            return _opened(adapter(annotation).json_schema())
-        except Exception as problem:  # noqa: BLE001 - pydantic has many exceptions for a type that it does not know.
-            return _schema_by_msgspec(annotation, problem)
-    return _schema_by_msgspec(annotation, None)
+    # There only where pydantic is loaded.
+    adapter = cast("Callable[[object], _Adapter] | None", getattr(sys.modules.get("pydantic"), "TypeAdapter", None))
+    if _is_class(annotation):
+        is_of_msgspec = issubclass(annotation, msgspec.Struct)
+    else:
+        # Of `Annotated[int, Meta(ge=1)]`.
+        details = cast("tuple[object, ...]", typing.get_args(annotation))[1:]
+        is_of_msgspec = any(isinstance(each, msgspec.Meta) for each in details)
+    if adapter is None or is_of_msgspec:
+        return _schema_by_msgspec(annotation, None)
+    try:
+        return _opened(adapter(annotation).json_schema())
+    except Exception as problem:  # noqa: BLE001 - pydantic has many exceptions for a type that it does not know.
+        return _schema_by_msgspec(annotation, problem)
 
 
 def _schema_by_msgspec(annotation: object, cause: Exception | None) -> object:
@@ -152,21 +150,8 @@ def _schema_by_msgspec(annotation: object, cause: Exception | None) -> object:
         raise TypeError(f"no schema for {annotation!r}: {problem}") from cause or problem
 
 
-def _is_of_msgspec(annotation: object) -> bool:
-    if _is_class(annotation):
-        return issubclass(annotation, msgspec.Struct)
-    # Of `Annotated[int, Meta(ge=1)]`.
-    return any(isinstance(each, msgspec.Meta) for each in cast("tuple[object, ...]", typing.get_args(annotation))[1:])
-
-
 class _Adapter(Protocol):
     def json_schema(self) -> object: ...
-
-
-def _type_adapter() -> Callable[[object], _Adapter] | None:
-    """Pydantic's TypeAdapter, where pydantic is loaded."""
-    pydantic = sys.modules.get("pydantic")
-    return cast("Callable[[object], _Adapter] | None", getattr(pydantic, "TypeAdapter", None))
 
 
 def _opened(schema: object) -> object:
@@ -195,7 +180,10 @@ def _schema_of_function(function: Callable[..., object], named: object) -> objec
         parameters = inspect.signature(function).parameters.values()
     except ValueError as problem:
         raise TypeError(str(problem)) from None
-    hints = _hints_of(named)
+    hints: Mapping[str, object] = {}
+    # An annotation as text may name anything, or nothing.
+    with suppress(Exception):
+        hints = typing.get_type_hints(inspect.unwrap(cast("Callable[..., object]", named)), include_extras=True)
     fields: dict[str, object] = {}
     required: set[str] = set()
     open_ended = False
@@ -206,35 +194,29 @@ def _schema_of_function(function: Callable[..., object], named: object) -> objec
             raise TypeError(f"{parameter.name} can only be given by position")
         annotation = hints.get(parameter.name, parameter.annotation)
         open_ended |= parameter.kind is parameter.VAR_KEYWORD
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) or _is_injected(annotation):
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             continue
+        kind = typing.get_origin(annotation) or annotation
+        if kind is Annotated:
+            kind = cast("tuple[object, ...]", typing.get_args(annotation))[0]
+        name = kind.split("[")[0].rpartition(".")[2] if isinstance(kind, str) else getattr(kind, "__name__", "")
+        if name in _INJECTED:
+            continue
+
         fields[parameter.name] = object if annotation is parameter.empty else annotation
         if parameter.default is parameter.empty:
             required.add(parameter.name)
     return _object_schema(fields, frozenset(required), open_ended=open_ended)
 
 
-def _hints_of(function: object) -> Mapping[str, object]:
-    try:
-        hints = typing.get_type_hints(inspect.unwrap(cast("Callable[..., object]", function)), include_extras=True)
-        return cast("Mapping[str, object]", hints)
-    except Exception:  # noqa: BLE001 - an annotation as text may name anything, or nothing.
-        return {}
-
-
-def _is_injected(annotation: object) -> bool:
-    kind = typing.get_origin(annotation) or annotation
-    if kind is Annotated:
-        kind = cast("tuple[object, ...]", typing.get_args(annotation))[0]
-    name = kind.split("[")[0].rpartition(".")[2] if isinstance(kind, str) else getattr(kind, "__name__", "")
-    return name in _INJECTED
-
-
 def _object_schema(fields: Mapping[str, object], required: frozenset[str], *, open_ended: bool = False) -> object:
     properties: dict[str, object] = {}
     shared: dict[str, object] = {}
     for name, annotation in fields.items():
-        part = _lenient_schema(annotation)
+        part: object = {}  # Lets everything pass: for a type that no schema expresses.
+        if annotation is not object and not isinstance(annotation, str):
+            with suppress(TypeError):
+                part = _schema_of(annotation)
         if isinstance(part, dict):
             members = dict(cast("dict[str, object]", part))
             inner = members.pop("$defs", None)
@@ -248,13 +230,3 @@ def _object_schema(fields: Mapping[str, object], required: frozenset[str], *, op
     if not open_ended:
         schema["additionalProperties"] = False
     return {**schema, "$defs": shared} if shared else schema
-
-
-def _lenient_schema(annotation: object) -> object:
-    """The schema of an annotation; one that lets everything pass for a type that no schema expresses."""
-    if annotation is object or isinstance(annotation, str):
-        return {}
-    try:
-        return _schema_of(annotation)
-    except TypeError:
-        return {}

@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from typing import Final, TypeGuard, cast
 
 import msgspec
@@ -90,8 +90,11 @@ def read_definition(tool: object) -> Definition | None:
         if is_json_schema(parts):
             schema = as_json_schema(dict(parts)) if is_openapi(parts) else dict(parts)
             return Definition(SCHEMA_SHAPE, parts.get("title"), parts.get("description"), schema, None)
+        if not isinstance(parts.get("name"), str):
+            return None
         # MCP wants an inputSchema; without one it is still this tool, and cannot be checked.
-        return _without_schema(parts) if isinstance(parts.get("name"), str) else None
+        output = parts.get("outputSchema", parts.get("output_schema"))
+        return Definition("MCP", parts.get("name"), parts.get("description"), None, output)
     return _read_by_table(_attributes(tool))
 
 
@@ -171,22 +174,12 @@ def _schema(value: object) -> object:
     return cast("object", dumped) if isinstance(dumped, dict) else None
 
 
-def _without_schema(parts: Mapping[object, object]) -> Definition:
-    output = parts.get("outputSchema", parts.get("output_schema"))
-    return Definition("MCP", parts.get("name"), parts.get("description"), None, output)
-
-
 def _members(parts: Mapping[object, object]) -> Getter:
     return lambda name: parts.get(name, _ABSENT)
 
 
 def _attributes(of: object) -> Getter:
-    return partial(_attribute, of)
-
-
-def _attribute(of: object, name: str) -> object:
-    found: object = getattr(of, name, _ABSENT)
-    return found
+    return lambda name: getattr(of, name, _ABSENT)
 
 
 _TYPES: Final = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
@@ -228,8 +221,11 @@ def as_json_schema(schema: object, depth: int = 0) -> object:
         if name in _FOREIGN:
             continue
         if name == "type":
-            if (kind := _type_of(value)) is not None:
-                found[name] = kind
+            lower = value.lower() if isinstance(value, str) else ""
+            if lower in _TYPES:
+                found[name] = lower
+            elif value is not None and value != "TYPE_UNSPECIFIED":
+                found[name] = value
         elif name in _OF_SCHEMAS and _is_object(value):
             found[name] = {each: as_json_schema(part, depth + 1) for each, part in value.items()}
         elif name in _LISTS_OF_SCHEMAS and isinstance(value, list):
@@ -241,27 +237,17 @@ def as_json_schema(schema: object, depth: int = 0) -> object:
             found[name] = int(value)
         else:
             found[name] = value
-    return _with_null(found) if schema.get("nullable") is True else found
+    if schema.get("nullable") is not True:
+        return found
+    kind, choices, forms = found.get("type"), found.get("enum"), found.get("anyOf")
+    if isinstance(kind, str):
+        found["type"] = [kind, "null"]
+    if isinstance(choices, list) and None not in choices:
+        found["enum"] = [*cast("list[object]", choices), None]
+    if isinstance(forms, list):
+        found["anyOf"] = [*cast("list[object]", forms), {"type": "null"}]
+    return found
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
-
-
-def _type_of(value: object) -> object:
-    """The type in small letters; None for a type that is not given (`TYPE_UNSPECIFIED`)."""
-    if not isinstance(value, str):
-        return value
-    lower = value.lower()
-    return lower if lower in _TYPES else None if value == "TYPE_UNSPECIFIED" else value
-
-
-def _with_null(schema: dict[str, object]) -> dict[str, object]:
-    kind, choices, forms = schema.get("type"), schema.get("enum"), schema.get("anyOf")
-    if isinstance(kind, str):
-        schema["type"] = [kind, "null"]
-    if isinstance(choices, list) and None not in choices:
-        schema["enum"] = [*cast("list[object]", choices), None]
-    if isinstance(forms, list):
-        schema["anyOf"] = [*cast("list[object]", forms), {"type": "null"}]
-    return schema

@@ -7,7 +7,7 @@ import msgspec
 
 from toolvet.core.json_value import is_endless
 from toolvet.core.tools.annotations import is_python_tool, read_python_tool
-from toolvet.core.tools.shape import PYTHON_SHAPE, Definition, read_definition, readable_shapes
+from toolvet.core.tools.shape import PYTHON_SHAPE, read_definition, readable_shapes
 from toolvet.errors import ToolShapeError
 
 if TYPE_CHECKING:
@@ -172,16 +172,15 @@ def _read(tool: object) -> ToolView | None:
         found = read_python_tool(tool)
         return ToolView(found.name, found.description, found.schema, None, PYTHON_SHAPE)
     definition = read_definition(tool)
-    return None if definition is None else _view(definition)
-
-
-def _view(found: Definition) -> ToolView:
+    if definition is None:
+        return None
+    name, description = definition.name, definition.description
     return ToolView(
-        found.name if isinstance(found.name, str) else "",
-        found.description if isinstance(found.description, str) else "",
-        found.input_schema,
-        found.output_schema,
-        found.shape,
+        name if isinstance(name, str) else "",
+        description if isinstance(description, str) else "",
+        definition.input_schema,
+        definition.output_schema,
+        definition.shape,
     )
 
 

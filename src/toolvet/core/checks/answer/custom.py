@@ -70,9 +70,19 @@ def custom_patterns(
     """
     if not given:
         return NO_CUSTOM
-    named = {
-        _type(name, option): _several(patterns, name, option) for name, patterns in _members(given, option).items()
-    }
+    by_type = cast("object", given)
+    if not isinstance(by_type, Mapping):
+        raise BadOption(f"{option} must map signal types to patterns, and is of type {type(by_type).__name__}")
+    named: dict[SignalType, Iterable[object]] = {}
+    for name, patterns in cast("Mapping[object, object]", by_type).items():
+        try:
+            kind = SignalType(f"{name}")
+        except ValueError:
+            known = ", ".join(SignalType)
+            raise BadOption(f"{option}: there is no signal type {name!r}; there are {known}") from None
+        if isinstance(patterns, str | re.Pattern) or not isinstance(patterns, Iterable):
+            raise BadOption(f"{option}[{name!r}] must be a list of patterns")
+        named[kind] = cast("Iterable[object]", patterns)
     entries = tuple((kind, *_regex(pattern, kind, option)) for kind, patterns in named.items() for pattern in patterns)
     replaced: frozenset[SignalType] = frozenset(named) if replace else frozenset()
     return _compiled(entries, replaced)
@@ -83,26 +93,6 @@ def _compiled(
     given: tuple[tuple[SignalType, str, re.RegexFlag], ...], replaced: frozenset[SignalType]
 ) -> CustomPatterns:
     return CustomPatterns(given, replaced)
-
-
-def _members(given: object, option: str) -> Mapping[object, object]:
-    if not isinstance(given, Mapping):
-        raise BadOption(f"{option} must map signal types to patterns, and is of type {type(given).__name__}")
-    return cast("Mapping[object, object]", given)
-
-
-def _type(name: object, option: str) -> SignalType:
-    try:
-        return SignalType(f"{name}")
-    except ValueError:
-        known = ", ".join(SignalType)
-        raise BadOption(f"{option}: there is no signal type {name!r}; there are {known}") from None
-
-
-def _several(patterns: object, name: object, option: str) -> Iterable[object]:
-    if isinstance(patterns, str | re.Pattern) or not isinstance(patterns, Iterable):
-        raise BadOption(f"{option}[{name!r}] must be a list of patterns")
-    return cast("Iterable[object]", patterns)
 
 
 def _regex(pattern: object, kind: SignalType, option: str) -> tuple[str, re.RegexFlag]:

@@ -174,19 +174,28 @@ class LastLines:
             return True
         if not any(self._ends(each) for each in self._lines[:-1]):
             return True
-        return self._is_signed() or self._is_verse() or self._is_emphasised() or _FIGURE.search(line) is not None
+        # A closing line that is set in bold or italics as a whole, such as **End of report**.
+        whole = self._line.strip()
+        is_emphasised = len(whole) > 2 and whole[0] in "*_" and whole[-1] == whole[0]
+        return is_emphasised or self._is_signed() or self._is_verse() or _FIGURE.search(line) is not None
 
     def _is_odd_item(self, begin: int) -> bool:
         """Whether an item of a list lacks the mark that most items have."""
         alike = self._siblings()
+        if not alike:
+            return len(self._line) > _PROSE or _INNER_END.search(self._line[begin:]) is not None
         ended = sum(self._ends(each) for each in alike)
-        if alike:
-            if 2 * ended >= len(alike):
-                # An answer key has items of one letter.
-                said = len(self._line) - begin > 1 or not self._line[-1].isascii()
-                return said and not (_FIGURE.search(self._line) and 3 * ended < 2 * len(alike))
-            return self._stops_within_a_word()
-        return len(self._line) > _PROSE or _INNER_END.search(self._line[begin:]) is not None
+        if 2 * ended >= len(alike):
+            # An answer key has items of one letter.
+            said = len(self._line) - begin > 1 or not self._line[-1].isascii()
+            return said and not (_FIGURE.search(self._line) and 3 * ended < 2 * len(alike))
+        # Else only one that stops within a word: the text has longer words with this beginning, and not this word.
+        word = self._word
+        # Of two letters, only what no word consists of: "sl", but neither "up" nor "AI".
+        if len(word) < 2 or not word.isalpha() or (len(word) == 2 and _SHORT_WORD.search(word)):
+            return False
+        longer = re.findall(rf"\b{word}(\w*)", self._tail.removesuffix(word), re.IGNORECASE)
+        return bool(longer) and all(rest and not _SUFFIXES.fullmatch(rest) for rest in longer)
 
     def _siblings(self) -> list[str]:
         """The items before the last one that are of its kind: of its own list where there are two, of any list else."""
@@ -257,11 +266,6 @@ class LastLines:
         words = self._line[item.end() if item is not None else 0 :].strip("*_# ").split()
         return 2 <= len(words) <= 8 and all(not word[:1].islower() for word in words)
 
-    def _is_emphasised(self) -> bool:
-        """Whether the whole line is set in bold or italics: a closing line such as **End of report**."""
-        line = self._line.strip()
-        return len(line) > 2 and line[0] in "*_" and line[-1] == line[0]
-
     def _looks_like_code(self) -> bool:
         line = self._line[-300:]
         return _CODE.search(line) is not None and (
@@ -274,15 +278,6 @@ class LastLines:
             return False
         others = [each for each in self._lines[:-1] if _ITEM.match(each)][-6:]
         return len(others) >= 2 and sum(each[-1:] == self._line[-1:] for each in others) * 2 > len(others)
-
-    def _stops_within_a_word(self) -> bool:
-        """Whether the last word is the beginning of a longer word of the text, and no word of it by itself."""
-        word = self._word
-        # Of two letters, only what no word consists of: "sl", but neither "up" nor "AI".
-        if len(word) < 2 or not word.isalpha() or (len(word) == 2 and _SHORT_WORD.search(word)):
-            return False
-        longer = re.findall(rf"\b{word}(\w*)", self._tail.removesuffix(word), re.IGNORECASE)
-        return bool(longer) and all(rest and not _SUFFIXES.fullmatch(rest) for rest in longer)
 
     def _ends(self, line: str) -> bool:
         stripped = _SOURCE.sub("", line.rstrip(" *_")).rstrip(self._known.closers + " ")

@@ -190,25 +190,18 @@ class SignalPhrases:
         in a text from behind the opening of a longer answer (`is_later`), all phrases that count only there. `most` and
         `placed` are those of `PatternSet.scan`.
         """
+        chosen = self.pattern_set if languages is None else self.only(languages)
         if is_later:
-            chosen = self._behind_opening(languages)
-        else:
-            chosen = self.pattern_set if languages is None else self.only(languages)
+            later = self._later.get(languages)
+            if later is None:
+                spoken = (self.languages if languages is None else languages) | {ANY_LANGUAGE}
+                later = self._later[languages] = chosen.only(
+                    each.id
+                    for each in chosen.patterns
+                    if self.by_id[each.id].phrase.where != "opening" and self.by_id[each.id].language in spoken
+                )
+            chosen = later
         return chosen.scan(text, most, in_scope=is_whole, placed=placed)
-
-    def _behind_opening(self, languages: frozenset[str] | None) -> PatternSet:
-        """The phrases that may count behind the opening of an answer."""
-        later = self._later.get(languages)
-        if later is None:
-            whole = self.pattern_set if languages is None else self.only(languages)
-            spoken = self.languages if languages is None else languages
-            later = self._later[languages] = whole.only(
-                each.id
-                for each in whole.patterns
-                if self.by_id[each.id].phrase.where != "opening"
-                and self.by_id[each.id].language in spoken | {ANY_LANGUAGE}
-            )
-        return later
 
     def only(self, languages: frozenset[str]) -> PatternSet:
         """The phrases of these languages, and those of `any`."""
@@ -216,11 +209,14 @@ class SignalPhrases:
         if narrowed is None:
             wanted = languages | {ANY_LANGUAGE}
             chosen = {identifier: each for identifier, each in self.by_id.items() if each.language in wanted}
-            narrowed = (
-                PatternSet(_source_of(chosen, self._key) if self._key else _patterns_of(chosen))
-                if languages == APART
-                else self.pattern_set.only(chosen)
-            )
+            if languages != APART:
+                narrowed = self.pattern_set.only(chosen)
+            elif self._key:
+                ids, scopes = tuple(chosen), tuple(each.phrase.scope() for each in chosen.values())
+                key = self._key + "\0".join(ids).encode()
+                narrowed = PatternSet(LazyPatterns(key, ids, scopes, lambda: _patterns_of(chosen)))
+            else:
+                narrowed = PatternSet(_patterns_of(chosen))
             self._narrowed[languages] = narrowed
         return narrowed
 
@@ -266,12 +262,6 @@ def _languages_of(known: Mapping[str, KnownPhrase]) -> frozenset[str]:
 
 def _patterns_of(known: Mapping[str, KnownPhrase]) -> Iterator[Pattern]:
     return (Pattern(identifier, each.phrase.match, scope=each.phrase.scope()) for identifier, each in known.items())
-
-
-def _source_of(chosen: Mapping[str, KnownPhrase], key: bytes) -> LazyPatterns:
-    """Some of the phrases that were made from `key`, as patterns."""
-    ids, scopes = tuple(chosen), tuple(each.phrase.scope() for each in chosen.values())
-    return LazyPatterns(key + "\0".join(ids).encode(), ids, scopes, lambda: _patterns_of(chosen))
 
 
 @cache

@@ -250,7 +250,15 @@ def find(
                 continue
             aftermath = conditions.aftermath(hit, about)
             if aftermath is not None:
-                signal = _signal(text, hit, about, aftermath, offset)
+                signal = FailureSignal(
+                    type=about.type,
+                    evidence=text[hit.start : hit.end],
+                    weight=aftermath.cost,
+                    position=hit.start + offset,
+                    context=around(text, hit.start, hit.end),
+                    label=aftermath.label,
+                    language=None if about.language == ANY_LANGUAGE else about.language,
+                )
                 found.append(Found(about, signal, hit.start + offset, hit.end + offset, aftermath.conceded))
     return found
 
@@ -278,7 +286,12 @@ def counting(found: Iterable[Found], text: str) -> list[Found]:
     """The phrases that count in the whole `text`, cues among them."""
     fitting = [each for each in found if fits(each, len(text))]
     asked = sorted(each.start for each in fitting if not each.known.phrase.in_code)
-    regions = _masks(text, asked) if asked else None
+    regions = None
+    if asked:
+        # Finding masks costs more than finding phrases, so an answer without phrases does without.
+        from toolvet.core.prose import masks  # noqa: PLC0415
+
+        regions = masks(text, asked)
     return [each for each in fitting if counts(each, len(text), regions)]
 
 
@@ -338,13 +351,6 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
     return kept
 
 
-def _masks(text: str, asked: Sequence[int]) -> Masks:
-    # Finding masks costs more than finding phrases, so an answer without phrases does without.
-    from toolvet.core.prose import masks  # noqa: PLC0415
-
-    return masks(text, asked)
-
-
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
     """What the learned model is sure enough of; None is the shipped one."""
     # Loaded only when asked (6 ms): most texts are decided without it.
@@ -386,18 +392,6 @@ def sentence_around(text: str, start: int, end: int) -> str:
     return text[first : after.end() if after is not None else end + _SENTENCE]
 
 
-def _signal(text: str, hit: Hit, about: KnownPhrase, aftermath: _Aftermath, offset: int) -> FailureSignal:
-    return FailureSignal(
-        type=about.type,
-        evidence=text[hit.start : hit.end],
-        weight=aftermath.cost,
-        position=hit.start + offset,
-        context=around(text, hit.start, hit.end),
-        label=aftermath.label,
-        language=None if about.language == ANY_LANGUAGE else about.language,
-    )
-
-
 class OwnRules:
     """The caller's exceptions and weights.
 
@@ -414,22 +408,22 @@ class OwnRules:
         """Return the signals that count, each with what it costs."""
         if self.changes_nothing:
             return list(signals)
-        return [
-            self._weighed(each) for each in signals if self.weights.get(each.type) != 0 and self._counts(text, each)
-        ]
-
-    def _counts(self, text: str, signal: FailureSignal) -> bool:
-        if self._exceptions.patterns is None:
-            return True
-        start = signal.position or 0
-        sentence = sentence_around(text, start, start + len(signal.evidence))
-        return all(found.type is not signal.type for found in self._exceptions.signals(sentence))
-
-    def _weighed(self, signal: FailureSignal) -> FailureSignal:
-        weight = self.weights.get(signal.type)
-        if weight is None:
-            return signal
-        return msgspec.structs.replace(signal, weight=round(min(1.0, signal.weight * weight / signal.type.weight), 4))
+        counted: list[FailureSignal] = []
+        for signal in signals:
+            weight = self.weights.get(signal.type)
+            if weight == 0:
+                continue
+            if self._exceptions.patterns is not None:
+                start = signal.position or 0
+                sentence = sentence_around(text, start, start + len(signal.evidence))
+                if any(found.type is signal.type for found in self._exceptions.signals(sentence)):
+                    continue
+            if weight is None:
+                counted.append(signal)
+            else:
+                scaled = round(min(1.0, signal.weight * weight / signal.type.weight), 4)
+                counted.append(msgspec.structs.replace(signal, weight=scaled))
+        return counted
 
 
 NO_OWN_RULES: Final = OwnRules(custom_patterns(None), {})
@@ -452,10 +446,7 @@ def own_rules(
     if not exceptions and not weights:
         return NO_OWN_RULES
     compiled = custom_patterns(exceptions, option="exceptions")
-    return OwnRules(compiled, _weights(weights or {}))
-
-
-def _weights(given: object) -> Mapping[SignalType, float]:
+    given = cast("object", weights or {})
     if not isinstance(given, Mapping):
         raise BadOption(f"weights must map signal types to numbers, and is of type {type(given).__name__}")
     found: dict[SignalType, float] = {}
@@ -465,4 +456,4 @@ def _weights(given: object) -> Mapping[SignalType, float]:
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
             raise BadOption(f"weights[{str(name)!r}] must be a number from 0 to 1, not {weight!r}")
         found[SignalType(str(name))] = float(weight)
-    return found
+    return OwnRules(compiled, found)

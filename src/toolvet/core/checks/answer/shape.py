@@ -41,9 +41,12 @@ def shape_signals(text: str, min_length: int = 20, finish_reason: str | None = N
     # What is said before a call may be short, or nothing, and ends as it likes: "Let me look:".
     if stopped != "calling":
         if len(text) < _DENSE * min_length or len(text) < 200:
-            empty = _empty(text, min_length)
-            if empty is not None:
-                return [*found, empty]
+            said = length(text)
+            if not said or said < min_length or not (len(text) > 200 or any(map(_means, text))):
+                words = text.strip()
+                label = "blank" if not said or not any(map(_means, words)) else "too_short"
+                kind = SignalType.EMPTY_RESPONSE
+                return [*found, _signal(kind, words, kind.weight, 0, label)]
         elif text.isspace():
             return [*found, _signal(SignalType.EMPTY_RESPONSE, "", SignalType.EMPTY_RESPONSE.weight, 0, "blank")]
         cut = _cut(text, reported=stopped == "cut", ended=stopped == "complete")
@@ -77,15 +80,6 @@ def _says(character: str) -> int:
         return 2
     # Zero-width characters and byte-order marks are nothing to read.
     return 0 if character.isspace() is False and unicodedata.category(character) in ("Cf", "Cc") else 1
-
-
-def _empty(text: str, min_length: int) -> FailureSignal | None:
-    said = length(text)
-    if said and said >= min_length and (len(text) > 200 or any(map(_means, text))):
-        return None
-    words = text.strip()
-    label = "blank" if not said or not any(map(_means, words)) else "too_short"
-    return _signal(SignalType.EMPTY_RESPONSE, words, SignalType.EMPTY_RESPONSE.weight, 0, label)
 
 
 def _means(character: str) -> bool:
@@ -200,7 +194,13 @@ def break_off(text: str) -> Break | None:
         # A number with a dot alone on the last line is the marker of an item that never came.
         if last == "." and (_BARE_ITEM.search(text, max(0, end - 20), end) or _is_abbreviated(text, end, known)):
             return _broken(text, end, "strong")
-        return _broken(text, end, "weak") if _is_quoting(text, end) else None
+        # The last paragraph may open with a quotation mark and never close it.
+        start = text.rfind("\n", 0, end) + 1
+        if text[start] == '"':
+            is_quoting = start > 0 and text.count('"', start, end) == 1
+        else:
+            is_quoting = text[start] == "“" and start > 0 and "”" not in text[start:end]
+        return _broken(text, end, "weak") if is_quoting else None
     tail = text[max(0, end - _WINDOW) : end]
     # Only a text that ends without a mark pays for what knows all other ends.
     from toolvet.core.checks.answer.last_lines import LastLines  # noqa: PLC0415
@@ -220,15 +220,6 @@ def _is_abbreviated(text: str, end: int, known: EndingMarks) -> bool:
         return True
     # Only "U.S." has a full stop before its last letter.
     return text[end - 3 : end - 2] == "." and _ADJECTIVE.search(text[max(0, end - 40) : end]) is not None
-
-
-def _is_quoting(text: str, end: int) -> bool:
-    """Whether the last paragraph opens with a quotation mark and never closes it."""
-    start = text.rfind("\n", 0, end) + 1
-    first = text[start]
-    if first == '"':
-        return start > 0 and text.count('"', start, end) == 1
-    return first == "“" and start > 0 and "”" not in text[start:end]
 
 
 def _broken(text: str, end: int, strength: Strength) -> Break:
@@ -329,7 +320,15 @@ def raw_error(text: str) -> FailureSignal | None:
     start = len(text) - len(text.lstrip(_BLANKS))
     opening = text[start : start + 12]
     if opening.startswith("{"):
-        return _error_signal(text, start) if _is_json_error(text) else None
+        if len(text) > _LONGEST_JSON:
+            return None
+        try:
+            found: object = msgspec.json.decode(text.encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return None
+        answer, own = _object(found), _raw_errors().own
+        is_error = _is_error(answer) or any(own.search(key) and _is_error(_object(answer[key])) for key in answer)
+        return _error_signal(text, start) if is_error else None
     if (len(text) > _SHORT and not opening.startswith(_OPENS)) or not opening[:1].isascii():
         return None
     beginning = text[start : start + _BEGINNING]
@@ -352,37 +351,23 @@ def _error_signal(text: str, start: int) -> FailureSignal:
     )
 
 
-def _is_json_error(text: str) -> bool:
-    if len(text) > _LONGEST_JSON:
-        return False
-    try:
-        found: object = msgspec.json.decode(text.encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return False
-    answer = _object(found)
-    own = _raw_errors().own
-    return _is_error(answer) or any(own.search(key) and _is_error(_object(value)) for key, value in answer.items())
-
-
 def _is_error(found: Mapping[str, object]) -> bool:
-    return any(_says_error(name.lower(), value) for name, value in found.items())
-
-
-def _says_error(key: str, value: object) -> bool:
     known = _raw_errors()
     keys = known.keys
-    if key in keys.errors and _is_filled(value):
-        return True
-    if key in keys.states and isinstance(value, str):
-        return known.failed.search(value) is not None and known.not_failed.search(value) is None
-    if (key in keys.false and value is False) or (key in keys.true and value is True):
-        return True
-    return key in keys.codes and isinstance(value, int) and 400 <= value <= 599
-
-
-def _is_filled(value: object) -> bool:
-    """Whether the value under an error's key is an error: not null, false, 0 or "none"."""
-    return bool(value) and not (isinstance(value, str) and value.strip().lower() in ("", "none", "null", "no", "false"))
+    for name, value in found.items():
+        key = name.lower()
+        # Under the key of an error, "none" is as good as null.
+        is_none = isinstance(value, str) and value.strip().lower() in ("", "none", "null", "no", "false")
+        if key in keys.errors and value and not is_none:
+            return True
+        if key in keys.states and isinstance(value, str):
+            says_so = known.failed.search(value) is not None and known.not_failed.search(value) is None
+        else:
+            is_code = key in keys.codes and isinstance(value, int) and 400 <= value <= 599
+            says_so = is_code or (key in keys.false and value is False) or (key in keys.true and value is True)
+        if says_so:
+            return True
+    return False
 
 
 def _object(value: object) -> dict[str, object]:

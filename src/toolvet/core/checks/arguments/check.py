@@ -352,10 +352,19 @@ def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> A
     """The report of arguments that are text: about the object in it, or about why it contains none."""
     text = sent if isinstance(sent, str) else bytes(sent).decode(errors="replace")
     try:
-        value = _parse(text)
+        try:
+            value = cast("object", orjson.loads(text))
+        except ValueError:
+            # Whole numbers beyond 64 bits; what JSON does not know (NaN) stays refused.
+            value = cast("object", json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError) as problem:
         if text.lstrip().startswith(("{", "```")) or find_correction_of_text(ready, text) is not None:
-            issue = syntax_issue(guide_of(ready), "json", text, _describe(problem))
+            # The parser's message in one line.
+            if isinstance(problem, json.JSONDecodeError):
+                words = f"{problem.msg} at line {problem.lineno}, column {problem.colno}"
+            else:
+                words = "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+            issue = syntax_issue(guide_of(ready), "json", text, words)
             return ArgumentReport(tool, ready, text, _issues=(issue,), _correct=_recover)
         return _report_invalid(tool, ready, text)
     if not is_object(value):
@@ -367,21 +376,6 @@ def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> A
 
 def _recover(ready: Schema, arguments: object, _violations: Sequence[Violation]) -> Repair | None:
     return find_correction_of_text(ready, str(arguments))
-
-
-def _describe(problem: Exception) -> str:
-    """The parser's message in one line."""
-    if isinstance(problem, json.JSONDecodeError):
-        return f"{problem.msg} at line {problem.lineno}, column {problem.colno}"
-    return "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
-
-
-def _parse(text: str) -> object:
-    try:
-        return cast("object", orjson.loads(text))
-    except ValueError:
-        # Whole numbers beyond 64 bits; what JSON does not know (NaN) stays refused.
-        return cast("object", json.loads(text, parse_constant=_refuse))
 
 
 def _refuse(name: str) -> object:

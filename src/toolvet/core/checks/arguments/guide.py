@@ -386,9 +386,18 @@ class Guide:
 
     def part(self, pointer: str) -> Subschema | None:
         """The part of the schema at `pointer`, with its scope; None without one."""
-        if pointer not in self._parts:
-            self._parts[pointer] = self._find(pointer)
-        return self._parts[pointer]
+        if pointer in self._parts:
+            return self._parts[pointer]
+        steps = pointer_steps(pointer)
+        found = _part_at(self.root, steps)
+        if found is None:
+            # The validator's pointers may start at a schema resource: a part of the document with its own `$id`.
+            if self._resources is None:
+                inner = ((self.root.scope.inside(schema), schema) for _, schema in subschemas(self.ready.usable))
+                self._resources = [Subschema(schema, scope) for scope, schema in inner if scope is not self.root.scope]
+            found = next((part for each in self._resources if (part := _part_at(each, steps)) is not None), None)
+        self._parts[pointer] = found
+        return found
 
     def facts(self, pointer: str) -> Facts:
         """The facts of the schema at `pointer`."""
@@ -406,17 +415,6 @@ class Guide:
                 return None
             here = here.item(int(step)) if here.types == ("array",) and step.isdecimal() else here.member(step)
         return here
-
-    def _find(self, pointer: str) -> Subschema | None:
-        steps = pointer_steps(pointer)
-        found = _part_at(self.root, steps)
-        if found is not None:
-            return found
-        # The validator's pointers may start at a schema resource: a part of the document with its own `$id`.
-        if self._resources is None:
-            inner = ((self.root.scope.inside(schema), schema) for _, schema in subschemas(self.ready.usable))
-            self._resources = [Subschema(schema, scope) for scope, schema in inner if scope is not self.root.scope]
-        return next((part for each in self._resources if (part := _part_at(each, steps)) is not None), None)
 
     @property
     def judge(self) -> Judge:
@@ -493,14 +491,20 @@ class _PropertyWalk:
             if member.impossible:
                 continue
             self.properties[own] = self._help(member, parts, (*path, name))
-            self._add_nested(member, own, (*path, name), depth=depth, trail=trail)
+            entered = frozenset(member.demands.entered)
+            if entered & trail:
+                continue
+            self.add_members(member, f"{own}.", (*path, name), depth=depth + 1, trail=trail | entered)
+            if "array" in member.types:
+                item = member.item(0)
+                within = frozenset(item.demands.entered)
+                if not within & trail:
+                    inner = trail | entered | within
+                    self.add_members(item, f"{own}.*.", (*path, name, 0), depth=depth + 1, trail=inner)
         forms = [form for form in facts.forms() if trail.isdisjoint(form.demands.entered)]
         for form in forms:
             self.add_members(form, prefix, path, depth=depth + 1, trail=trail | set(form.demands.entered))
-        self._join_values(forms, prefix)
-
-    def _join_values(self, forms: list[Facts], prefix: str) -> None:
-        """A field with fixed values in several forms, such as `kind`, may have any of these values."""
+        # A field with fixed values in several forms, such as `kind`, may have any of these values.
         listed: dict[str, list[Sequence[object]]] = {}
         for form in forms:
             for name in form.demands.declared():
@@ -509,22 +513,9 @@ class _PropertyWalk:
                     listed.setdefault(name, []).append(values)
         for name, found in listed.items():
             if len(found) > 1:
-                values = unique(value for each in found for value in each)
                 own = f"{prefix}{name}"
-                self.properties[own] = msgspec.structs.replace(
-                    self.properties[own], constraints=(describe_value_constraint(values),)
-                )
-
-    def _add_nested(self, facts: Facts, own: str, path: Path, *, depth: int, trail: frozenset[int]) -> None:
-        entered = frozenset(facts.demands.entered)
-        if entered & trail:
-            return
-        self.add_members(facts, f"{own}.", path, depth=depth + 1, trail=trail | entered)
-        if "array" in facts.types:
-            item = facts.item(0)
-            within = frozenset(item.demands.entered)
-            if not within & trail:
-                self.add_members(item, f"{own}.*.", (*path, 0), depth=depth + 1, trail=trail | entered | within)
+                constraint = describe_value_constraint(unique(value for each in found for value in each))
+                self.properties[own] = msgspec.structs.replace(self.properties[own], constraints=(constraint,))
 
     def _help(self, facts: Facts, parts: list[Subschema], path: Path) -> PropertyHelp:
         return PropertyHelp(

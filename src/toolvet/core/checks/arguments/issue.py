@@ -19,7 +19,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.checks.arguments.guide import Discriminators, Facts, Guide, KeywordText, describe_fix
+from toolvet.core.checks.arguments.guide import Discriminators, Guide, KeywordText, describe_fix
 from toolvet.core.checks.arguments.placeholders import NAME, Subject, required_of, texts_for
 from toolvet.core.checks.arguments.wording import MISSING, holds_secret, phrase, show_name, show_value, text
 from toolvet.core.json_form import JsonForm
@@ -229,7 +229,14 @@ class _IssueCollector:
         if not isinstance(member, str):
             self.add(violation, self.texts(violation, "other"))
             return
-        because = "" if violation.keyword == "required" else self._reason(violation, member)
+        because = ""
+        if violation.keyword != "required":
+            # Another member requires this one.
+            part = self.guide.part(violation.schema_pointer)
+            rules = members(None if part is None else part.schema)
+            sent = members(violation.instance)
+            found = next((name for name, wanted in rules.items() if name in sent and member in names(wanted)), None)
+            because = "" if found is None else phrase("because", reason=phrase("is_sent", name=found))
         words = self.texts(violation, violation.keyword, member=member, extra=because)
         place = violation.pointer + pointer((member,))
         fix = self._rename(violation, member, words.fix)
@@ -263,14 +270,6 @@ class _IssueCollector:
         return find_misnamed(
             facts.demands, sent, missing, lambda parts, value: all(judge.accepts(part, value) for part in parts)
         )
-
-    def _reason(self, violation: Violation, member: str) -> str:
-        """` because 'a' is sent`, where the member `a` requires this one."""
-        part = self.guide.part(violation.schema_pointer)
-        rules = members(None if part is None else part.schema)
-        sent = members(violation.instance)
-        found = next((name for name, wanted in rules.items() if name in sent and member in names(wanted)), None)
-        return "" if found is None else phrase("because", reason=phrase("is_sent", name=found))
 
     def add_unknown(self, violation: Violation) -> None:
         """An issue for each member that the schema does not allow."""
@@ -318,7 +317,15 @@ class _IssueCollector:
 
     def add_equal_items(self, violation: Violation) -> None:
         """Equal items in an array of unique ones."""
-        self.add(violation, self.texts(violation, "uniqueItems", extra=_equal_items(violation.instance)))
+        # The first two of the first 200 items.
+        items = elements(violation.instance)[:_COMPARED] if is_array(violation.instance) else ()
+        equal = (
+            f": items {other} and {index} are equal"
+            for index, item in enumerate(items)
+            for other in range(index)
+            if same(items[other], item)
+        )
+        self.add(violation, self.texts(violation, "uniqueItems", extra=next(equal, "")))
 
     def add_union(self, violation: Violation) -> None:
         """A value that fits none of several forms, or more than one."""
@@ -384,16 +391,6 @@ def _type_sent(value: object, wanted: Sequence[object]) -> str:
     return "number" if name == "integer" else name
 
 
-def _equal_items(value: object) -> str:
-    """`: items 0 and 3 are equal`, for the first two equal items among the first 200; empty without any."""
-    items = elements(value)[:_COMPARED] if is_array(value) else ()
-    for index, item in enumerate(items):
-        for other in range(index):
-            if same(items[other], item):
-                return f": items {other} and {index} are equal"
-    return ""
-
-
 _LISTING: Final = frozenset({"enum", "const"})
 
 
@@ -428,37 +425,25 @@ def intended_form(guide: Guide, union: Violation) -> IntendedForm:
             return form
     if len(branches) > 1 and all(all(_is_at(each, here, "required") for each in branch) for branch in branches):
         return IntendedForm(row="requiredAlternatives")
-    return _form_by_errors(guide, union)
+    # A union without a discriminator: the form with the fewest errors.
+    wrong_type = [any(_is_at(each, here, "type") for each in branch) for branch in branches]
+    listing = [any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in branches]
+    if not all(wrong or lists for wrong, lists in zip(wrong_type, listing, strict=True)):
+        best = branches[closest_form(guide, union, range(len(branches)))]
+        return IntendedForm(violations=best, whole=all(each.pointer == here for each in best))
+    if not all(listing):
+        return IntendedForm(row="type")
+    values: list[object] = []
+    for each in (each for branch in branches for each in branch if each.pointer == here):
+        if each.keyword == "enum":
+            values.extend(elements(each.params.get("options")))
+        elif each.keyword == "const":
+            values.append(each.params.get("expected_value"))
+    return IntendedForm(row="enum", values=tuple(unique(values)))
 
 
 def _is_at(violation: Violation, pointer: str, keyword: str) -> bool:
     return violation.keyword == keyword and violation.pointer == pointer
-
-
-def _form_by_errors(guide: Guide, union: Violation) -> IntendedForm:
-    """The form with the fewest errors, for a union without a discriminator."""
-    here = union.pointer
-    wrong_type = [any(_is_at(each, here, "type") for each in branch) for branch in union.branches]
-    listing = [any(each.keyword in _LISTING and each.pointer == here for each in branch) for branch in union.branches]
-    if all(wrong or lists for wrong, lists in zip(wrong_type, listing, strict=True)):
-        values = _listed_values(union.branches, here)
-        only_lists = all(lists for lists in listing)
-        return IntendedForm(row="enum", values=tuple(values)) if only_lists else IntendedForm(row="type")
-    best = closest_form(guide, union, range(len(union.branches)))
-    return IntendedForm(
-        violations=union.branches[best], whole=all(each.pointer == here for each in union.branches[best])
-    )
-
-
-def _listed_values(branches: Sequence[Sequence[Violation]], here: str) -> list[object]:
-    found: list[object] = []
-    for branch in branches:
-        for each in branch:
-            if each.pointer == here and each.keyword == "enum":
-                found.extend(elements(each.params.get("options")))
-            elif each.pointer == here and each.keyword == "const":
-                found.append(each.params.get("expected_value"))
-    return unique(found)
 
 
 def closest_form(guide: Guide, union: Violation, choice: Sequence[int]) -> int:
@@ -529,8 +514,8 @@ def _discriminators(guide: Guide, pointer: str, size: int) -> Discriminators:
     found: dict[str, list[Sequence[object] | None]] = {}
     for index, form in enumerate(forms):
         for name in form.demands.declared():
-            values = _fixed(form, name)
-            if values is not None:
+            values = form.member(name).values
+            if values is not None and 0 < len(values) <= 50:
                 found.setdefault(name, [None] * size)[index] = values
     discriminators = {
         name: legal
@@ -541,11 +526,6 @@ def _discriminators(guide: Guide, pointer: str, size: int) -> Discriminators:
     ordered = dict(sorted(discriminators.items(), key=lambda pair: sum(values is None for values in pair[1])))
     guide.discriminators[pointer] = ordered
     return ordered
-
-
-def _fixed(form: Facts, name: str) -> Sequence[object] | None:
-    values = form.member(name).values
-    return values if values is not None and 0 < len(values) <= 50 else None
 
 
 _SEPARATORS: Final = re.compile(r"[\s_.-]+")

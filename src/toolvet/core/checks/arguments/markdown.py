@@ -67,11 +67,12 @@ def render_markdown(
     if report.valid or guide is None:
         text = f"{head}\n\n{words('not_checked', reason=report.unchecked)}" if report.unchecked else head
         return text if max_chars is None else cut(text, max(max_chars, 0))
+    numbered = "\n".join(f"{number}. {each}" for number, each in enumerate(suggestions, 1))
     sections = {
         "issues": _render_issues(report.issues),
         "correction": _render_correction(report.repair),
         "schema": _render_schema(guide, report),
-        "suggestions": _render_suggestions(suggestions),
+        "suggestions": f"## {words('suggestions_heading')}\n\n{numbered}" if suggestions else "",
         "example": _render_example(guide, report),
     }
     text = "\n\n".join([head, *filter(None, sections.values())])
@@ -91,7 +92,14 @@ def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue],
         if len(text) <= limit:
             return text
     for most in (160, 60, 0):
-        lines = [_render_line(position, issue, most) for position, issue in enumerate(issues, 1)]
+        lines: list[str] = []
+        for position, issue in enumerate(issues, 1):
+            if most:
+                guess = f" {words('did_you_mean')}: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
+                said = f"{cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
+            else:
+                said = cut(issue.fix, 160)
+            lines.append(f"{position}. **{issue.field}**: {said}")
         note = words("left_out", limit=limit, parts=", ".join([*omitted, words("part_issues")]))
         text = "\n".join([head, "", *lines, "", note])
         if len(text) <= limit:
@@ -105,13 +113,6 @@ def _render_within(head: str, sections: dict[str, str], issues: Sequence[Issue],
             break
         lines.append(line)
     return cut("\n".join(lines), limit)
-
-
-def _render_line(position: int, issue: Issue, most: int) -> str:
-    if not most:
-        return f"{position}. **{issue.field}**: {cut(issue.fix, 160)}"
-    guess = f" {words('did_you_mean')}: {_join_or(issue.did_you_mean)}" if issue.did_you_mean else ""
-    return f"{position}. **{issue.field}**: {cut(issue.problem, most)}. {cut(issue.fix, most * 2)}{guess}"
 
 
 def _render_issues(issues: Sequence[Issue]) -> str:
@@ -173,25 +174,15 @@ def _render_properties(guide: Guide) -> str:
         if each.constraints:
             lines.append(f"  {words('constraints')}: {', '.join(each.constraints)}")
         if each.examples:
-            lines.append(f"  {words('examples')}: {_list_examples(each.examples)}")
+            # Arrays are shown as one array, so that `["a"]` is not read as two examples.
+            as_one = any(map(is_array, each.examples))
+            examples = as_json(list(each.examples)) if as_one else ", ".join(map(as_json, each.examples))
+            lines.append(f"  {words('examples')}: {examples}")
     if found.omitted:
         lines.append(f"- {words('more', count=found.omitted)}")
     if found.properties:
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
-
-
-def _list_examples(examples: Sequence[object]) -> str:
-    """Examples with commas between them; those that are arrays as one array, so that `["a"]` is not read as two."""
-    return as_json(list(examples)) if any(map(is_array, examples)) else ", ".join(map(as_json, examples))
-
-
-def _render_suggestions(suggestions: Sequence[str]) -> str:
-    if not suggestions:
-        return ""
-    return "\n".join(
-        [f"## {words('suggestions_heading')}\n", *(f"{number}. {each}" for number, each in enumerate(suggestions, 1))]
-    )
 
 
 def _render_example(guide: Guide, report: ReportParts) -> str:
@@ -269,9 +260,16 @@ class ShownRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
 def shown_repair(found: Repair) -> ShownRepair:
     """Return the repair without secrets and long texts."""
     arguments = mask_arguments(found.arguments)
+    patch: list[dict[str, object]] = []
+    for operation in found.patch:
+        masked = dict(operation)
+        if "value" in masked:
+            secret = holds_secret(pointer_steps(str(masked.get("path", ""))))
+            masked["value"] = REDACTED if secret and masked["value"] is not None else mask_arguments(masked["value"])
+        patch.append(masked)
     return ShownRepair(
         arguments=arguments,
-        patch=tuple(_mask_operation(operation) for operation in found.patch),
+        patch=tuple(patch),
         confidence=found.confidence,
         certainty=found.certainty,
         steps=found.steps,
@@ -287,14 +285,6 @@ def mask_arguments(arguments: object) -> object:
     except (TypeError, RecursionError):
         safe = False
     return _mask_long(arguments if safe else redact(arguments), 0)
-
-
-def _mask_operation(operation: Mapping[str, object]) -> dict[str, object]:
-    masked = dict(operation)
-    if "value" in masked:
-        secret = holds_secret(pointer_steps(str(masked.get("path", ""))))
-        masked["value"] = REDACTED if secret and masked["value"] is not None else mask_arguments(masked["value"])
-    return masked
 
 
 def _mask_long(value: object, depth: int) -> object:

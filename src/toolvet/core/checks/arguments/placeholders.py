@@ -186,13 +186,10 @@ class WordingPlaceholders:
         return str(len(elements(self.params.get("matched"))))
 
     def _choice(self) -> str:
-        forms = [required_of(self.guide, f"{self.subject.schema_pointer}/{index}") for index in self._branches()]
-        return join_choices(forms)
-
-    def _branches(self) -> Sequence[int]:
         matched = [index for index in elements(self.params.get("matched")) if isinstance(index, int)]
         union = self.guide.part(self.subject.schema_pointer)
-        return matched or range(len(elements(union.schema)) if union is not None else 0)
+        branches = matched or range(len(elements(union.schema)) if union is not None else 0)
+        return join_choices([required_of(self.guide, f"{self.subject.schema_pointer}/{index}") for index in branches])
 
 
 def join_choices(forms: Sequence[Sequence[str]]) -> str:

@@ -257,8 +257,6 @@ _SHOWN_TEXT: Final = 80
 _MOST_NODES: Final = 40
 _LONGEST_NAME: Final = 80
 _SHORTEST_SECRET: Final = 12
-# A tuple: `int | float` would make a new union for each value.
-_NUMBER_TYPES: Final = (int, float)
 
 
 def show_value(value: object, *, secret: bool) -> tuple[object, str]:
@@ -268,38 +266,38 @@ def show_value(value: object, *, secret: bool) -> tuple[object, str]:
     if secret:
         return REDACTED, REDACTED
     if isinstance(value, str):
-        return _show_text(value)
-    if isinstance(value, _NUMBER_TYPES):
-        return _show_number(value)
+        if len(value) > _LONGEST_TEXT:
+            value = f"{redact_text(value[:_LONGEST_TEXT])[:_SHOWN_TEXT]}… ({len(value)} characters)"
+        elif len(value) >= _SHORTEST_SECRET:
+            value = redact_text(value)
+        value = escape_surrogates(value)
+        return value, as_json(value)
+    if isinstance(value, int):
+        if -(10**30) < value < 10**30:
+            return value, str(value)
+        described = f"a whole number of about {value.bit_length() * 3 // 10} digits"
+        return described, described
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value, as_json(value)
+        name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return name, name
     size = _measure(value)
     if size is not _Size.LARGE:
         safe = value if size is _Size.HARMLESS else redact(value)
         written = as_json(safe)
         if len(written) <= _LONGEST_TEXT and written.isprintable():
             return safe, written
-    described = _describe(value)
+    if isinstance(value, dict):
+        found = cast("dict[object, object]", value)
+        keys = [show_name(key) for key in islice(found, 10) if isinstance(key, str)]
+        more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
+        described = cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more
+    elif isinstance(value, list):
+        described = f"an array of {len(cast('list[object]', value))} items"
+    else:
+        described = f"a Python {type(value).__name__}"
     return described, described
-
-
-def _show_text(value: str) -> tuple[object, str]:
-    if len(value) > _LONGEST_TEXT:
-        value = f"{redact_text(value[:_LONGEST_TEXT])[:_SHOWN_TEXT]}… ({len(value)} characters)"
-    elif len(value) >= _SHORTEST_SECRET:
-        value = redact_text(value)
-    value = escape_surrogates(value)
-    return value, as_json(value)
-
-
-def _show_number(value: float) -> tuple[object, str]:
-    if isinstance(value, int):
-        if -(10**30) < value < 10**30:
-            return value, str(value)
-        description = f"a whole number of about {value.bit_length() * 3 // 10} digits"
-        return description, description
-    if math.isfinite(value):
-        return value, as_json(value)
-    name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return name, name
 
 
 class _Size(Enum):
@@ -337,17 +335,6 @@ def _measure(value: object) -> _Size:
         elif not (here is None or isinstance(here, bool | int | float)):
             return _Size.LARGE
     return size
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, dict):
-        found = cast("dict[object, object]", value)
-        keys = [show_name(key) for key in islice(found, 10) if isinstance(key, str)]
-        more = f", … ({len(found)} fields)" if len(found) > len(keys) else ""
-        return cut(f"an object with the fields {', '.join(keys)}", _LONGEST_TEXT) + more
-    if isinstance(value, list):
-        return f"an array of {len(cast('list[object]', value))} items"
-    return f"a Python {type(value).__name__}"
 
 
 def show_name(name: str) -> str:

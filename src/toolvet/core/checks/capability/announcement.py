@@ -127,7 +127,11 @@ def has_capability(capabilities: object, path: str) -> bool:
         True
     """
     parts = path.split(".")
-    return any(_announces(leaf, parts[-1]) for leaf in _leaves(_copy_as_json(capabilities), parts))
+    must_say = parts[-1] == EXPERIMENTAL_KEY or EXTENSION_ID.endswith(parts[-1])
+    return any(
+        leaf.get("supported", not must_say) is True if is_object(leaf) else leaf is True
+        for leaf in _leaves(_copy_as_json(capabilities), parts)
+    )
 
 
 def _leaves(value: object, parts: list[str]) -> list[object]:
@@ -140,13 +144,6 @@ def _leaves(value: object, parts: list[str]) -> list[object]:
         if is_object(value) and key in value:
             found += _leaves(value[key], parts[end:])
     return found
-
-
-def _announces(leaf: object, name: str) -> bool:
-    if is_object(leaf):
-        must_say = name == EXPERIMENTAL_KEY or EXTENSION_ID.endswith(name)
-        return leaf.get("supported", not must_say) is True
-    return leaf is True
 
 
 def _copy_as_json(capabilities: object) -> object:
@@ -248,17 +245,16 @@ def misannounced(capabilities: object) -> str | None:
         return None
     found = members(_copy_as_json(capabilities))
     for home, key in (("experimental", EXPERIMENTAL_KEY), ("extensions", EXTENSION_ID)):
-        options = members(found.get(home))
-        if key in options and (problem := _problem(options[key])) is not None:
-            return f"{home}.{key} {problem}"
+        announced = members(found.get(home))
+        if key not in announced:
+            continue
+        options = announced[key]
+        if not is_object(options):
+            return (
+                f'{home}.{key} is no object, so official clients fail to connect; it should be {{"supported": true}}.'
+            )
+        if "supported" not in options:
+            return f'{home}.{key} does not say whether it is supported; it should have "supported": true.'
+        if not isinstance(options["supported"], bool):
+            return f"{home}.{key} has a 'supported' that is neither true nor false."
     return None
-
-
-def _problem(options: object) -> str | None:
-    if not is_object(options):
-        return 'is no object, so official clients fail to connect; it should be {"supported": true}.'
-    if "supported" not in options:
-        return 'does not say whether it is supported; it should have "supported": true.'
-    if isinstance(options["supported"], bool):
-        return None
-    return "has a 'supported' that is neither true nor false."

@@ -176,7 +176,9 @@ def _unwrap(result: object) -> Mapping[str, object] | str:
     failed = result.get("isError") is True or result.get("success") is False
     # A failed call may contain a verdict that the arguments are invalid, but not that they are valid.
     if failed and (isinstance(body, str) or body.get("valid") is not False):
-        return f"The validator itself failed: {_quote(_text(result) or 'no text')}"
+        content, error = result.get("content"), result.get("error")
+        said = content if isinstance(content, str) else " ".join(_texts(content)) or error
+        return f"The validator itself failed: {_quote(said if said and isinstance(said, str) else 'no text')}"
     return body
 
 
@@ -199,14 +201,6 @@ def _find_body(result: Mapping[str, object]) -> Mapping[str, object] | str:
 def _texts(content: object) -> list[str]:
     blocks = [members(block) for block in items_as_json(content)]
     return [text for block in blocks if isinstance(text := block.get("text"), str)]
-
-
-def _text(result: Mapping[str, object]) -> str:
-    content = result.get("content")
-    error = result.get("error")
-    return (
-        content if isinstance(content, str) else " ".join(_texts(content)) or (error if isinstance(error, str) else "")
-    )
 
 
 def _decode(text: str) -> Mapping[str, object] | None:

@@ -68,9 +68,13 @@ def parse_request(arguments: object, *, max_batch_size: int | None = 1) -> Valid
         "'arguments' is missing: the arguments that are to be checked, an object."
     """
     request = members(arguments)
-    levels = _levels(request.get("levels"))
-    if isinstance(levels, str):
-        return levels
+    asked = request.get("levels")
+    levels: tuple[Level, ...] | None = None
+    if asked is not None:
+        wanted = names(asked)
+        if not is_array(asked) or len(wanted) != len(asked) or not {*wanted} <= {*LEVELS}:
+            return f"'levels' must be a list of names out of {', '.join(LEVELS)}."
+        levels = tuple(level for level in LEVELS if level in wanted)
     context = request.get("context")
     if context is not None and not is_object(context):
         return "'context' must be an object."
@@ -114,16 +118,6 @@ def _call(asked: Mapping[str, object]) -> ValidationCall | str:
     if key not in asked:
         return "'arguments' is missing: the arguments that are to be checked, an object."
     return ValidationCall(tool, asked[key])
-
-
-def _levels(asked: object) -> tuple[Level, ...] | str | None:
-    if asked is None:
-        return None
-    wanted = names(asked)
-    if not is_array(asked) or len(wanted) != len(asked) or not {*wanted} <= {*LEVELS}:
-        return f"'levels' must be a list of names out of {', '.join(LEVELS)}."
-    found: list[Level] = [level for level in LEVELS if level in wanted]
-    return tuple(found)
 
 
 def input_schema(*, max_batch_size: int | None = 1) -> dict[str, object]:

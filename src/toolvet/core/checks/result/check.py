@@ -38,7 +38,7 @@ from toolvet.core.matching import Hit
 from toolvet.core.tools import ToolHandle, ToolView, view_of
 
 if TYPE_CHECKING:
-    from toolvet.core.schema import Schema, Violation
+    from toolvet.core.schema import Schema
 
 
 _LONGEST_READ = 20_000
@@ -264,12 +264,21 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
             return _broken(response, NO_CONTENT)
         if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
-    if response.is_blank and not (response.structured is not None and _declares_nothing(view.output_schema)):
-        return ResultVerdict(
-            is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
-            issues=("Response content is blank",), metadata=_metadata(response),
-        )  # fmt: skip
-    text = _unflagged_text(seen)
+    if response.is_blank:
+        # A function that returns nothing declares `{"result": null}` and no other value: then it is what was expected.
+        properties = object_of((object_of(view.output_schema) or {}).get("properties")) or {}
+        inner = object_of(properties.get("result")) or {}
+        declares_nothing = list(properties) == ["result"] and inner.get("type") == "null"
+        if response.structured is None or not declares_nothing:
+            return ResultVerdict(
+                is_valid=False, is_error=False, classification=Classification.CONNECTIVITY_ONLY, confidence=30,
+                issues=("Response content is blank",), metadata=_metadata(response),
+            )  # fmt: skip
+    if envelope is None:
+        runs = tool_traits(view.name, view.description).runs_programs
+        text = unflagged_error(response, phrases(), runs_programs=runs)
+    else:
+        text = None if envelope.success else "\n".join(response.texts) or envelope.error
     if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
         ready = None if seen.handle is None else seen.handle.ready_output
         return _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
@@ -286,17 +295,6 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         issues=(NO_FLAG, *verdict.issues),
         error_without_flag=True,
     )
-
-
-def _unflagged_text(seen: _Seen) -> str | None:
-    """The text of an error that is not flagged; None for a success. An envelope says which of them it is."""
-    view, response, envelope = seen.view, seen.response, seen.envelope
-    if envelope is None:
-        runs = tool_traits(view.name, view.description).runs_programs
-        return unflagged_error(response, phrases(), runs_programs=runs)
-    if envelope.success:
-        return None
-    return "\n".join(response.texts) or envelope.error
 
 
 def _broken(response: ToolResponse, issue: str) -> ResultVerdict:
@@ -331,30 +329,18 @@ def _success(
         whole = False
     elif validation is not None:
         evidence = (*evidence, "Response conforms to the tool's output schema")
-    wants_mirror = response.structured is not None and not response.texts and not response.taken_for
-    if wants_mirror and not _needs_no_mirror(response.structured):
-        issues = (*issues, NO_MIRROR)
-        whole = False
+    if response.structured is not None and not response.texts and not response.taken_for:
+        # A framework that wraps a list writes a block for each item: for an empty list or null there is none.
+        inner = unwrap(response.structured)
+        if inner is response.structured or not (inner is None or list_of(inner) == []):
+            issues = (*issues, NO_MIRROR)
+            whole = False
     return ResultVerdict(
         is_valid=True, is_error=False,
         classification=Classification.FULLY_WORKING if whole else Classification.PARTIALLY_WORKING,
         confidence=100 if whole else 70, issues=issues, evidence=evidence,
         metadata=_metadata(response, envelope, validation),
     )  # fmt: skip
-
-
-def _declares_nothing(schema: object) -> bool:
-    """Whether an `outputSchema` is that of a function that returns nothing: `{"result": null}` and no other value."""
-    declared = object_of(schema) or {}
-    properties = object_of(declared.get("properties")) or {}
-    inner = object_of(properties.get("result")) or {}
-    return list(properties) == ["result"] and inner.get("type") == "null"
-
-
-def _needs_no_mirror(structured: object) -> bool:
-    """Whether a framework wrapped an empty list or null: it writes a block for each item, so there is none."""
-    inner = unwrap(structured)
-    return inner is not structured and (inner is None or list_of(inner) == [])
 
 
 def _metadata(
@@ -389,7 +375,12 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     read = readable(text[:_LONGEST_READ])
     hits = known.evidence(read)
     sent = _sent(arguments)
-    call = CallFacts(view, arguments, sent, _quoted(read, sent), _structure(read, seen.response), _name_word(view, own))
+    quoted = next((value[:_LONGEST_QUOTED] for value in sent if len(value) > _SHORTEST_ECHO and value in read), "")
+    name_word = tool_traits(view.name).validating_word
+    if own is not None and own.expects_validation is not None:
+        # The caller's exception for the name.
+        name_word = (name_word or view.name) if own.expects_validation else ""
+    call = CallFacts(view, arguments, sent, quoted, _structure(read, seen.response), name_word)
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
         own.look(read, evidence)
@@ -403,21 +394,6 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
         leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
         decision = replace(decision, framework=framework_of(hits, known))
     return decision, leaks
-
-
-def _quoted(text: str, sent: tuple[str, ...]) -> str:
-    """The first of the strings that were sent which the error quotes; "" without one."""
-    for value in sent:
-        if len(value) > _SHORTEST_ECHO and value in text:
-            return value[:_LONGEST_QUOTED]
-    return ""
-
-
-def _name_word(view: ToolView, own: OwnWords | None) -> str:
-    """Why a rejection is to be expected of the tool: a word of its name, or the caller's exception for the name."""
-    if own is None or own.expects_validation is None:
-        return tool_traits(view.name).validating_word
-    return (tool_traits(view.name).validating_word or view.name) if own.expects_validation else ""
 
 
 def _sent(arguments: object) -> tuple[str, ...]:
@@ -465,33 +441,25 @@ def output_schema_validation(
     """
     if schema is None:
         return None
-    judge = _compiled(schema) if ready is None else ready
+    judge = ready
+    if judge is None:
+        # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
+        from toolvet.core.schema import compiled  # noqa: PLC0415
+
+        judge = compiled(schema)
     if judge.problem is not None:
         return OutputSchemaValidation(
             has_output_schema=True, is_valid=False, error=f"outputSchema does not compile: {judge.problem.message}"
         )
     if response.structured is not None:
-        return _verdict(judge.violations(response.structured))
-    candidates = _json_values(response.texts)
-    if not candidates:
-        return OutputSchemaValidation(has_output_schema=True, is_valid=False, error=NO_JSON)
-    return _verdict(_fewest(judge, candidates))
-
-
-def _compiled(schema: object) -> "Schema":
-    # The schema engine takes as long to import as all the rest; most tools declare no outputSchema.
-    from toolvet.core.schema import compiled  # noqa: PLC0415
-
-    return compiled(schema)
-
-
-def _fewest(judge: "Schema", candidates: Sequence[object]) -> "tuple[Violation, ...]":
-    """The violations of the value that comes closest: an object before a stray number."""
-    judged = [(judge.violations(candidate), not isinstance(candidate, dict)) for candidate in candidates]
-    return min(judged, key=lambda pair: (bool(pair[0]), pair[1], len(pair[0])))[0]
-
-
-def _verdict(violations: "tuple[Violation, ...]") -> OutputSchemaValidation:
+        violations = judge.violations(response.structured)
+    else:
+        candidates = _json_values(response.texts)
+        if not candidates:
+            return OutputSchemaValidation(has_output_schema=True, is_valid=False, error=NO_JSON)
+        # The value that comes closest counts: an object before a stray number.
+        judged = [(judge.violations(candidate), not isinstance(candidate, dict)) for candidate in candidates]
+        violations = min(judged, key=lambda pair: (bool(pair[0]), pair[1], len(pair[0])))[0]
     if not violations:
         return OutputSchemaValidation(has_output_schema=True, is_valid=True)
     listed = "; ".join(

@@ -9,9 +9,9 @@
 """
 
 import re
-from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 import msgspec
@@ -334,21 +334,13 @@ def error_code(text: str) -> NamedError | None:
         state = state_of_errno(match[1])
         if state is not None:
             return NamedError(match[1], state)
-    for name in _names_in(read):
+    alone = _NAME_ALONE.match(read)
+    inside = (name for opening, pattern in _NAMES if opening in read for name in pattern.findall(read))
+    for name in chain(() if alone is None else (alone[1] or alone[2],), inside):
         state = state_of_google_rpc(name) or state_of_name(name)
         if state is not None:
             return NamedError(name, state)
     return None
-
-
-def _names_in(text: str) -> Iterator[str]:
-    """The names of errors in a text."""
-    alone = _NAME_ALONE.match(text)
-    if alone is not None:
-        yield alone[1] or alone[2]
-    for opening, pattern in _NAMES:
-        if opening in text:
-            yield from pattern.findall(text)
 
 
 @lru_cache(maxsize=1024)

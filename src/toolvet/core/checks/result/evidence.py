@@ -68,7 +68,6 @@ class FirstHits:
     """
 
     __slots__ = (
-        "_alone_state",
         "_runs",
         "call",
         "callers",
@@ -97,16 +96,18 @@ class FirstHits:
         self.own: Hit | None = None
         self.own_strong: Hit | None = None
         self.own_failure: Hit | None = None
-        self._alone_state: State | None = None
         self._runs: frozenset[CallerText] | None = None
         self._sort(hits, known)
         self.refusal = None if Strength.TRACE in self.first else self.first.get(Strength.REFUSAL)
         stated = self.first.get(Strength.HTTP)
-        self.status = 0 if stated is None else self._status(stated)
+        # The HTTP status ends a hit or opens it.
+        numbers = [] if stated is None else _STATUS.findall(text, max(0, stated.end - _MOST_QUOTED), stated.end)
+        self.status = int(numbers[-1]) if numbers else 0
 
     def _sort(self, hits: Sequence[Hit], known: ResultPhrases) -> None:
         rank = len(_VAGUER)
         call = self.call
+        alone_state: State | None = None
         for hit in hits:
             phrase = known.by_id[hit.id]
             strength, state = phrase.strength, phrase.state
@@ -121,9 +122,23 @@ class FirstHits:
                     phrase.unless_sent and (call.quoted or not call.arguments_known or CallerText.PART in runs)
                 ):
                     strength, state = Strength.VETO, phrase.otherwise
-            if strength is Strength.VETO and state is State.INTERNAL and self._is_in_code(hit):
-                continue
-            self._count(strength, hit, state)
+            if strength is Strength.VETO and state is State.INTERNAL:
+                # Words in a line of code that would print them are not an error yet.
+                line_start = self.text.rfind("\n", 0, hit.end - 1) + 1
+                if _PRINTS.match(self.text, line_start, hit.end) is not None:
+                    continue
+            # The first hit of each strength counts; but "Invalid API" ends before "Invalid API key", which says more.
+            first = self.first.setdefault(strength, hit)
+            if (
+                first is not hit
+                and strength is Strength.ALONE
+                and state not in (None, State.INVALID_INPUT)
+                and alone_state is State.INVALID_INPUT
+                and _SAME_NOUN.fullmatch(self.text, first.end, hit.end) is not None
+            ):
+                self.first[strength] = first = hit
+            if first is hit and strength is Strength.ALONE:
+                alone_state = state
             if strength is Strength.VETO:
                 # Of several signs of failure, the first of those that say most: what broke, before who noticed.
                 if phrase.decides:
@@ -133,29 +148,6 @@ class FirstHits:
                     self.veto, self.veto_state, rank = hit, state or State.UNKNOWN, own_rank
             elif state is State.RATE_LIMITED and strength is Strength.ALONE:
                 self.rate = self.rate or hit
-
-    def _count(self, strength: Strength, hit: Hit, state: State | None) -> None:
-        """The first hit of each strength counts: "Invalid API" ends before "Invalid API key", which says more."""
-        first = self.first.setdefault(strength, hit)
-        if (
-            first is not hit
-            and strength is Strength.ALONE
-            and state not in (None, State.INVALID_INPUT)
-            and self._alone_state is State.INVALID_INPUT
-            and _SAME_NOUN.fullmatch(self.text, first.end, hit.end) is not None
-        ):
-            self.first[strength] = first = hit
-        if first is hit and strength is Strength.ALONE:
-            self._alone_state = state
-
-    def _is_in_code(self, hit: Hit) -> bool:
-        """Whether the words are in a line of code that would print them: then they are not an error yet."""
-        return _PRINTS.match(self.text, self.text.rfind("\n", 0, hit.end - 1) + 1, hit.end) is not None
-
-    def _status(self, hit: Hit) -> int:
-        """The HTTP status that ends a hit or opens it; 0 without one."""
-        found = _STATUS.findall(self.text, max(0, hit.end - _MOST_QUOTED), hit.end)
-        return int(found[-1]) if found else 0
 
     @property
     def runs(self) -> frozenset[CallerText]:
@@ -228,15 +220,15 @@ def is_callers_crash(text: str, sent: Sequence[str]) -> bool:
         return bool(programs) and _OWN_TRACE.search(read) is None
     if _UNNAMED.match(frames[-1][0]) is not None:
         return True
-    return bool(programs) and any(_is_of(programs, file, line.strip()) for file, line in frames)
-
-
-def _is_of(programs: Sequence[str], file: str, line: str) -> bool:
-    """Whether a frame is in one of the programs, or in a file that one of them runs."""
-    if _UNNAMED.match(file) is not None:
-        return True
-    name = file.replace("\\", "/").rpartition("/")[2]
-    return any((len(line) >= _SHORTEST_CODE and line in program) or name in program for program in programs)
+    if not programs:
+        return False
+    for file, line in frames:
+        if _UNNAMED.match(file) is not None:
+            return True
+        name, code = file.replace("\\", "/").rpartition("/")[2], line.strip()
+        if any((len(code) >= _SHORTEST_CODE and code in program) or name in program for program in programs):
+            return True
+    return False
 
 
 _SQL: Final = re.compile(
@@ -249,7 +241,6 @@ _CODE_TEXT: Final = re.compile(r"[\n(=;{|<>]|\w\s+-\w|^\s*(?:import|return|selec
 _SEGMENT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_DESCRIPTION: Final = 600
 _MOST_PARAMETERS: Final = 60
-_NO_TEXTS: Final[frozenset[CallerText]] = frozenset()
 
 
 class ToolTraits(msgspec.Struct, frozen=True):
@@ -291,25 +282,22 @@ def caller_texts(view: ToolView, arguments: object) -> frozenset[CallerText]:
     runs = tool_traits(view.name, view.description).runs
     members = object_of(arguments) or {}
     properties = object_of((object_of(view.input_schema) or {}).get("properties")) or {}
-    for name in islice(members | properties if properties else members, _MOST_PARAMETERS):
-        if isinstance(name, str):
-            found = _texts_of(name, members.get(name), object_of(properties.get(name)) or {})
-            runs = runs | found if found else runs
-    return runs
-
-
-def _texts_of(name: str, value: object, schema: dict[object, object]) -> frozenset[CallerText]:
-    """What one parameter holds, by its name and its value. A choice between fixed words is not a text."""
-    if "enum" in schema:
-        return _NO_TEXTS
-    if isinstance(value, str) and _SQL.match(value) is not None:
-        return _QUERY
     sure, doubtful = _parameters()
-    lower = name.lower()
-    found = sure.get(lower)
-    if found is None and lower in doubtful and isinstance(value, str) and _CODE_TEXT.search(value) is not None:
-        found = doubtful[lower]
-    return found or _NO_TEXTS
+    for name in islice(members | properties if properties else members, _MOST_PARAMETERS):
+        # A choice between fixed words is not a text.
+        if not isinstance(name, str) or "enum" in (object_of(properties.get(name)) or {}):
+            continue
+        value = members.get(name)
+        if isinstance(value, str) and _SQL.match(value) is not None:
+            runs |= _QUERY
+            continue
+        lower = name.lower()
+        found = sure.get(lower)
+        if found is None and lower in doubtful and isinstance(value, str) and _CODE_TEXT.search(value) is not None:
+            found = doubtful[lower]
+        if found:
+            runs |= found
+    return runs
 
 
 @cache
@@ -371,7 +359,12 @@ def plain_sentence(text: str) -> str:
         return ""
     said = text.strip()
     if said.startswith("{"):
-        said = _message(said)
+        try:
+            value = cast("object", msgspec.json.decode(said))
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return ""
+        # The longest text in a JSON error is the one for people.
+        said = max(strings_of(value).split("\n"), key=len)
     opening = _PREFIX.match(said)
     if opening is not None:
         if any(_is_technical(word) for word in _WORD.findall(opening.group()) if word.lower() not in _REPORTING):
@@ -406,15 +399,6 @@ def _foreign() -> frozenset[str]:
 
 def _is_technical(word: str) -> bool:
     return _technical().fullmatch(word.lower()) is not None
-
-
-def _message(text: str) -> str:
-    """The longest text in a JSON error, which is the one for people."""
-    try:
-        value = cast("object", msgspec.json.decode(text))
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return ""
-    return max(strings_of(value).split("\n"), key=len)
 
 
 @cache

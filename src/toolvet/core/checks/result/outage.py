@@ -151,8 +151,15 @@ def _find(read: str) -> Outage | None:
         if found is None:
             continue
         subject = found.groupdict().get("subject") or ""
-        if kind is not OutageKind.VARIABLE or _CODE.search(subject) is None:
-            return Outage(kind, _tidy(kind, subject))
+        if kind is OutageKind.VARIABLE and _CODE.search(subject) is not None:
+            continue
+        subject = subject.rstrip(".,;:")
+        if kind is OutageKind.FOLDER:
+            subject = subject.rstrip("/\\") or subject
+        elif kind is OutageKind.PROGRAM:
+            # "/bin/sh: 1: rg: not found" and "/usr/bin/chrome" name a program by its last part.
+            subject = subject.rpartition("/")[2]
+        return Outage(kind, subject)
     return None
 
 
@@ -160,11 +167,3 @@ def _find(read: str) -> Outage | None:
 def _compiled() -> list[tuple[OutageKind, re.Pattern[str]]]:
     """The table, compiled for the first error: that takes ten times as long as all else that is loaded here."""
     return [(kind, re.compile(expression, re.IGNORECASE)) for kind, expression in _TABLE]
-
-
-def _tidy(kind: OutageKind, subject: str) -> str:
-    subject = subject.rstrip(".,;:")
-    if kind is OutageKind.FOLDER:
-        return subject.rstrip("/\\") or subject
-    # "/bin/sh: 1: rg: not found" and "/usr/bin/chrome" name a program by its last part.
-    return subject.rpartition("/")[2] if kind is OutageKind.PROGRAM else subject

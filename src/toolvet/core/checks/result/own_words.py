@@ -113,15 +113,27 @@ def own_words(
         UnsafePattern: A pattern cannot be matched in linear time.
         BadRule: There is no factor or type of tool of that name, or a weight or a threshold is out of its range.
     """
+    own_factors = [(name, pattern, _weight(name, weight)) for name, (pattern, weight) in (factors or {}).items()]
+    own_weights: list[tuple[str, int]] = []
+    for name, weight in (weights or {}).items():
+        if name not in FACTOR_NAMES:
+            raise BadRule(f"weights: there is no factor '{name}'; there are {', '.join(FACTOR_NAMES)}")
+        own_weights.append((name, _weight(name, weight)))
+    share = None if threshold is None else _share("threshold", threshold)
+    shares: list[tuple[str, float]] = []
+    for name, value in (thresholds or {}).items():
+        if name not in TOOL_TYPES:
+            raise BadRule(f"thresholds: there is no type of tool '{name}'; there are {', '.join(TOOL_TYPES)}")
+        shares.append((name, _share(name, value)))
     given = OwnRuleValues(
         tuple(extra_patterns),
         tuple(strong_patterns),
         tuple(failure_patterns),
         tuple(exceptions),
-        tuple((name, pattern, _weight(name, weight)) for name, (pattern, weight) in (factors or {}).items()),
-        tuple((_factor(name), _weight(name, weight)) for name, weight in (weights or {}).items()),
-        _threshold("threshold", threshold),
-        tuple((_tool_type(name), _share(name, value)) for name, value in (thresholds or {}).items()),
+        tuple(own_factors),
+        tuple(own_weights),
+        share,
+        tuple(shares),
         expects_validation,
     )
     return None if given == OwnRuleValues() else _compiled(given)
@@ -132,26 +144,10 @@ def _compiled(given: OwnRuleValues) -> OwnWords:
     return OwnWords(given)
 
 
-def _factor(name: str) -> str:
-    if name not in FACTOR_NAMES:
-        raise BadRule(f"weights: there is no factor '{name}'; there are {', '.join(FACTOR_NAMES)}")
-    return name
-
-
 def _weight(name: str, weight: object) -> int:
     if isinstance(weight, bool) or not isinstance(weight, int) or not 0 <= weight <= 100:
         raise BadRule(f"the weight of '{name}' must be a whole number from 0 to 100, not {weight!r}")
     return weight
-
-
-def _tool_type(name: str) -> str:
-    if name not in TOOL_TYPES:
-        raise BadRule(f"thresholds: there is no type of tool '{name}'; there are {', '.join(TOOL_TYPES)}")
-    return name
-
-
-def _threshold(name: str, threshold: object) -> float | None:
-    return None if threshold is None else _share(name, threshold)
 
 
 def _share(name: str, threshold: object) -> float:
@@ -162,7 +158,14 @@ def _share(name: str, threshold: object) -> float:
 
 
 def _set(name: str, patterns: Sequence[OwnPattern]) -> PatternSet | None:
-    return PatternSet(_pattern(f"{name}:{number}", each) for number, each in enumerate(patterns)) if patterns else None
+    if not patterns:
+        return None
+    return PatternSet(
+        literal(f"{name}:{number}", each)
+        if isinstance(each, str)
+        else Pattern(f"{name}:{number}", each.pattern, re.RegexFlag(each.flags))
+        for number, each in enumerate(patterns)
+    )
 
 
 def _first(patterns: PatternSet | None, text: str) -> Hit | None:
@@ -170,9 +173,3 @@ def _first(patterns: PatternSet | None, text: str) -> Hit | None:
         return None
     hits = patterns.scan(text)
     return hits[0] if hits else None
-
-
-def _pattern(identifier: str, given: OwnPattern) -> Pattern:
-    if isinstance(given, str):
-        return literal(identifier, given)
-    return Pattern(identifier, given.pattern, re.RegexFlag(given.flags))

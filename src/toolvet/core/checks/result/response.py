@@ -61,17 +61,16 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
         for text in self.texts:
             if text and not text.isspace():
                 return False
-        if self.malformed or not (self.structured is None or _is_wrapped_nothing(self.structured)):
+        if self.malformed:
             return False
+        if self.structured is not None:
+            body = object_of(self.structured)
+            if body is None or len(body) != 1 or "result" not in body:
+                return False
+            inner = body["result"]
+            if inner is not None and not (isinstance(inner, str) and not inner.strip()):
+                return False
         return self.content is not Content.OTHER and all(name == "text" for name in self.content_types)
-
-
-def _is_wrapped_nothing(structured: object) -> bool:
-    body = object_of(structured)
-    if body is None or len(body) != 1 or "result" not in body:
-        return False
-    inner = body["result"]
-    return inner is None or (isinstance(inner, str) and not inner.strip())
 
 
 # What a block of this type needs to be readable: one of these keys, as a string or an object.
@@ -145,21 +144,19 @@ def _parts(result: object) -> Mapping[object, object] | None:
         return cast("Mapping[object, object]", dumped) if isinstance(dumped, Mapping) else None
     if not hasattr(result, "content"):
         return None
+    content = getattr(result, "content", None)
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
     return {
-        "content": [_plain(block) for block in _listed(getattr(result, "content", None))],
+        "content": [
+            block_dump(by_alias=True, exclude_none=True)
+            if callable(block_dump := getattr(block, "model_dump", None))
+            else block
+            for block in blocks
+        ],
         "isError": getattr(result, "isError", getattr(result, "is_error", None)),
         "structuredContent": getattr(result, "structuredContent", getattr(result, "structured_content", None)),
         "_meta": getattr(result, "_meta", getattr(result, "meta", None)),
     }
-
-
-def _listed(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def _plain(block: object) -> object:
-    dump = getattr(block, "model_dump", None)
-    return dump(by_alias=True, exclude_none=True) if callable(dump) else block
 
 
 def _read(parts: Mapping[object, object]) -> ToolResponse:
@@ -169,18 +166,28 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
     if structured is not None:
         structured = _plain_object(structured) or structured
     if content is None and structured is None:
-        special = _protocol_error(parts) or _awaiting(parts)
-        if special is not None:
-            return special
+        protocol_error = _protocol_error(parts)
+        if protocol_error is not None:
+            return protocol_error
+        # A result that is not final: it waits for input of the user, or for a task (MCP 2025-11-25 and later).
+        kind = get("resultType")
+        if kind in ("input_required", "task"):
+            return ToolResponse(awaits=str(kind))
+        if isinstance(get("task"), Mapping):
+            return ToolResponse(awaits="task")
     flag = get("isError")
     malformed: list[str] = []
     flagged = flag is True
     if flag is not None and flag is not True and flag is not False:
         malformed.append(f"isError is not a boolean: {_shown(flag)}")
         flagged = isinstance(flag, str) and flag.strip().lower() == "true"
-    text = _only_text(content)
-    if text is not None and structured is None and not malformed:
-        return _text_response(text, flagged=flagged, meta=get("_meta"))
+    blocks = list_of(content)
+    if structured is None and not malformed and blocks is not None and len(blocks) == 1:
+        # The commonest content of all, one text block.
+        only = object_of(blocks[0]) or {}
+        text = only.get("text") if only.get("type") == "text" else None
+        if isinstance(text, str):
+            return _text_response(text, flagged=flagged, meta=get("_meta"))
     reading = _Blocks(malformed)
     where = Content.ABSENT if content is None else Content.OTHER
     if isinstance(content, list | tuple):
@@ -203,14 +210,6 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
         text_block_count=reading.text_blocks,
         malformed=tuple(malformed),
     )
-
-
-def _only_text(content: object) -> str | None:
-    """The text of the commonest content of all, one text block."""
-    blocks = list_of(content)
-    block = object_of(blocks[0]) if blocks is not None and len(blocks) == 1 else None
-    text = block.get("text") if block is not None and block.get("type") == "text" else None
-    return text if isinstance(text, str) else None
 
 
 def _plain_object(value: object) -> dict[object, object] | None:
@@ -272,14 +271,6 @@ def _protocol_error(parts: Mapping[object, object]) -> ToolResponse | None:
         return None
     prefix = "" if f"MCP error {code}" in message else f"MCP error {code}: "
     return ToolResponse(flagged=True, content=Content.EMPTY, texts=(f"{prefix}{message}",))
-
-
-def _awaiting(parts: Mapping[object, object]) -> ToolResponse | None:
-    """A result that is not final: it waits for input of the user, or for a task (MCP 2025-11-25 and later)."""
-    kind = parts.get("resultType")
-    if kind in ("input_required", "task"):
-        return ToolResponse(awaits=str(kind))
-    return ToolResponse(awaits="task") if isinstance(parts.get("task"), Mapping) else None
 
 
 def _shown(value: object) -> str:
@@ -364,7 +355,10 @@ def _candidates(response: ToolResponse) -> Iterator[dict[object, object]]:
     for text in response.texts[:_MOST_BLOCKS]:
         # Most texts are no objects, and most objects no envelopes: those are not decoded.
         if text[:1] in _OPENINGS and len(text) <= _LONGEST_DECODED and '"success"' in text and text.lstrip()[:1] == "{":
-            decoded = object_of(_decoded(text))
+            try:
+                decoded = object_of(msgspec.json.decode(text))
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                continue
             if decoded is not None:
                 yield decoded
     meta = object_of(response.meta)
@@ -372,13 +366,6 @@ def _candidates(response: ToolResponse) -> Iterator[dict[object, object]]:
         under = object_of(value)
         if under is not None:
             yield under
-
-
-def _decoded(text: str) -> object:
-    try:
-        return cast("object", msgspec.json.decode(text))
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return None
 
 
 def _read_envelope(body: dict[object, object]) -> ResultEnvelope | None:
@@ -389,36 +376,30 @@ def _read_envelope(body: dict[object, object]) -> ResultEnvelope | None:
     # Servers of their own making put the code beside the error.
     code, kind = _first(_CODES, data, body), _first(_TYPES, data, body)
     error = _text(body.get("error")) or _text(body.get("message"))
-    if not _claims(meta) and (success or not error or not (code or kind)):
+    # `meta.version` names a response contract, in any spelling.
+    claims = _text(meta.get("version")).casefold().replace("_", "-").startswith("response-v")
+    if not claims and (success or not error or not (code or kind)):
         return None
+    said = tuple(_strings(meta.get("warnings")))
+    warnings = list(said)
+    # Of the warnings with details, the ones that are not said in words already.
+    for each in (list_of(meta.get("warning_details")) or [])[:_MOST_LISTED]:
+        detail = object_of(each) or {}
+        message, detail_code = _text(detail.get("message")), _text(detail.get("code"))
+        if message and message not in said:
+            warnings.append(f"{detail_code}: {message}" if detail_code else message)
     return ResultEnvelope(
         success=success,
         error="" if success else error,
         state=None if success else state_of_failure(code, kind),
         named="" if success else code or kind,
         code="" if success else code,
-        warnings=tuple(_warnings(meta)),
+        warnings=tuple(warnings),
         pagination=cast("dict[str, object] | None", object_of(meta.get("pagination"))),
         content_fidelity=_text(meta.get("content_fidelity")) or None,
         dropped_content_ids=tuple(_strings(meta.get("dropped_content_ids"))),
         request_id=_text(meta.get("request_id")) or None,
     )
-
-
-def _claims(meta: dict[object, object]) -> bool:
-    """Whether `meta.version` names a response contract, in any spelling."""
-    return _text(meta.get("version")).casefold().replace("_", "-").startswith("response-v")
-
-
-def _warnings(meta: dict[object, object]) -> Iterator[str]:
-    """The warnings in words, and of those with details the ones that are not said in words already."""
-    said = list(_strings(meta.get("warnings")))
-    yield from said
-    for each in (list_of(meta.get("warning_details")) or [])[:_MOST_LISTED]:
-        detail = object_of(each) or {}
-        message, code = _text(detail.get("message")), _text(detail.get("code"))
-        if message and message not in said:
-            yield f"{code}: {message}" if code else message
 
 
 def _strings(value: object) -> Iterator[str]:

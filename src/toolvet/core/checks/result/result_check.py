@@ -119,22 +119,17 @@ class ResultCheck:
         """Judge one response of a tool; see `check_result`."""
         if self._is_default:
             return check_result(tool, arguments, result, category, shape=shape, trace=trace)
-        own = self._of(view_of(tool).name)
-        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
-
-    def _of(self, tool: str) -> "_ResultOptions":
-        found = self._known.get(tool)
-        if found is None:
+        name = view_of(tool).name
+        own = self._known.get(name)
+        if own is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[tool] = _options(self._sections(tool))
-        return found
-
-    def _sections(self, tool: str) -> tuple[ToolResultSettings, ...]:
-        """Return the settings for this tool, the ones that win last: all tools, patterns in order, its own name."""
-        tools = self._settings.tools
-        matching = (given for name, given in tools.items() if name != tool and fnmatchcase(tool, name))
-        return (self._settings, *matching, *((tools[tool],) if tool in tools else ()))
+            # The sections that win last: all tools, patterns in order, the tool's own name.
+            tools = self._settings.tools
+            matching = (given for pattern, given in tools.items() if pattern != name and fnmatchcase(name, pattern))
+            sections = (self._settings, *matching, *((tools[name],) if name in tools else ()))
+            own = self._known[name] = _options(sections)
+        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
 
 
 def _options(sections: tuple[ToolResultSettings, ...]) -> _ResultOptions:

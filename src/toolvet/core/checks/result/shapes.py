@@ -91,7 +91,14 @@ def read_foreign(result: object) -> ForeignResult | None:
     if isinstance(result, list | tuple):
         return ForeignResult(PAYLOAD, _parts_of(list(cast("list[object]", result))))
     if isinstance(result, BaseException):
-        return ForeignResult(EXCEPTION, _text(_words_of(result), failed=True), has_flag=True)
+        error = getattr(result, "error", None)
+        code = getattr(error, "code", None)
+        if isinstance(code, int) and isinstance(message := getattr(error, "message", None), str):
+            words = f"MCP error {code}: {message}"
+        else:
+            # As the last line of a traceback.
+            words = f"{type(result).__name__}: {result}".removesuffix(": ")
+        return ForeignResult(EXCEPTION, _text(words, failed=True), has_flag=True)
     if isinstance(result, Mapping):
         parts = cast("Parts", result)
         return None if is_plainly_mcp(parts) else _read_mapping(parts)
@@ -125,9 +132,14 @@ def _read_mapping(parts: Parts) -> ForeignResult | None:
     kind = type(parts)
     is_plain = kind is dict and _telling().isdisjoint(parts)
     get = _getter(parts)
-    found = (_only_result_of_a_message(get) if is_plain else _by_table(get, 0)) or _http(parts)
+    found = _only_result_of_a_message(get) if is_plain else _by_table(get, 0)
     if found is not None:
         return found
+    # An HTTP response as JSON: a status beside headers, or beside a body as AWS Lambda writes it.
+    status = next((name for name in _STATUS if _is_status(parts.get(name))), None)
+    if status is not None and (isinstance(parts.get("headers"), Mapping) or (status != "status" and "body" in parts)):
+        body = next((parts[name] for name in _BODY if name in parts), None)
+        return _http_parts(cast("int", parts[status]), _reason(get), body)
     if "jsonrpc" in parts and isinstance(parts.get("result"), Mapping):
         return ForeignResult(JSON_RPC, cast("Parts", parts["result"]), has_flag=True)
     return None if _is_mcp(parts) else ForeignResult(PAYLOAD, _parts_of(dict(parts)))
@@ -145,7 +157,11 @@ def _is_mcp(parts: Parts) -> bool:
     content = parts["content"]
     if isinstance(content, list | tuple):
         blocks = cast("list[object]", content)
-        return not blocks or _MCP_MEMBERS.issuperset(parts) or any(_kind_of(block) in _MCP_BLOCKS for block in blocks)
+        return (
+            not blocks
+            or _MCP_MEMBERS.issuperset(parts)
+            or any(_getter(block)("type") in _MCP_BLOCKS for block in blocks)
+        )
     # An article has a text under `content`, too, beside members of its own.
     return _MCP_MEMBERS.issuperset(parts)
 
@@ -161,7 +177,10 @@ def _read_object(result: object) -> ForeignResult | None:
         return found
     status = getattr(result, "status_code", None) or getattr(result, "status", None)
     if _is_status(status) and _has(result, "headers"):
-        return _http_parts(cast("int", status), _reason(_getter(result)), _read_body(result))
+        # A property may read from the network, so only a stored body counts.
+        stored = getattr(result, "__dict__", {})
+        body = next((body for name in _READ_BODY if isinstance(body := stored.get(name), str | bytes | bytearray)), "")
+        return _http_parts(cast("int", status), _reason(_getter(result)), body)
     if _has(result, "content") and _has(result, "is_error", "isError"):
         return None
     plain = _plain(result)
@@ -190,7 +209,10 @@ def _read_as(shape: ResultShape, get: Getter) -> ForeignResult | None:
         if inner is _ABSENT or inner is None or isinstance(inner, str | int | float | list | tuple):
             return None
         get = _getter(inner)
-    if any(get(name) not in values for name, values in shape.when.items()) or not _is_named(shape, get):
+    if any(get(name) not in values for name, values in shape.when.items()):
+        return None
+    needed = [get(name) for name in shape.needs]
+    if all(value is _ABSENT or value is None for value in needed):
         return None
     content = next((value for name in shape.content if (value := get(name)) is not _ABSENT), None)
     failed = shape.always or any(get(name) in values for name, values in shape.failed.items())
@@ -198,26 +220,16 @@ def _read_as(shape: ResultShape, get: Getter) -> ForeignResult | None:
     if words is _ABSENT:
         words = None
     if "response" in shape.content:
-        content, words = _of_gemini(content)
+        # In Gemini's API `output` is what the function gave back, and `error` is why it failed.
+        given = content
+        response: Parts = cast("Parts", given) if isinstance(given, Mapping) else {}
+        words = None if "output" in response else response.get("error")
+        if len(response) == 1 and "output" in response:
+            content = response["output"]
     if words:
         return ForeignResult(shape.name, {**_parts_of(words), "isError": True}, has_flag=True)
     parts = _parts_of(_validation_words(content) if shape.always else content)
     return ForeignResult(shape.name, {**parts, "isError": True} if failed else parts, shape.has_flag)
-
-
-def _is_named(shape: ResultShape, get: Getter) -> bool:
-    values = [get(name) for name in shape.needs]
-    return any(value is not _ABSENT and value is not None for value in values)
-
-
-def _of_gemini(response: object) -> tuple[object, object]:
-    """What a response of Gemini holds, and its error: `output` and `error` have that meaning in its API."""
-    if not isinstance(response, Mapping):
-        return response, None
-    parts = cast("Parts", response)
-    if len(parts) == 1 and "output" in parts:
-        return parts["output"], None
-    return parts, parts.get("error") if "output" not in parts else None
 
 
 def _validation_words(content: object) -> object:
@@ -251,15 +263,6 @@ def _only_result_of_a_message(get: Getter) -> ForeignResult | None:
     return found[0] if len(found) == 1 else None
 
 
-def _http(parts: Parts) -> ForeignResult | None:
-    """An HTTP response as JSON: a status beside headers, or beside a body as AWS Lambda writes it."""
-    name = next((name for name in _STATUS if _is_status(parts.get(name))), None)
-    if name is None or not (isinstance(parts.get("headers"), Mapping) or (name != "status" and "body" in parts)):
-        return None
-    body = next((parts[each] for each in _BODY if each in parts), None)
-    return _http_parts(cast("int", parts[name]), _reason(_getter(parts)), body)
-
-
 def _http_parts(status: int, reason: str, body: object) -> ForeignResult:
     head = f"HTTP status {status} {reason}".rstrip()
     text = body if isinstance(body, str) else _as_text(body)
@@ -274,21 +277,6 @@ def _is_status(value: object) -> bool:
 
 def _reason(get: Getter) -> str:
     return next((value for name in _REASON if isinstance(value := get(name), str)), "")
-
-
-def _read_body(response: object) -> object:
-    """The body that a response has in memory. A property may read from the network, so only stored values are read."""
-    stored = getattr(response, "__dict__", {})
-    return next((body for name in _READ_BODY if isinstance(body := stored.get(name), str | bytes | bytearray)), "")
-
-
-def _words_of(problem: BaseException) -> str:
-    """Type and message, as the last line of a traceback has them."""
-    error = getattr(problem, "error", None)
-    code = getattr(error, "code", None)
-    if isinstance(code, int) and isinstance(message := getattr(error, "message", None), str):
-        return f"MCP error {code}: {message}"
-    return f"{type(problem).__name__}: {problem}".removesuffix(": ")
 
 
 def _text(text: str, *, failed: bool = False) -> Parts:
@@ -346,10 +334,6 @@ def _block(item: object) -> object:
     if kind in _IMAGES and (image := get(_IMAGES[kind])) is not _ABSENT:
         return {"type": "image", "data": image}
     return _plain(item)
-
-
-def _kind_of(block: object) -> object:
-    return cast("Parts", block).get("type") if isinstance(block, Mapping) else getattr(block, "type", None)
 
 
 def _plain(value: object) -> object:

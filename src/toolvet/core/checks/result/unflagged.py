@@ -75,14 +75,24 @@ def _object_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> 
     try:
         members = _MEMBERS.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return _python_object_reports(text, known, runs_programs=runs_programs)
+        # Servers written in Python like to answer with `str(a_dict)`.
+        if len(text) > _LARGE_MEMBER:
+            return False
+        try:
+            value = cast("object", ast.literal_eval(text.strip()))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return False
+        return _value_reports(value, known, runs_programs=runs_programs)
     if len(members) > _MOST_KEYS or not could_report(members):
         return False
     body: dict[str, object] = {}
     for key, raw in members.items():
         if len(raw) > _LARGE_MEMBER and "error" not in key.lower() and b"<" not in bytes(raw)[:_PAGE_OPENING]:
             return False
-        body[key] = _decoded(raw)
+        try:
+            body[key] = msgspec.json.decode(raw)
+        except (msgspec.DecodeError, RecursionError):
+            body[key] = None
     return _value_reports(body, known, runs_programs=runs_programs)
 
 
@@ -101,24 +111,6 @@ def _value_reports(value: object, known: ResultPhrases, *, runs_programs: bool) 
         # Where another member says that there was no error, a word or two are what was asked for.
         return False
     return not inner.lstrip().startswith("[{") and _text_reports(inner, known, runs_programs=runs_programs)
-
-
-def _decoded(raw: msgspec.Raw) -> object:
-    try:
-        return cast("object", msgspec.json.decode(raw))
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-def _python_object_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bool:
-    """Servers written in Python like to answer with `str(a_dict)`."""
-    if len(text) > _LARGE_MEMBER:
-        return False
-    try:
-        value = cast("object", ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return False
-    return _value_reports(value, known, runs_programs=runs_programs)
 
 
 def _may_have_long_word(text: str) -> bool:
@@ -166,7 +158,10 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
     is_page = text.lstrip(' "\n\r\t').startswith("<")
     if is_page or len(text) > _SHORT or Strength.SUCCESS in strengths or "\n" in text.strip():
         return False
-    return any(known.by_id[hit.id].reports and not _is_quoted(text, hit.end) for hit in hits)
+    # Words in quotation marks are talked about, not said.
+    return any(
+        known.by_id[hit.id].reports and not (hit.end < len(text) and text[hit.end] in _CLOSING_QUOTES) for hit in hits
+    )
 
 
 def _ended_badly(text: str) -> bool:
@@ -191,11 +186,6 @@ def _is_diagnostic(text: str, hits: Sequence[Hit], known: ResultPhrases) -> bool
     return 2 * sum(_DIAGNOSTIC.match(line) is not None for line in lines) >= len(lines)
 
 
-def _is_quoted(text: str, end: int) -> bool:
-    """Words in quotation marks are talked about, not said."""
-    return text[end : end + 1] in _CLOSING_QUOTES and end < len(text)
-
-
 def strings_of(value: object) -> str:
     """The strings in a JSON value, a line each, in order; the first 200 of them."""
     found: list[str] = []
@@ -218,7 +208,7 @@ _MOST_WRAPPING = 2
 _MOST_OTHERS = 2
 _MOST_OTHERS_OF_A_STATUS = 4
 # A record with one of these has an identity of its own: a job that failed, a ticket about an error.
-_RECORD = ("id", "name", "title", "url", "created_at", "time")
+_RECORD = frozenset(("id", "name", "title", "url", "created_at", "time"))
 _LONGEST_OPENING = 200
 _LONGEST_PAGE_HEAD: Final = 4_000
 # A page that a web server sends instead of an answer: its title or first heading is the error.
@@ -299,55 +289,40 @@ def reports_error(value: object) -> bool:
     if members is None or not 0 < len(members) <= _MOST_MEMBERS:
         return False
     shapes = _shapes()
+    table = shapes.table
     body = {key.lower(): member for key, member in members.items() if type(key) is str}
     # Most payloads have none of these keys, and looking for each of them in turn takes 15 µs.
     if shapes.telling.isdisjoint(body):
         return False
-    if any(body.get(flag) is True for flag in shapes.table.flags) or not shapes.table.verdicts.isdisjoint(body):
+    if any(body.get(flag) is True for flag in table.flags) or not table.verdicts.isdisjoint(body):
         return False
     others = sum(key not in shapes.companions for key in body)
-    # A failure envelope is a failure, whatever its data holds.
-    if _is_failure_envelope(body, shapes.table) and (others <= _MOST_OTHERS or not any(key in body for key in _RECORD)):
+    is_record = not _RECORD.isdisjoint(body)
+    says_failed = body.get("object") == "error" or any(body.get(flag) is False for flag in table.flags)
+    # A failure envelope is a failure, whatever its data holds; a list of errors may be what was asked for.
+    says_why = says_failed and any(
+        list_of(body.get(key)) is None and _speaks(body.get(key), table) for key in table.errors
+    )
+    if says_why and (others <= _MOST_OTHERS or not is_record):
         return True
-    if _carries_payload(body, shapes.table):
+    # Something to read beside the error: then it is a part of an answer, such as GraphQL's partial results.
+    if any(key in body and _is_filled(body[key], table) for key in table.payloads):
         return False
-    if others <= _MOST_OTHERS and any(_is_page(body.get(key)) for key in shapes.table.pages):
+    if others <= _MOST_OTHERS and any(
+        isinstance(page := body.get(key), str) and is_error_page(page) for key in table.pages
+    ):
         return True
-    speaks = any(_speaks(body.get(key), shapes.table) for key in shapes.said_by)
-    if _says_failed(body, shapes.table):
-        if others > _MOST_OTHERS and body.get("status") == "error" and not any(key in body for key in _RECORD):
+    speaks = any(_speaks(body.get(key), table) for key in shapes.said_by)
+    status = body.get("status")
+    if isinstance(status, str) and status.lower() in table.failed:
+        says_failed = says_failed or status.lower() == "error" or not is_record
+    if says_failed or any(body.get(key) is True for key in ("error", "iserror", "is_error")):
+        if others > _MOST_OTHERS and status == "error" and not is_record:
             return others <= _MOST_OTHERS_OF_A_STATUS
         return others <= _MOST_OTHERS and (speaks or len(body) == 1)
-    if any(_speaks(body.get(key), shapes.table) for key in shapes.table.errors):
+    if any(_speaks(body.get(key), table) for key in table.errors):
         return others <= _MOST_OTHERS
-    return others == 0 and speaks and _is_problem(body, shapes.table)
-
-
-def _is_failure_envelope(body: Mapping[str, object], known: _BodyTable) -> bool:
-    """Whether a flag says that it failed and a member says why; a list of errors may be what was asked for."""
-    if body.get("object") != "error" and not any(body.get(flag) is False for flag in known.flags):
-        return False
-    return any(list_of(body.get(key)) is None and _speaks(body.get(key), known) for key in known.errors)
-
-
-def _is_page(value: object) -> bool:
-    return isinstance(value, str) and is_error_page(value)
-
-
-def _says_failed(body: Mapping[str, object], known: _BodyTable) -> bool:
-    if any(body.get(flag) is False for flag in known.flags):
-        return True
-    if any(body.get(key) is True for key in ("error", "iserror", "is_error")) or body.get("object") == "error":
-        return True
-    status = body.get("status")
-    if not isinstance(status, str) or status.lower() not in known.failed:
-        return False
-    return status.lower() == "error" or not any(key in body for key in _RECORD)
-
-
-def _carries_payload(body: Mapping[str, object], known: _BodyTable) -> bool:
-    """Something to read beside the error: then it is a part of an answer, such as GraphQL's partial results."""
-    return any(key in body and _is_filled(body[key], known) for key in known.payloads)
+    return others == 0 and speaks and _is_problem(body, table)
 
 
 def _is_filled(value: object, known: _BodyTable) -> bool:
@@ -357,13 +332,8 @@ def _is_filled(value: object, known: _BodyTable) -> bool:
     items = list_of(value)
     if items is not None:
         # A list of nothing but failures is not a payload.
-        return any(not _is_failed_item(item, known) for item in items[:_MOST_MEMBERS])
+        return any(not _speaks((object_of(item) or {}).get("error"), known) for item in items[:_MOST_MEMBERS])
     return isinstance(value, str) and len(value) > _LONGEST_OPENING and not is_error_page(value)
-
-
-def _is_failed_item(item: object, known: _BodyTable) -> bool:
-    members = object_of(item)
-    return members is not None and _speaks(members.get("error"), known)
 
 
 def _speaks(value: object, known: _BodyTable) -> bool:
@@ -379,7 +349,8 @@ def _speaks(value: object, known: _BodyTable) -> bool:
 def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
     """Problem details, status objects and the like: an error by the keys that occur together."""
     code = next((body[key] for key in known.codes if body.get(key) is not None), None)
-    if _is_error_number(code):
+    number = int(code) if isinstance(code, str) and code.lstrip("-").isdecimal() and len(code) < 8 else code
+    if type(number) is int and (400 <= number < 600 or -32999 <= number <= -32000):
         return True
     # A status in lower case is a word about the thing; in upper case it is the name of an error (google.rpc.Status).
     if (
@@ -395,9 +366,3 @@ def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
         return True
     # FastAPI and Django answer with nothing but the detail.
     return len(body) == 1 and "detail" in body
-
-
-def _is_error_number(code: object) -> bool:
-    if isinstance(code, str) and code.lstrip("-").isdecimal() and len(code) < 8:
-        code = int(code)
-    return type(code) is int and (400 <= code < 600 or -32999 <= code <= -32000)

@@ -92,10 +92,11 @@ class Model:
         """For each label of `LABELS`, how probable it is (0 to 1)."""
         sums = self.sums(features)
         share = 1.0 / math.sqrt(len(features) or 1)
-        return tuple(
-            _logistic(head.slope * (head.bias + head.scale * total * share) + head.offset)
+        scores = (
+            head.slope * (head.bias + head.scale * total * share) + head.offset
             for head, total in zip(self.heads, sums, strict=True)
         )
+        return tuple(1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, score)))) for score in scores)
 
     def sums(self, features: Sequence[int]) -> tuple[int, ...]:
         """For each label of `LABELS`, what the weights of `features` add up to."""
@@ -150,11 +151,23 @@ def judge(text: str, *, model: Model | None = None) -> tuple[ModelJudgement, ...
     found = features(text)
     if not found:
         return ()
-    judged = [
-        _judgement(text, place, probability, model)
-        for place, probability in enumerate(model.probabilities(found))
-        if probability >= model.heads[place].threshold
-    ]
+    judged: list[ModelJudgement] = []
+    for place, probability in enumerate(model.probabilities(found)):
+        if probability < model.heads[place].threshold:
+            continue
+        label = LABELS[place]
+        evidence = _evidence(text, place, model)
+        judged.append(
+            ModelJudgement(
+                type=_TYPES[label],
+                label=label,
+                probability=round(probability, 4),
+                weight=round(_TYPES[label].weight * probability, 4),
+                evidence=evidence.text,
+                position=evidence.start,
+                model=model.name,
+            )
+        )
     return tuple(sorted(judged, key=lambda each: -each.probability))
 
 
@@ -167,20 +180,6 @@ def shipped() -> Model:
     except FileNotFoundError:
         raise ConfigError("is missing; install toolvet again", file=file) from None
     return Model.from_bytes(content, file=file)
-
-
-def _judgement(text: str, place: int, probability: float, model: Model) -> ModelJudgement:
-    label = LABELS[place]
-    evidence = _evidence(text, place, model)
-    return ModelJudgement(
-        type=_TYPES[label],
-        label=label,
-        probability=round(probability, 4),
-        weight=round(_TYPES[label].weight * probability, 4),
-        evidence=evidence.text,
-        position=evidence.start,
-        model=model.name,
-    )
 
 
 class Excerpt(msgspec.Struct, frozen=True):
@@ -223,10 +222,6 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _first_byte(place: int) -> int:
     return 2 * place if sys.byteorder == "little" else 7 - 2 * place
-
-
-def _logistic(value: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))
 
 
 SLOTS = 1 << 18

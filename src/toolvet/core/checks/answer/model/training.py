@@ -120,23 +120,37 @@ def train(
         slope, offset = _calibration(left_out[place][told], truth[told])
         probable = _logistic(slope * left_out[place] + offset)
         threshold = _threshold(probable[told], truth[told], settings)
-        plane, scale = _quantised(table.spread(weights[place]) + _weights_of(base, place))
-        planes.append(plane)
-        bias = float(biases[place]) + (0.0 if base is None else base.heads[place].bias)
+        bias, learned = float(biases[place]), table.spread(weights[place])
+        if base is not None:
+            bias += base.heads[place].bias
+            before = np.frombuffer(base.planes[place], dtype=np.uint8).astype(np.float64) - 128
+            learned += before * base.heads[place].scale
+        # A weight is a byte: 127 is the largest, stored plus 128, and `scale` is what one step is worth.
+        largest = float(np.abs(learned).max())
+        scale = largest / 127 if largest else 1.0
+        planes.append((np.rint(learned / scale).astype(np.int64) + 128).astype(np.uint8).tobytes())
         heads.append(LabelHead(label=label, bias=bias, scale=scale, slope=slope, offset=offset, threshold=threshold))
         for source in sources:
             part = table.of(source) & told
-            if part.any():
-                measured.append(
-                    _measured(
-                        label,
-                        source,
-                        probable=probable[part],
-                        truth=truth[part],
-                        asked=asked[part],
-                        threshold=threshold,
-                    )
+            if not part.any():
+                continue
+            has_label, is_open, reported = truth[part], asked[part], probable[part] >= threshold
+            measured.append(
+                Measured(
+                    label=label,
+                    source=source,
+                    texts=len(has_label),
+                    positive=int(has_label.sum()),
+                    found=int((reported & has_label).sum()),
+                    false_alarms=int((reported & ~has_label).sum()),
+                    open_texts=int(is_open.sum()),
+                    open_positive=int((is_open & has_label).sum()),
+                    open_found=int((is_open & reported & has_label).sum()),
+                    open_false_alarms=int((is_open & reported & ~has_label).sum()),
+                    auc=_auc(probable[part], has_label),
                 )
+            )
+
     return Trained(model=Model(heads, planes), measured=tuple(measured))
 
 
@@ -225,13 +239,6 @@ class FeatureTable:
         return importance
 
 
-def _weights_of(base: Model | None, place: int) -> Floats:
-    """The weights of a label in the model to go on from."""
-    if base is None:
-        return np.zeros(SLOTS)
-    return (np.frombuffer(base.planes[place], dtype=np.uint8).astype(np.float64) - 128) * base.heads[place].scale
-
-
 def _logistic(scores: Floats) -> Floats:
     result: Floats = 1.0 / (1.0 + np.exp(-np.clip(scores, -60.0, 60.0)))
     return result
@@ -273,30 +280,6 @@ def _threshold(probable: Floats, truth: Flags, settings: TrainingSettings) -> fl
     last = int(good[-1])
     beyond = float(probable[order][last + 1]) if last + 1 < len(order) else 0.0
     return round(max(0.5, (float(probable[order][last]) + beyond) / 2), 4)
-
-
-def _quantised(weights: Floats) -> tuple[bytes, float]:
-    """The weights as bytes (127 is the largest, stored plus 128), and what one step is worth."""
-    largest = float(np.abs(weights).max())
-    scale = largest / 127 if largest else 1.0
-    return (np.rint(weights / scale).astype(np.int64) + 128).astype(np.uint8).tobytes(), scale
-
-
-def _measured(label: Label, source: str, *, probable: Floats, truth: Flags, asked: Flags, threshold: float) -> Measured:
-    reported = probable >= threshold
-    return Measured(
-        label=label,
-        source=source,
-        texts=len(truth),
-        positive=int(truth.sum()),
-        found=int((reported & truth).sum()),
-        false_alarms=int((reported & ~truth).sum()),
-        open_texts=int(asked.sum()),
-        open_positive=int((asked & truth).sum()),
-        open_found=int((asked & reported & truth).sum()),
-        open_false_alarms=int((asked & reported & ~truth).sum()),
-        auc=_auc(probable, truth),
-    )
 
 
 def _auc(scores: Floats, truth: Flags) -> float | None:
