@@ -243,7 +243,8 @@ def insert_item_records(connection: Connection, records: Sequence[ItemRecord]) -
         known = connection.execute(select(QUEUE_ITEMS.c.seq).where(QUEUE_ITEMS.c.id == record.id)).scalar()
         item = int(known) if known is not None else _insert_item(connection, record, int(verdict))
         added += known is None
-        fresh = [label for label in record.labels if not _has_label(connection, item, label.reviewer)]
+        labelled = set(connection.execute(select(QUEUE_LABELS.c.reviewer).where(QUEUE_LABELS.c.item == item)).scalars())
+        fresh = [label for label in record.labels if label.reviewer not in labelled]
         for label in fresh:
             _insert_label(connection, item, label, -record.priority)
         if known is None:
@@ -272,11 +273,6 @@ def _insert_item(connection: Connection, record: ItemRecord, verdict: int) -> in
     ]
     connection.execute(QUEUE_PLACES.insert(), places)
     return item
-
-
-def _has_label(connection: Connection, item: int, reviewer: str) -> bool:
-    query = select(QUEUE_LABELS.c.item).where(QUEUE_LABELS.c.item == item, QUEUE_LABELS.c.reviewer == reviewer)
-    return connection.execute(query.limit(1)).first() is not None
 
 
 def _insert_label(connection: Connection, item: int, label: ItemLabel, rank: int) -> None:

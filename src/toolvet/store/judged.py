@@ -17,7 +17,7 @@ from toolvet.core.messages import read_calls
 from toolvet.core.redact import SecretMask
 from toolvet.findings import Finding
 from toolvet.store.records import AssessmentRecord, SignalRecord, VerdictRecord, clean_text, encode_document, new_id
-from toolvet.store.signals import result_signals
+from toolvet.store.signals import result_signals, signal_level
 from toolvet.version import __version__
 
 AnyVerdict: TypeAlias = AnswerQuality | ArgumentReport | ResultVerdict | Sequence[Finding]
@@ -64,7 +64,14 @@ def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecor
         fields, document = _of_arguments(verdict), members(mask.own(verdict.to_dict()))
     else:
         findings = _findings(verdict)
-        fields = _of_envelope(findings)
+        fields = {
+            "kind": "envelope",
+            "outcome": "invalid" if findings else "valid",
+            "failed": bool(findings),
+            "score": float(not findings),
+            "reason": "; ".join(finding.message for finding in findings) or None,
+            "signals": tuple(SignalRecord(each.id, each.severity.value, each.confidence / 100) for each in findings),
+        }
         document = {"findings": mask.own([msgspec.to_builtins(finding) for finding in findings])}
     at = time.time() if context.at is None else context.at
     reason = cast("str | None", fields.pop("reason", None))
@@ -94,15 +101,19 @@ def assessment_record(report: object, *, at: float | None = None) -> AssessmentR
     if not is_object(document) or not str(document.get("schema", "")).startswith(REPORT):
         return None
     server, score = members(document.get("server")), document.get("score")
-    began = at if at is not None else _began(document.get("started_at"))
+    if at is None:
+        try:
+            at = datetime.fromisoformat(str(document.get("started_at"))).timestamp()
+        except ValueError:
+            at = time.time()
     counts = {
         str(name): number
         for name, number in members(members(document.get("summary")).get("findings")).items()
         if isinstance(number, int)
     }
     return AssessmentRecord(
-        id=new_id(began),
-        at=began,
+        id=new_id(at),
+        at=at,
         server=clean_text(str(server.get("name", ""))),
         target=clean_text(str(server.get("command", ""))),
         score=float(score) if isinstance(score, int | float) else None,
@@ -140,7 +151,7 @@ def _of_answer(quality: AnswerQuality) -> dict[str, Any]:
         "confidence": quality.assessment_confidence,
         "reason": quality.reason,
         "signals": tuple(
-            SignalRecord(signal.type.value, _level(signal.weight), signal.certainty) for signal in quality.signals
+            SignalRecord(signal.type.value, signal_level(signal.weight), signal.certainty) for signal in quality.signals
         ),
     }
 
@@ -171,19 +182,6 @@ def _of_arguments(report: ArgumentReport) -> dict[str, Any]:
     }
 
 
-def _of_envelope(findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "kind": "envelope",
-        "outcome": "invalid" if findings else "valid",
-        "failed": bool(findings),
-        "score": float(not findings),
-        "reason": "; ".join(finding.message for finding in findings) or None,
-        "signals": tuple(
-            SignalRecord(finding.id, finding.severity.value, finding.confidence / 100) for finding in findings
-        ),
-    }
-
-
 def _findings(verdict: object) -> Sequence[Finding]:
     kind = type(verdict).__name__
     if is_array(verdict) or isinstance(verdict, tuple):
@@ -195,27 +193,20 @@ def _findings(verdict: object) -> Sequence[Finding]:
     )
 
 
-def _level(weight: float) -> str:
-    return "error" if weight >= 0.7 else "warning" if weight >= 0.3 else "info"
-
-
 def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
     """Return the calls of an answer's turn as a reviewer reads them: names, arguments and results, cut where long."""
     found: list[object] = []
     for call in read_calls(calls)[:_MOST_CALLS]:
         entry: dict[str, object] = {"tool": call.name, "arguments": _bounded(mask.value(call.arguments))}
         if call.answered:
-            entry["result"] = _bounded(mask.value(_plain(call.result)))
+            result = call.result
+            is_json = result is None or is_object(result) or is_array(result) or isinstance(result, str | int | float)
+            # What is not JSON is an object of a framework.
+            entry["result"] = _bounded(mask.value(result if is_json else str(result)))
         if call.failed is not None:
             entry["failed"] = call.failed
         found.append(entry)
     return found
-
-
-def _plain(value: object) -> object:
-    """Return an object of a framework as JSON values."""
-    is_json = value is None or is_object(value) or is_array(value) or isinstance(value, str | int | float)
-    return value if is_json else str(value)
 
 
 def _bounded(value: object) -> object:
@@ -228,10 +219,3 @@ def _bounded(value: object) -> object:
 
 def _shorten(text: str, most: int = _MOST_CALL_BYTES) -> str:
     return text if len(text) <= most else text[:most] + _CUT
-
-
-def _began(started_at: object) -> float:
-    try:
-        return datetime.fromisoformat(str(started_at)).timestamp()
-    except ValueError:
-        return time.time()

@@ -384,17 +384,15 @@ class ReviewQueue:
                 with self.store.connect() as connection:
                     return work(connection)
             except StoreError as error:
-                if not _is_conflict(error.__cause__) or time.monotonic() > deadline:
+                cause = error.__cause__
+                words = str(getattr(cause, "orig", ""))
+                # It may go well the next time: two reviewers at the same place, or a locked database.
+                is_conflict = isinstance(cause, IntegrityError) or (
+                    isinstance(cause, OperationalError) and ("locked" in words or "deadlock" in words)
+                )
+                if not is_conflict or time.monotonic() > deadline:
                     raise
             time.sleep(random.uniform(0.002, 0.03))  # noqa: S311 - so that two do not meet again
-
-
-def _is_conflict(error: BaseException | None) -> bool:
-    """Whether it may go well the next time: a locked database, or two reviewers at the same place."""
-    if isinstance(error, IntegrityError):
-        return True
-    words = str(getattr(error, "orig", ""))
-    return isinstance(error, OperationalError) and ("locked" in words or "deadlock" in words)
 
 
 """A verdict → which rule wants it in the queue, with what priority, and seen by how many; None: not at all."""

@@ -62,7 +62,10 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
 
 def lease_item(connection: Connection, item: int, reviewer: str, now: float, until: float) -> bool:
     """Lease this item. Returns False where no place in it is free for this reviewer."""
-    if _extend(connection, item, reviewer, until) or _has_labelled(connection, item, reviewer):
+    if _extend(connection, item, reviewer, until):
+        return True
+    labelled = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
+    if connection.execute(labelled).first() is not None:
         return True
     query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.state, _P.place).limit(1)
     found = connection.execute(_locked(connection, query)).first()
@@ -224,8 +227,3 @@ def _give(connection: Connection, item: int, place: int, reviewer: str, until: f
 def _extend(connection: Connection, item: int, reviewer: str, until: float) -> bool:
     longer = update(QUEUE_PLACES).where(_P.item == item, _P.reviewer == reviewer, _P.state == "leased")
     return connection.execute(longer.values(until=until)).rowcount > 0
-
-
-def _has_labelled(connection: Connection, item: int, reviewer: str) -> bool:
-    query = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
-    return connection.execute(query).first() is not None

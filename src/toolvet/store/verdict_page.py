@@ -88,7 +88,11 @@ def find_page(
         return VerdictPage(verdicts=[], count=0)
     walking: tuple[IndexCondition, Candidates] | None = None
     for condition in index_conditions(wanted):
-        probed, probe = _probe(connection, condition, span)
+        probed, probe = condition, condition.read(connection, span, PROBED + 1)
+        if isinstance(condition, WordsCondition) and not probe.places and probe.reached is None:
+            # A word that no verdict has may begin one.
+            probed = condition.with_beginning()
+            probe = probed.read(connection, span, PROBED + 1)
         if probe.reached is None:
             matching = list(_matching(connection, probe.places, _without(wanted, probed)))
             return _part_of_all(connection, matching, asked)
@@ -160,15 +164,6 @@ class _PlaceWalk(NamedTuple):
     span: PlaceSpan
 
 
-def _probe(connection: Connection, condition: IndexCondition, span: PlaceSpan) -> tuple[IndexCondition, Candidates]:
-    """Return the first candidates, and the condition they are of: a word that no verdict has may begin one."""
-    probe = condition.read(connection, span, PROBED + 1)
-    if isinstance(condition, WordsCondition) and not probe.places and probe.reached is None:
-        beginning = condition.with_beginning()
-        return beginning, beginning.read(connection, span, PROBED + 1)
-    return condition, probe
-
-
 def _part_of_many(
     connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
@@ -191,13 +186,17 @@ def _part_of_many(
         is_over = candidates.reached is None
         span = span if candidates.reached is None else span.beyond(candidates.reached)
     stopped = None if is_over or len(found) >= most else span.high if span.newest else span.low
+    stopped_at: float | None = None
+    if stopped is not None:
+        query = select(VERDICTS.c.at).where(VERDICTS.c.seq >= stopped).order_by(VERDICTS.c.seq).limit(1)
+        stopped_at = connection.execute(query).scalar()
     return VerdictPage(
         verdicts=_records(connection, found[: asked.limit]),
         count=len(newest),
         is_whole=False,
         has_more=len(found) >= most,
         stopped=stopped,
-        stopped_at=None if stopped is None else _time_of(connection, stopped),
+        stopped_at=stopped_at,
     )
 
 
@@ -325,12 +324,6 @@ def _records(connection: Connection, places: Sequence[int]) -> Sequence[VerdictR
     by_place = {verdict.seq: verdict for verdict in (read_places(connection, places) if places else [])}
     # The retention may have deleted one since.
     return [by_place[place] for place in places if place in by_place]
-
-
-def _time_of(connection: Connection, place: int) -> float | None:
-    query = select(VERDICTS.c.at).where(VERDICTS.c.seq >= place).order_by(VERDICTS.c.seq).limit(1)
-    found = connection.execute(query).scalar()
-    return None if found is None else float(found)
 
 
 def _span_of(connection: Connection, wanted: VerdictFilter) -> PlaceSpan | None:
