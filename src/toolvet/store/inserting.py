@@ -31,7 +31,6 @@ from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 PLACES_LOCK: Final = 0x746F6F6C766574
 """The advisory lock of PostgreSQL that writers share while they have places which no other connection sees yet."""
 
-_Row: TypeAlias = dict[str, object]
 _S = TypeVar("_S")
 _R = TypeVar("_R", VerdictRecord, EventRecord, AssessmentRecord)
 _Key: TypeAlias = tuple[object, ...]
@@ -76,7 +75,16 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
         names = EventRecord.__struct_fields__
         connection.execute(EVENTS.insert(), [{name: _column(getattr(each, name)) for name in names} for each in events])
     if assessments:
-        connection.execute(ASSESSMENTS.insert(), [_assessment_row(each) for each in assessments])
+        names = tuple(name for name in AssessmentRecord.__struct_fields__ if name not in ("document", "counts"))
+        rows = [
+            {
+                **{name: _column(getattr(each, name)) for name in names},
+                "counts": msgspec.json.encode(each.counts).decode(),
+                "detail": bytes(each.document).decode(),
+            }
+            for each in assessments
+        ]
+        connection.execute(ASSESSMENTS.insert(), rows)
     count = len(verdicts) + len(events) + len(assessments)
     items = [each for each in records if isinstance(each, ItemRecord)]
     if items:
@@ -174,17 +182,6 @@ def _clean(value: str | None) -> str | None:
     return None if value is None else clean_text(value)
 
 
-def _assessment_row(assessment: AssessmentRecord) -> _Row:
-    row: _Row = {
-        name: _column(getattr(assessment, name))
-        for name in AssessmentRecord.__struct_fields__
-        if name not in ("document", "counts")
-    }
-    row["counts"] = msgspec.json.encode(assessment.counts).decode()
-    row["detail"] = bytes(assessment.document).decode()
-    return row
-
-
 def _column(value: object) -> object:
     return clean_text(value) if type(value) is str else value
 
@@ -221,7 +218,9 @@ def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) ->
         for type_ in {clean_text(signal.type) for signal in verdict.signals}:
             signals[*key, type_] = signals.get((*key, type_), 0) + 1
     # A minute lies in one hour, and an hour in one day.
-    rows = [(*key, *row) for key, row in _widened(sums, _add_row)]
+    # The last of a row is its longest duration.
+    wide = _widened(sums, lambda row, more: [*map(float.__add__, row[:-1], more[:-1]), max(row[-1], more[-1])])
+    rows = [(*key, *row) for key, row in wide]
     _upsert(connection, ROLLUPS, (*KEYS, *SUMS, "duration_max"), rows, KEYS)
     counted = [(*key, number) for key, number in _widened(signals, int.__add__)]
     if counted:
@@ -240,10 +239,6 @@ def _widened(sums: dict[_Key, _S], add: Callable[[_S, _S], _S]) -> Iterator[tupl
             key = (width, cast("int", bucket) // width * width, *about)
             wider[key] = add(wider[key], found) if key in wider else found
         yield from wider.items()
-
-
-def _add_row(row: list[float], other: list[float]) -> list[float]:
-    return [*map(float.__add__, row[:-1], other[:-1]), max(row[-1], other[-1])]
 
 
 def _upsert(

@@ -61,9 +61,22 @@ def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecor
     elif isinstance(verdict, ResultVerdict):
         fields, document = _of_result(verdict), short_verdict(members(mask.own(verdict.to_dict())))
     elif isinstance(verdict, ArgumentReport):
-        fields, document = _of_arguments(verdict), members(mask.own(verdict.to_dict()))
+        fields = {
+            "kind": "arguments",
+            "outcome": "valid" if verdict.valid else "invalid",
+            "failed": not verdict.valid,
+            "score": float(verdict.valid),
+            "reason": None if verdict.valid else verdict.summary,
+            "signals": tuple(SignalRecord(issue.keyword, "error") for issue in verdict.issues),
+        }
+        document = members(mask.own(verdict.to_dict()))
     else:
-        findings = _findings(verdict)
+        findings = verdict
+        if not isinstance(findings, list | tuple) or not all(isinstance(each, Finding) for each in findings):
+            raise TypeError(
+                "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned, not"
+                f" {type(verdict).__name__}"
+            )
         fields = {
             "kind": "envelope",
             "outcome": "invalid" if findings else "valid",
@@ -169,28 +182,6 @@ def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
         "reason": "; ".join(verdict.issues or (verdict.evidence if failed else ())) or None,
         "signals": result_signals(verdict),
     }
-
-
-def _of_arguments(report: ArgumentReport) -> dict[str, Any]:
-    return {
-        "kind": "arguments",
-        "outcome": "valid" if report.valid else "invalid",
-        "failed": not report.valid,
-        "score": float(report.valid),
-        "reason": None if report.valid else report.summary,
-        "signals": tuple(SignalRecord(issue.keyword, "error") for issue in report.issues),
-    }
-
-
-def _findings(verdict: object) -> Sequence[Finding]:
-    kind = type(verdict).__name__
-    if is_array(verdict) or isinstance(verdict, tuple):
-        found = cast("Sequence[object]", verdict)
-        if all(isinstance(each, Finding) for each in found):
-            return cast("Sequence[Finding]", found)
-    raise TypeError(
-        f"a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned, not {kind}"
-    )
 
 
 def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:

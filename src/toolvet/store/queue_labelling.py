@@ -14,9 +14,9 @@ from toolvet.store.records import clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sqlalchemy import Select
+
+    from toolvet.store.records import ItemLabel
 
 _P: Final = QUEUE_PLACES.c
 
@@ -120,7 +120,12 @@ def write_label(connection: Connection, item: int, reviewer: str, label: ReviewL
     if not label.value:
         connection.execute(mine.values(state="leased", until=until))
         return
-    said: Mapping[str, str] = {**label.signals, "": label.value}
+    connection.execute(mine.values(state="labelled", until=None))
+    insert_label(connection, item, reviewer, label)
+
+
+def insert_label(connection: Connection, item: int, reviewer: str, label: "ReviewLabel | ItemLabel") -> None:
+    """Insert what this reviewer says: a row for the verdict, whose signal is empty, and one for each signal."""
     rows = [
         {
             "item": item,
@@ -130,9 +135,8 @@ def write_label(connection: Connection, item: int, reviewer: str, label: ReviewL
             "note": clean_text(label.note) if not signal else "",
             "at": label.at,
         }
-        for signal, value in said.items()
+        for signal, value in {**label.signals, "": label.value}.items()
     ]
-    connection.execute(mine.values(state="labelled", until=None))
     connection.execute(QUEUE_LABELS.insert(), rows)
 
 

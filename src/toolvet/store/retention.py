@@ -123,8 +123,15 @@ def prune(
     if retention.max_bytes is not None:
         _make_room(engine, retention.max_bytes, may_go, notice)
     after = measure(engine)
-    if not retention.labelled:
-        kept = _count_kept(engine, cutoff, is_too_large=retention.max_bytes is not None and after > retention.max_bytes)
+    is_too_large = retention.max_bytes is not None and after > retention.max_bytes
+    if not retention.labelled and (cutoff is not None or is_too_large):
+        labelled = _LABELLED.join(VERDICTS, VERDICTS.c.seq == QUEUE_ITEMS.c.verdict)
+        query = select(func.count(QUEUE_ITEMS.c.seq.distinct())).select_from(labelled)
+        # All of them would have to go where the database is too large.
+        if cutoff is not None and not is_too_large:
+            query = query.where(VERDICTS.c.at < cutoff)
+        with engine.connect() as connection:
+            kept = int(connection.execute(query).scalar_one())
     return Pruned(
         verdicts=verdicts, kept=kept, events=events, assessments=assessments, bytes_before=before, bytes_after=after
     )
@@ -154,19 +161,6 @@ def _make_room(
             return
         # Only now is it known how much space that was.
         _vacuum(engine, "VACUUM FULL")
-
-
-def _count_kept(engine: "Engine", cutoff: float | None, *, is_too_large: bool) -> int:
-    """Return how many labelled verdicts are older than the cutoff; all of them where the database is too large."""
-    if cutoff is None and not is_too_large:
-        return 0
-    query = select(func.count(QUEUE_ITEMS.c.seq.distinct())).select_from(
-        _LABELLED.join(VERDICTS, VERDICTS.c.seq == QUEUE_ITEMS.c.verdict)
-    )
-    if cutoff is not None and not is_too_large:
-        query = query.where(VERDICTS.c.at < cutoff)
-    with engine.connect() as connection:
-        return int(connection.execute(query).scalar_one())
 
 
 def measure(engine: "Engine") -> int:

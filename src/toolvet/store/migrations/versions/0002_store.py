@@ -30,13 +30,6 @@ def upgrade() -> None:
     for table in _OLD:
         if table in present:
             op.rename_table(table, f"old_{table}")
-    _make_others()
-    _make_sums()
-    _make_verdicts()
-    op.execute(_WORDS[connection.dialect.name])
-
-
-def _make_others() -> None:
     op.create_table(
         "assessments",
         sa.Column("seq", _SEQUENCE, autoincrement=True, nullable=False),
@@ -67,6 +60,9 @@ def _make_others() -> None:
         sa.UniqueConstraint("id", name="events_id_key"),
     )
     op.create_index("events_by_time", "events", ["at"], unique=False)
+    _make_sums()
+    _make_verdicts()
+    op.execute(_WORDS[connection.dialect.name])
 
 
 def _make_sums() -> None:
