@@ -234,12 +234,11 @@ class DatabaseWriter:
                 self._complain(f"the database refuses a record, which is now in {self._spool.refused}: {brief(error)}")
 
     def _report(self, error: Exception) -> None:
-        words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {brief(error)}"
-        self.problem = StoreError(words)
-        # The frames that the error came through hold on to the rows that were to be inserted, for long: they refer to
-        # the error in turn.
         from traceback import clear_frames  # noqa: PLC0415 - only where something failed
 
+        words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {brief(error)}"
+        self.problem = StoreError(words)
+        # The frames that it came through refer to it in turn, and would keep the rows that were to be inserted.
         before: BaseException | None = error
         while before is not None:
             clear_frames(before.__traceback__)

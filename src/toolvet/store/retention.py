@@ -27,8 +27,8 @@ _MOST_ROUNDS: Final = 4
 _AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdwy])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_LABELLED: Final = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_LABELLED: Final = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
