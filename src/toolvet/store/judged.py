@@ -51,6 +51,7 @@ class VerdictContext(msgspec.Struct, frozen=True, kw_only=True):
 def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecord:
     """Return the record of a verdict. Raises TypeError for anything else."""
     mask = SecretMask.learned(context.text, context.question, context.calls)
+    fields: dict[str, Any]
     if isinstance(verdict, AnswerQuality):
         fields, document = _of_answer(verdict), members(mask.own(verdict.to_dict()))
         document = {key: value for key, value in document.items() if key not in _COLUMNS}
@@ -72,7 +73,8 @@ def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecor
         document = members(mask.own(verdict.to_dict()))
     else:
         findings = verdict
-        if not isinstance(findings, list | tuple) or not all(isinstance(each, Finding) for each in findings):
+        given = cast("Sequence[object]", verdict)
+        if not isinstance(given, list | tuple) or not all(isinstance(each, Finding) for each in given):
             raise TypeError(
                 "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned, not"
                 f" {type(verdict).__name__}"

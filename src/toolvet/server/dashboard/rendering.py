@@ -49,7 +49,7 @@ def environment() -> Environment:
         loader=DictLoader(sources),
         autoescape=True,
         # No control character of a stored text reaches a page.
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=_make_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -65,6 +65,10 @@ def environment() -> Environment:
     made.globals.update(names)
     made.filters.update(FILTERS)
     return made
+
+
+def _make_visible(value: object) -> object:
+    return visible(value) if type(value) is str else value
 
 
 def failure_pages(known: Sequence[Page]) -> FailurePages:

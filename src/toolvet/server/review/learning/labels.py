@@ -113,7 +113,8 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
     for signal in signals:
         own = [word for each in labels if (word := each.signals.get(signal.key)) in ("right", "wrong")]
         said[signal.key] = _majority(own) if own else otherwise
-        label = next((each for each in LABELS if each == signal.label), None) or _OF_TYPE.get(signal.type)
+        named: Label | None = next((each for each in LABELS if each == signal.label), None)
+        label = named or _OF_TYPE.get(signal.type)
         if label is not None and said[signal.key] is not None:
             (there if said[signal.key] == "right" else denied).add(label)
     if value == "right" and not verdict.escalate and not signals:

@@ -264,7 +264,7 @@ def _own_texts(labels: Sequence[Label]) -> Iterator[LabelledText]:
     every = frozenset(LABELS)
     for known in read_phrases().values():
         names = (known.phrase.label, known.type.value)
-        label = next((each for each in LABELS if each in names), None)
+        label: Label | None = next((each for each in LABELS if each in names), None)
         if label is not None and label in labels and not known.phrase.cue:
             wrong: frozenset[Label] = frozenset({label})
             for hit in known.phrase.hits:

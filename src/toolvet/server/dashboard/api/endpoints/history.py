@@ -86,12 +86,6 @@ def _groups(asked: ApiRequest[GroupQuery]) -> GroupList:
     return GroupList(groups=[show_group(group) for group in found])
 
 
-def _trend(asked: ApiRequest[TrendQuery]) -> ShownTrend:
-    query = asked.body
-    points = asked.site.store.trend(_figures(query), seconds=query.seconds)
-    return ShownTrend(points=[show_point(point) for point in points])
-
-
 def _get(
     path: str,
     summary: str,
@@ -120,7 +114,17 @@ ENDPOINTS = (
         ShownOverview,
     ),
     _get("/v1/groups", "Sums for each server, tool, model, variant or kind.", GroupQuery, _groups, GroupList),
-    _get("/v1/trend", "Sums over time.", TrendQuery, _trend, ShownTrend),
+    _get(
+        "/v1/trend",
+        "Sums over time.",
+        TrendQuery,
+        lambda asked: ShownTrend(
+            points=[
+                show_point(point) for point in asked.site.store.trend(_figures(asked.body), seconds=asked.body.seconds)
+            ]
+        ),
+        ShownTrend,
+    ),
     _get(
         "/v1/events",
         "List the latest other events.",
