@@ -57,7 +57,9 @@ class StoreAddress:
                 raise UsageError("--store postgresql+psycopg://…: write an @ in a name or a password as %40")
             shown = _QUERY_PASSWORD.sub(r"\1…", _PASSWORD.sub(r"\1@", url))
             digest = hashlib.sha256(shown.encode()).hexdigest()[:16]
-            return cls("postgresql", url, shown, None, _state_folder() / "spool" / digest)
+            home = os.environ.get("XDG_STATE_HOME")
+            state = Path(home) if home and Path(home).is_absolute() else Path.home() / ".local" / "state"
+            return cls("postgresql", url, shown, None, state / "toolvet" / "spool" / digest)
         raise UsageError(
             f"--store {name}://…: toolvet keeps its store in a file (calls.db), or in PostgreSQL"
             " (postgresql+psycopg://user@host/database)"
@@ -68,8 +70,3 @@ class StoreAddress:
         path = path.absolute()
         kind: Literal["sqlite", "lines"] = "lines" if path.suffix == ".jsonl" else "sqlite"
         return cls(kind, f"sqlite:///{path}", str(path), path, path.with_name(f"{path.name}.spool"))
-
-
-def _state_folder() -> Path:
-    home = os.environ.get("XDG_STATE_HOME")
-    return (Path(home) if home and Path(home).is_absolute() else Path.home() / ".local" / "state") / "toolvet"

@@ -205,7 +205,16 @@ class SQLiteArchive:
             connection.rollback()
         if found == _VERSION:
             return
-        _switch_to_log(connection)
+        # SQLite does not wait for another process that switches to a write-ahead log as well, so retry.
+        for _ in range(100):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                time.sleep(0.02)
+            else:
+                break
+        else:
+            connection.execute("PRAGMA journal_mode = WAL")
         with _transaction(connection):
             if self._read_version(connection) is None:
                 for statement in _TABLE.strip().split(";\n"):
@@ -265,18 +274,6 @@ class _Link:
 def _body(stored: object) -> bytes:
     # A damaged row may hold text or a number instead of bytes.
     return stored if isinstance(stored, bytes) else repr(stored).encode()
-
-
-def _switch_to_log(connection: sqlite3.Connection) -> None:
-    """Switch to a write-ahead log. SQLite does not wait for another process that does the same, so retry."""
-    for _ in range(100):
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            time.sleep(0.02)
-        else:
-            return
-    connection.execute("PRAGMA journal_mode = WAL")
 
 
 @contextmanager

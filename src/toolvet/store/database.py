@@ -49,7 +49,16 @@ def open_engine(address: StoreAddress, *, sync: bool = False) -> Engine:
     Raises StoreError for a foreign or damaged database, and one of a later release; sqlalchemy.exc.DBAPIError where
     it cannot be reached or is locked.
     """
-    engine = _postgresql_engine(address) if address.kind == "postgresql" else _sqlite_engine(address, sync=sync)
+    if address.path is None:
+        engine = _postgresql_engine(address)
+    else:
+        # Private from its first moment; SQLite gives its journals the permissions of the file.
+        os.close(os.open(address.path, os.O_CREAT | os.O_RDWR, 0o600))
+        for name in (address.path.name, f"{address.path.name}-wal", f"{address.path.name}-shm"):
+            make_private(address.path.with_name(name))
+        limits = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
+        engine = create_engine(address.url, connect_args=limits, **_POOL)
+        _listen_to_sqlite(engine, sync=sync)
     try:
         _prepare(engine, address)
     except BaseException:
@@ -98,18 +107,6 @@ class _Writing:
                 self._connection.rollback()
         finally:
             self._connection.close()
-
-
-def _sqlite_engine(address: StoreAddress, *, sync: bool) -> Engine:
-    if address.path is None:
-        raise StoreError(f"{address.shown}: not a file")
-    # Private from its first moment; SQLite gives its journals the permissions of the file.
-    os.close(os.open(address.path, os.O_CREAT | os.O_RDWR, 0o600))
-    for name in (address.path.name, f"{address.path.name}-wal", f"{address.path.name}-shm"):
-        make_private(address.path.with_name(name))
-    engine = create_engine(address.url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}, **_POOL)
-    _listen_to_sqlite(engine, sync=sync)
-    return engine
 
 
 def _listen_to_sqlite(engine: Engine, *, sync: bool = False) -> None:
@@ -180,10 +177,16 @@ def _prepare(engine: Engine, address: StoreAddress) -> None:
             if revision != newest_revision():
                 _make_tables(engine, address)
         except DBAPIError as error:
+            words = str(error.orig)
+            if "not a database" in words or "malformed" in words:
+                raise StoreError(
+                    f"{address.shown} is damaged, or is not a database ({words}); it is left as it is. What is"
+                    f" recorded waits in {address.spool}: move the damaged file away, and the next start takes it in"
+                ) from error
             # An old store that is locked is probably brought up to date by another process, which can take a while.
-            is_busy = engine.dialect.name == "sqlite" and revision is not None and "locked" in str(error.orig)
+            is_busy = engine.dialect.name == "sqlite" and revision is not None and "locked" in words
             if not is_busy or time.monotonic() > deadline:
-                raise _explained(error, address) from error
+                raise
             time.sleep(_WAIT_SECONDS)
         else:
             return
@@ -224,14 +227,3 @@ def _read_revision(connection: Connection, address: StoreAddress) -> str | None:
     if "verdicts" in names:
         raise StoreError(f"{address.shown} has a table 'verdicts' that is not toolvet's; give it a database of its own")
     return None
-
-
-def _explained(error: DBAPIError, address: StoreAddress) -> Exception:
-    """Return a StoreError where the file is damaged or foreign, which waiting does not change; else the error."""
-    words = str(error.orig)
-    if "not a database" in words or "malformed" in words:
-        return StoreError(
-            f"{address.shown} is damaged, or is not a database ({words}); it is left as it is."
-            f" What is recorded waits in {address.spool}: move the damaged file away, and the next start takes it in"
-        )
-    return error

@@ -117,13 +117,18 @@ class DatabaseWriter:
         while (left := min(self._held_until, latest) - time.monotonic()) > 0 and not self._closing.is_set():
             self._closing.wait(left)
 
-    def move_now(self) -> None:
-        """Move everything in the caller's thread, the segments of ended processes included. Raises what fails."""
+    def move_now(self, *, adopt: bool = True) -> None:
+        """Move everything in the caller's thread. Raises what fails.
+
+        `adopt` includes the segments of ended processes.
+        """
         with self._turn:
             engine = self._open_engine()
             for segment in self._spool.segments():
                 self._move(engine, segment)
                 self._spool.finish(segment)
+            if not adopt:
+                return
             for segment in self._spool.adopt():
                 try:
                     self._move(engine, segment)
@@ -156,47 +161,30 @@ class DatabaseWriter:
                 wanted = self._wanted
             self._wait_while_held()
             closing = self._closing.is_set()
-            if not self._moves_all():
+            try:
+                self.move_now(adopt=not self._adopted)
+                failures = 0
+            except Exception as error:  # noqa: BLE001 - whatever a database raises, the lines stay and are tried again
+                self._report(error)
+                failures += 1
+            # The pause is outside of `except`: nothing of what failed is kept meanwhile.
+            if failures:
                 if closing:
                     return
-                self._closing.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
-                failures += 1
+                self._closing.wait(_PAUSES[min(failures, len(_PAUSES)) - 1])
                 self._wake.set()
                 continue
-            failures = 0
             self.problem = None
             if not closing:
-                self._tidy_up()
+                try:
+                    self._tidy()
+                except Exception as error:  # noqa: BLE001 - as above: what could not be deleted now can be later
+                    self._complain(f"old verdicts could not be deleted: {brief(error)}")
             with self._changed:
                 self._moved = wanted
                 self._changed.notify_all()
             if closing:
                 return
-
-    def _moves_all(self) -> bool:
-        """Move everything. Returns False where that failed, and keeps nothing of what failed."""
-        try:
-            self._move_all()
-        except Exception as error:  # noqa: BLE001 - whatever a database raises, the lines stay and are tried again
-            self._report(error)
-            return False
-        return True
-
-    def _tidy_up(self) -> None:
-        try:
-            self._tidy()
-        except Exception as error:  # noqa: BLE001 - as above: what could not be deleted now can be later
-            self._complain(f"old verdicts could not be deleted: {brief(error)}")
-
-    def _move_all(self) -> None:
-        if not self._adopted:
-            self.move_now()
-            return
-        with self._turn:
-            engine = self._open_engine()
-            for segment in self._spool.segments():
-                self._move(engine, segment)
-                self._spool.finish(segment)
 
     def _move(self, engine: "Engine", segment: Segment) -> None:
         is_large = engine.dialect.name == "postgresql"
@@ -246,23 +234,18 @@ class DatabaseWriter:
                 self._complain(f"the database refuses a record, which is now in {self._spool.refused}: {brief(error)}")
 
     def _report(self, error: Exception) -> None:
+        from traceback import clear_frames  # noqa: PLC0415 - only where something failed
+
         words = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {brief(error)}"
-        # The error itself holds on to the rows that were to be inserted.
         self.problem = StoreError(words)
-        _let_go(error)
+        # The frames that it came through refer to it in turn, and would keep the rows that were to be inserted.
+        before: BaseException | None = error
+        while before is not None:
+            clear_frames(before.__traceback__)
+            before = before.__context__
         if words not in self._complained and len(self._complained) < _MOST_COMPLAINTS:
             self._complained.add(words)
             self._complain(words)
-
-
-def _let_go(error: BaseException) -> None:
-    """Empty the frames that an error came through: they refer to it in turn, and would keep their rows for long."""
-    from traceback import clear_frames  # noqa: PLC0415 - only where something failed
-
-    before: BaseException | None = error
-    while before is not None:
-        clear_frames(before.__traceback__)
-        before = before.__context__
 
 
 def brief(error: Exception) -> str:

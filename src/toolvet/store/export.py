@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, Select, func, select, update
 from toolvet.errors import StoreError, UsageError
 from toolvet.store.lines import read_line_records
 from toolvet.store.padding import padded
-from toolvet.store.queue_labelling import decode_label
+from toolvet.store.queue_labelling import decode_label, insert_label
 from toolvet.store.queue_records import NO_LABEL, ChangeAction
 from toolvet.store.reading import read_assessments, read_events, read_verdicts
 from toolvet.store.records import (
@@ -102,20 +102,20 @@ def _write_parquet(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iter
     count = 0
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in batches:
-            rows = [_row(record) for record in batch]
+            rows: list[dict[str, object]] = []
+            for record in batch:
+                if isinstance(record, VerdictRecord):
+                    row: dict[str, object] = {name: getattr(record, name) for name in _COLUMNS}
+                    row["detail"] = bytes(record.document).decode()
+                    row["signals"] = [msgspec.structs.asdict(signal) for signal in record.signals]
+                else:
+                    line = encode_lines([record]).decode().rstrip("\n")
+                    row = {"id": record.id, "at": record.at, "record": line}
+                rows.append(row)
             if rows:
                 writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
             count += len(rows)
             yield count
-
-
-def _row(record: StoreRecord) -> dict[str, object]:
-    if not isinstance(record, VerdictRecord):
-        return {"id": record.id, "at": record.at, "record": encode_lines([record]).decode().rstrip("\n")}
-    row: dict[str, object] = {name: getattr(record, name) for name in _COLUMNS}
-    row["detail"] = bytes(record.document).decode()
-    row["signals"] = [msgspec.structs.asdict(signal) for signal in record.signals]
-    return row
 
 
 def _read_parquet(path: Path) -> Iterator[Sequence[StoreRecord]]:
@@ -175,19 +175,47 @@ def read_item_records(connection: Connection, places: Sequence[int]) -> list[Ite
     skips = _by_item(connection, select(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item.in_(padded(seqs))))
     changed = select(QUEUE_CHANGES).where(QUEUE_CHANGES.c.item.in_(padded(seqs))).order_by(QUEUE_CHANGES.c.seq)
     changes = _by_item(connection, changed)
-    return [
-        ItemRecord(
+    found: list[ItemRecord] = []
+    for item in items:
+        seq = int(item.seq)
+        said, done = labels.get(seq, []), changes.get(seq, [])
+        signals: dict[str, dict[str, str]] = {}
+        for row in said:
+            if row.signal:
+                signals.setdefault(str(row.reviewer), {})[str(row.signal)] = str(row.value)
+        numbers = {int(row.seq): number for number, row in enumerate(done)}
+        record = ItemRecord(
             id=str(item.id),
             at=float(item.at),
             rule=str(item.rule),
             priority=int(item.priority),
-            wanted=wanted.get(int(item.seq), 1),
-            labels=_labels(labels.get(int(item.seq), [])),
-            skips=tuple(sorted(str(skip.reviewer) for skip in skips.get(int(item.seq), []))),
-            changes=_changes(changes.get(int(item.seq), [])),
+            wanted=wanted.get(seq, 1),
+            labels=tuple(
+                ItemLabel(
+                    reviewer=str(row.reviewer),
+                    value=str(row.value),
+                    at=float(row.at),
+                    note=str(row.note),
+                    signals=signals.get(str(row.reviewer), {}),
+                )
+                for row in said
+                if not row.signal
+            ),
+            skips=tuple(sorted(str(skip.reviewer) for skip in skips.get(seq, []))),
+            changes=tuple(
+                ItemChange(
+                    reviewer=str(row.reviewer),
+                    at=float(row.at),
+                    action=str(row.action),
+                    before=str(row.before),
+                    after=str(row.after),
+                    undoes=None if row.undoes is None else numbers.get(int(row.undoes)),
+                )
+                for row in done
+            ),
         )
-        for item in items
-    ]
+        found.append(record)
+    return found
 
 
 def _by_item(connection: Connection, query: "Select[Any]") -> dict[int, list[Row[Any]]]:
@@ -195,39 +223,6 @@ def _by_item(connection: Connection, query: "Select[Any]") -> dict[int, list[Row
     for row in connection.execute(query):
         found.setdefault(int(row.item), []).append(row)
     return found
-
-
-def _labels(rows: Sequence[Row[Any]]) -> tuple[ItemLabel, ...]:
-    signals: dict[str, dict[str, str]] = {}
-    for row in rows:
-        if row.signal:
-            signals.setdefault(str(row.reviewer), {})[str(row.signal)] = str(row.value)
-    return tuple(
-        ItemLabel(
-            reviewer=str(row.reviewer),
-            value=str(row.value),
-            at=float(row.at),
-            note=str(row.note),
-            signals=signals.get(str(row.reviewer), {}),
-        )
-        for row in rows
-        if not row.signal
-    )
-
-
-def _changes(rows: Sequence[Row[Any]]) -> tuple[ItemChange, ...]:
-    numbers = {int(row.seq): number for number, row in enumerate(rows)}
-    return tuple(
-        ItemChange(
-            reviewer=str(row.reviewer),
-            at=float(row.at),
-            action=str(row.action),
-            before=str(row.before),
-            after=str(row.after),
-            undoes=None if row.undoes is None else numbers.get(int(row.undoes)),
-        )
-        for row in rows
-    )
 
 
 def insert_item_records(connection: Connection, records: Sequence[ItemRecord]) -> int:
@@ -243,7 +238,8 @@ def insert_item_records(connection: Connection, records: Sequence[ItemRecord]) -
         known = connection.execute(select(QUEUE_ITEMS.c.seq).where(QUEUE_ITEMS.c.id == record.id)).scalar()
         item = int(known) if known is not None else _insert_item(connection, record, int(verdict))
         added += known is None
-        fresh = [label for label in record.labels if not _has_label(connection, item, label.reviewer)]
+        labelled = set(connection.execute(select(QUEUE_LABELS.c.reviewer).where(QUEUE_LABELS.c.item == item)).scalars())
+        fresh = [label for label in record.labels if label.reviewer not in labelled]
         for label in fresh:
             _insert_label(connection, item, label, -record.priority)
         if known is None:
@@ -274,11 +270,6 @@ def _insert_item(connection: Connection, record: ItemRecord, verdict: int) -> in
     return item
 
 
-def _has_label(connection: Connection, item: int, reviewer: str) -> bool:
-    query = select(QUEUE_LABELS.c.item).where(QUEUE_LABELS.c.item == item, QUEUE_LABELS.c.reviewer == reviewer)
-    return connection.execute(query.limit(1)).first() is not None
-
-
 def _insert_label(connection: Connection, item: int, label: ItemLabel, rank: int) -> None:
     places, reviewer = QUEUE_PLACES.c, clean_text(label.reviewer)
     # A lease of their own, a free place, or a further one: an imported label is never in the way of others.
@@ -291,18 +282,7 @@ def _insert_label(connection: Connection, item: int, label: ItemLabel, rank: int
         connection.execute(QUEUE_PLACES.insert(), {"item": item, "place": place, "rank": rank, "state": "free"})
     taken = update(QUEUE_PLACES).where(places.item == item, places.place == place)
     connection.execute(taken.values(state="labelled", reviewer=reviewer, until=None))
-    rows = [
-        {
-            "item": item,
-            "reviewer": reviewer,
-            "signal": clean_text(signal),
-            "value": clean_text(value),
-            "note": clean_text(label.note) if not signal else "",
-            "at": label.at,
-        }
-        for signal, value in {**label.signals, "": label.value}.items()
-    ]
-    connection.execute(QUEUE_LABELS.insert(), rows)
+    insert_label(connection, item, reviewer, label)
 
 
 def _insert_changes(connection: Connection, item: int, changes: Mapping[int, ItemChange]) -> None:

@@ -31,7 +31,6 @@ from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 PLACES_LOCK: Final = 0x746F6F6C766574
 """The advisory lock of PostgreSQL that writers share while they have places which no other connection sees yet."""
 
-_Row: TypeAlias = dict[str, object]
 _S = TypeVar("_S")
 _R = TypeVar("_R", VerdictRecord, EventRecord, AssessmentRecord)
 _Key: TypeAlias = tuple[object, ...]
@@ -73,19 +72,28 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
     if verdicts:
         _insert_verdicts(connection, verdicts)
     if events:
-        connection.execute(EVENTS.insert(), [_event_row(event) for event in events])
+        names = EventRecord.__struct_fields__
+        connection.execute(EVENTS.insert(), [{name: _column(getattr(each, name)) for name in names} for each in events])
     if assessments:
-        connection.execute(ASSESSMENTS.insert(), [_assessment_row(each) for each in assessments])
-    # Last: an item needs its verdict.
+        names = tuple(name for name in AssessmentRecord.__struct_fields__ if name not in ("document", "counts"))
+        rows = [
+            {
+                **{name: _column(getattr(each, name)) for name in names},
+                "counts": msgspec.json.encode(each.counts).decode(),
+                "detail": bytes(each.document).decode(),
+            }
+            for each in assessments
+        ]
+        connection.execute(ASSESSMENTS.insert(), rows)
+    count = len(verdicts) + len(events) + len(assessments)
     items = [each for each in records if isinstance(each, ItemRecord)]
-    return len(verdicts) + len(events) + len(assessments) + (_insert_items(connection, items) if items else 0)
+    if items:
+        # Only imports have them: what writes verdicts all day needs none of this.
+        from toolvet.store.export import insert_item_records  # noqa: PLC0415
 
-
-def _insert_items(connection: Connection, items: Sequence[ItemRecord]) -> int:
-    # Only imports have them: what writes verdicts all day needs none of this.
-    from toolvet.store.export import insert_item_records  # noqa: PLC0415
-
-    return insert_item_records(connection, items)
+        # Last: an item needs its verdict.
+        count += insert_item_records(connection, items)
+    return count
 
 
 def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R]:
@@ -105,13 +113,20 @@ def _bulk(connection: Connection) -> ModuleType:
 
 
 def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
-    first = _reserve(connection, len(verdicts))
-    rows = [_verdict_row(verdict, seq) for verdict, seq in zip(verdicts, first, strict=True)]
+    places = _reserve(connection, len(verdicts))
+    rows: list[tuple[object, ...]] = []
+    for verdict, seq in zip(verdicts, places, strict=True):
+        texts: tuple[str | None, ...] = _TEXTS_OF(verdict)
+        # One look at all of them: hardly any text has to be cleaned.
+        together = "".join([each for each in texts if each])
+        if not together.isascii() or "\x00" in together:
+            texts = tuple(map(_clean, texts))
+        rows.append((*texts, *_OTHERS_OF(verdict), seq, bytes(verdict.document).decode()))
     bulk = _bulk(connection)
     bulk.insert_rows(connection, VERDICTS, _VERDICT_COLUMNS, rows)
     signals = [
         (seq, clean_text(signal.type), clean_text(signal.level), signal.certainty)
-        for verdict, seq in zip(verdicts, first, strict=True)
+        for verdict, seq in zip(verdicts, places, strict=True)
         for signal in verdict.signals
     ]
     if signals:
@@ -119,13 +134,13 @@ def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) 
     if connection.dialect.name == "sqlite":
         words = [
             {"seq": seq, "tool": _clean(verdict.tool), "reason": _clean(verdict.reason), "text": _clean(verdict.text)}
-            for verdict, seq in zip(verdicts, first, strict=True)
+            for verdict, seq in zip(verdicts, places, strict=True)
             if verdict.reason is not None or verdict.text is not None
         ]
         if words:
             connection.execute(_WORDS, words)
     add_to_rollups(connection, verdicts)
-    _note_blocks(connection, [(seq, verdict.at) for verdict, seq in zip(verdicts, first, strict=True)])
+    _note_blocks(connection, [(seq, verdict.at) for verdict, seq in zip(verdicts, places, strict=True)])
 
 
 def _note_blocks(connection: Connection, places: Sequence[tuple[int, float]]) -> None:
@@ -163,32 +178,8 @@ def _reserve(connection: Connection, count: int) -> Sequence[int]:
     return range(int(last or 0) + 1, int(last or 0) + 1 + count)
 
 
-def _verdict_row(verdict: VerdictRecord, seq: int) -> tuple[object, ...]:
-    texts: tuple[str | None, ...] = _TEXTS_OF(verdict)
-    # One look at all of them: hardly any text has to be cleaned.
-    together = "".join([each for each in texts if each])
-    if not together.isascii() or "\x00" in together:
-        texts = tuple(map(_clean, texts))
-    return (*texts, *_OTHERS_OF(verdict), seq, bytes(verdict.document).decode())
-
-
 def _clean(value: str | None) -> str | None:
     return None if value is None else clean_text(value)
-
-
-def _event_row(event: EventRecord) -> _Row:
-    return {name: _column(getattr(event, name)) for name in EventRecord.__struct_fields__}
-
-
-def _assessment_row(assessment: AssessmentRecord) -> _Row:
-    row: _Row = {
-        name: _column(getattr(assessment, name))
-        for name in AssessmentRecord.__struct_fields__
-        if name not in ("document", "counts")
-    }
-    row["counts"] = msgspec.json.encode(assessment.counts).decode()
-    row["detail"] = bytes(assessment.document).decode()
-    return row
 
 
 def _column(value: object) -> object:
@@ -227,7 +218,9 @@ def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) ->
         for type_ in {clean_text(signal.type) for signal in verdict.signals}:
             signals[*key, type_] = signals.get((*key, type_), 0) + 1
     # A minute lies in one hour, and an hour in one day.
-    rows = [(*key, *row) for key, row in _widened(sums, _add_row)]
+    # The last of a row is its longest duration.
+    wide = _widened(sums, lambda row, more: [*map(float.__add__, row[:-1], more[:-1]), max(row[-1], more[-1])])
+    rows = [(*key, *row) for key, row in wide]
     _upsert(connection, ROLLUPS, (*KEYS, *SUMS, "duration_max"), rows, KEYS)
     counted = [(*key, number) for key, number in _widened(signals, int.__add__)]
     if counted:
@@ -246,10 +239,6 @@ def _widened(sums: dict[_Key, _S], add: Callable[[_S, _S], _S]) -> Iterator[tupl
             key = (width, cast("int", bucket) // width * width, *about)
             wider[key] = add(wider[key], found) if key in wider else found
         yield from wider.items()
-
-
-def _add_row(row: list[float], other: list[float]) -> list[float]:
-    return [*map(float.__add__, row[:-1], other[:-1]), max(row[-1], other[-1])]
 
 
 def _upsert(

@@ -17,7 +17,7 @@ from toolvet.core.messages import read_calls
 from toolvet.core.redact import SecretMask
 from toolvet.findings import Finding
 from toolvet.store.records import AssessmentRecord, SignalRecord, VerdictRecord, clean_text, encode_document, new_id
-from toolvet.store.signals import result_signals
+from toolvet.store.signals import result_signals, signal_level
 from toolvet.version import __version__
 
 AnyVerdict: TypeAlias = AnswerQuality | ArgumentReport | ResultVerdict | Sequence[Finding]
@@ -51,6 +51,7 @@ class VerdictContext(msgspec.Struct, frozen=True, kw_only=True):
 def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecord:
     """Return the record of a verdict. Raises TypeError for anything else."""
     mask = SecretMask.learned(context.text, context.question, context.calls)
+    fields: dict[str, Any]
     if isinstance(verdict, AnswerQuality):
         fields, document = _of_answer(verdict), members(mask.own(verdict.to_dict()))
         document = {key: value for key, value in document.items() if key not in _COLUMNS}
@@ -61,10 +62,31 @@ def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecor
     elif isinstance(verdict, ResultVerdict):
         fields, document = _of_result(verdict), short_verdict(members(mask.own(verdict.to_dict())))
     elif isinstance(verdict, ArgumentReport):
-        fields, document = _of_arguments(verdict), members(mask.own(verdict.to_dict()))
+        fields = {
+            "kind": "arguments",
+            "outcome": "valid" if verdict.valid else "invalid",
+            "failed": not verdict.valid,
+            "score": float(verdict.valid),
+            "reason": None if verdict.valid else verdict.summary,
+            "signals": tuple(SignalRecord(issue.keyword, "error") for issue in verdict.issues),
+        }
+        document = members(mask.own(verdict.to_dict()))
     else:
-        findings = _findings(verdict)
-        fields = _of_envelope(findings)
+        findings = verdict
+        given = cast("Sequence[object]", verdict)
+        if not isinstance(given, list | tuple) or not all(isinstance(each, Finding) for each in given):
+            raise TypeError(
+                "a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned, not"
+                f" {type(verdict).__name__}"
+            )
+        fields = {
+            "kind": "envelope",
+            "outcome": "invalid" if findings else "valid",
+            "failed": bool(findings),
+            "score": float(not findings),
+            "reason": "; ".join(finding.message for finding in findings) or None,
+            "signals": tuple(SignalRecord(each.id, each.severity.value, each.confidence / 100) for each in findings),
+        }
         document = {"findings": mask.own([msgspec.to_builtins(finding) for finding in findings])}
     at = time.time() if context.at is None else context.at
     reason = cast("str | None", fields.pop("reason", None))
@@ -94,15 +116,19 @@ def assessment_record(report: object, *, at: float | None = None) -> AssessmentR
     if not is_object(document) or not str(document.get("schema", "")).startswith(REPORT):
         return None
     server, score = members(document.get("server")), document.get("score")
-    began = at if at is not None else _began(document.get("started_at"))
+    if at is None:
+        try:
+            at = datetime.fromisoformat(str(document.get("started_at"))).timestamp()
+        except ValueError:
+            at = time.time()
     counts = {
         str(name): number
         for name, number in members(members(document.get("summary")).get("findings")).items()
         if isinstance(number, int)
     }
     return AssessmentRecord(
-        id=new_id(began),
-        at=began,
+        id=new_id(at),
+        at=at,
         server=clean_text(str(server.get("name", ""))),
         target=clean_text(str(server.get("command", ""))),
         score=float(score) if isinstance(score, int | float) else None,
@@ -140,7 +166,7 @@ def _of_answer(quality: AnswerQuality) -> dict[str, Any]:
         "confidence": quality.assessment_confidence,
         "reason": quality.reason,
         "signals": tuple(
-            SignalRecord(signal.type.value, _level(signal.weight), signal.certainty) for signal in quality.signals
+            SignalRecord(signal.type.value, signal_level(signal.weight), signal.certainty) for signal in quality.signals
         ),
     }
 
@@ -160,62 +186,20 @@ def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
     }
 
 
-def _of_arguments(report: ArgumentReport) -> dict[str, Any]:
-    return {
-        "kind": "arguments",
-        "outcome": "valid" if report.valid else "invalid",
-        "failed": not report.valid,
-        "score": float(report.valid),
-        "reason": None if report.valid else report.summary,
-        "signals": tuple(SignalRecord(issue.keyword, "error") for issue in report.issues),
-    }
-
-
-def _of_envelope(findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "kind": "envelope",
-        "outcome": "invalid" if findings else "valid",
-        "failed": bool(findings),
-        "score": float(not findings),
-        "reason": "; ".join(finding.message for finding in findings) or None,
-        "signals": tuple(
-            SignalRecord(finding.id, finding.severity.value, finding.confidence / 100) for finding in findings
-        ),
-    }
-
-
-def _findings(verdict: object) -> Sequence[Finding]:
-    kind = type(verdict).__name__
-    if is_array(verdict) or isinstance(verdict, tuple):
-        found = cast("Sequence[object]", verdict)
-        if all(isinstance(each, Finding) for each in found):
-            return cast("Sequence[Finding]", found)
-    raise TypeError(
-        f"a store takes what check_arguments, check_result, check_envelope, check_answer or assess returned, not {kind}"
-    )
-
-
-def _level(weight: float) -> str:
-    return "error" if weight >= 0.7 else "warning" if weight >= 0.3 else "info"
-
-
 def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
     """Return the calls of an answer's turn as a reviewer reads them: names, arguments and results, cut where long."""
     found: list[object] = []
     for call in read_calls(calls)[:_MOST_CALLS]:
         entry: dict[str, object] = {"tool": call.name, "arguments": _bounded(mask.value(call.arguments))}
         if call.answered:
-            entry["result"] = _bounded(mask.value(_plain(call.result)))
+            result = call.result
+            is_json = result is None or is_object(result) or is_array(result) or isinstance(result, str | int | float)
+            # What is not JSON is an object of a framework.
+            entry["result"] = _bounded(mask.value(result if is_json else str(result)))
         if call.failed is not None:
             entry["failed"] = call.failed
         found.append(entry)
     return found
-
-
-def _plain(value: object) -> object:
-    """Return an object of a framework as JSON values."""
-    is_json = value is None or is_object(value) or is_array(value) or isinstance(value, str | int | float)
-    return value if is_json else str(value)
 
 
 def _bounded(value: object) -> object:
@@ -228,10 +212,3 @@ def _bounded(value: object) -> object:
 
 def _shorten(text: str, most: int = _MOST_CALL_BYTES) -> str:
     return text if len(text) <= most else text[:most] + _CUT
-
-
-def _began(started_at: object) -> float:
-    try:
-        return datetime.fromisoformat(str(started_at)).timestamp()
-    except ValueError:
-        return time.time()

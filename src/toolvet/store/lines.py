@@ -68,6 +68,7 @@ def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
     verdict = members(detail.get("verdict"))
     state, outcome = _text(row.get("state")), str(row.get("outcome") or "")
     confidence = real(verdict.get("confidence"))
+    size = real(row.get("size")) or 0.0
     return VerdictRecord(
         id=_id(row),
         at=_at(row),
@@ -86,7 +87,7 @@ def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
         score=None if confidence is None else confidence / 100,
         reason=_text(detail.get("why")),
         duration=real(row.get("duration")),
-        size=_size(row),
+        size=int(size) if 0 <= size < _MOST_BYTES else 0,
         document=encode_document(detail),
         signals=(SignalRecord(state, "error"),) if state else (),
     )
@@ -149,8 +150,3 @@ def _at(row: Mapping[str, object]) -> float:
     """When it was; 0 for what no clock shows."""
     at = real(row.get("at")) or 0.0
     return at if 0 <= at <= _LATEST else 0.0
-
-
-def _size(row: Mapping[str, object]) -> int:
-    size = real(row.get("size")) or 0.0
-    return int(size) if 0 <= size < _MOST_BYTES else 0

@@ -175,7 +175,16 @@ def read_trend(connection: Connection, wanted: FigureFilter, *, seconds: int | N
     `seconds` is the length of a stretch: minutes, hours or days; None chooses one by the time between `since` and
     `until`, or the first and the last verdict.
     """
-    step = seconds if seconds is not None else _step(connection, wanted)
+    step = seconds
+    if step is None:
+        since, until = wanted.since, wanted.until
+        if since is None or until is None:
+            query = select(func.min(ROLLUPS.c.bucket), func.max(ROLLUPS.c.bucket)).where(ROLLUPS.c.width == _HOUR)
+            first, last = connection.execute(query).one()
+            since = float(first or 0) if since is None else since
+            until = float(last or 0) + _HOUR if until is None else until
+        span = max(0.0, until - since)
+        step = next((each for each in (_MINUTE, _HOUR, _DAY) if span / each <= _MOST_POINTS), 7 * _DAY)
     width = next(width for width in reversed(WIDTHS) if step % width == 0 or width == _MINUTE)
     step = max(width, step - step % width)
     bucket = (ROLLUPS.c.bucket - ROLLUPS.c.bucket % literal(step)).label("stretch")
@@ -206,17 +215,6 @@ def add_figures(parts: Iterable[VerdictFigures]) -> VerdictFigures:
     )
 
 
-def _step(connection: Connection, wanted: FigureFilter) -> int:
-    since, until = wanted.since, wanted.until
-    if since is None or until is None:
-        query = select(func.min(ROLLUPS.c.bucket), func.max(ROLLUPS.c.bucket)).where(ROLLUPS.c.width == _HOUR)
-        first, last = connection.execute(query).one()
-        since = float(first or 0) if since is None else since
-        until = float(last or 0) + _HOUR if until is None else until
-    span = max(0.0, until - since)
-    return next((step for step in (_MINUTE, _HOUR, _DAY) if span / step <= _MOST_POINTS), 7 * _DAY)
-
-
 def _sums() -> list[ColumnElement[Any]]:
     columns = [func.sum(ROLLUPS.c[name]).label(name) for name in SUMS]
     return [*columns, func.max(ROLLUPS.c.duration_max).label("duration_max")]
@@ -237,7 +235,14 @@ def _conditions(table: Table, wanted: FigureFilter) -> list[ColumnElement[bool]]
     """Return the conditions that choose each verdict exactly once: whole days, then hours, minutes at the edges."""
     first = None if wanted.since is None else math.floor(wanted.since / _MINUTE) * _MINUTE
     end = None if wanted.until is None else math.ceil(wanted.until / _MINUTE) * _MINUTE
-    parts = [_within(table, *span) for span in _spans(first, end, WIDTHS[::-1])]
+    parts: list[ColumnElement[bool]] = []
+    for width, begin, stop in _spans(first, end, WIDTHS[::-1]):
+        limits = [table.c.width == width]
+        if begin is not None:
+            limits.append(table.c.bucket >= begin)
+        if stop is not None:
+            limits.append(table.c.bucket < stop)
+        parts.append(and_(*limits))
     return [or_(false(), *parts), *_equalities(table, wanted)]
 
 
@@ -259,15 +264,6 @@ def _spans(first: int | None, end: int | None, widths: Sequence[int]) -> Iterato
         yield from _spans(first, inner_first, narrower)
     if narrower and end != inner_end:
         yield from _spans(inner_end, end, narrower)
-
-
-def _within(table: Table, width: int, first: int | None, end: int | None) -> ColumnElement[bool]:
-    limits = [table.c.width == width]
-    if first is not None:
-        limits.append(table.c.bucket >= first)
-    if end is not None:
-        limits.append(table.c.bucket < end)
-    return and_(*limits)
 
 
 def _equalities(table: Table, wanted: FigureFilter) -> list[ColumnElement[bool]]:

@@ -27,7 +27,8 @@ def known_ids(connection: Connection, table: Table, ids: Sequence[str]) -> set[s
 
 def insert_rows(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
     """Insert rows whose values are in the order of `names`."""
-    command = f"COPY {table.name} ({', '.join(map(_quoted, names))}) FROM STDIN"
+    columns = ", ".join(f'"{name}"' for name in names)
+    command = f"COPY {table.name} ({columns}) FROM STDIN"
     with _translated(connection, command) as cursor, cursor.copy(command) as copy:
         for row in rows:
             copy.write_row(row)
@@ -46,7 +47,8 @@ def upsert_sums(
 
     The rows are locked in the order in which they are given.
     """
-    arrays = ", ".join(f"%s::{_type(table, name)}[]" for name in names)
+    types = [_TYPES.get(type(table.c[name].type), "text") for name in names]
+    arrays = ", ".join(f"%s::{each}[]" for each in types)
     statement = (
         f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"  # noqa: S608 - as above
         f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
@@ -55,14 +57,6 @@ def upsert_sums(
 
 
 _TYPES: Final[Mapping[type, str]] = {BigInteger: "bigint", Integer: "integer", Double: "double precision"}
-
-
-def _type(table: Table, name: str) -> str:
-    return _TYPES.get(type(table.c[name].type), "text")
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 @contextmanager

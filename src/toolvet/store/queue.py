@@ -143,7 +143,7 @@ class ReviewQueue:
         seen = added = marked = 0
         while True:
             with self.store.reading() as connection:
-                places = unseen_places(connection, after, head, self._kinds, _BATCH)
+                places = unseen_places(connection, after, head, self._kinds)
                 fresh = [seq for seq in places if seq not in self._judged]
                 rows = choose_places(connection, fresh, choose)
             if not places:
@@ -373,28 +373,23 @@ class ReviewQueue:
         # SQLite gives the next turn to any thread that asks, and among twenty threads one may never be it.
         is_turn = self.store.address.kind == "sqlite" and self._turn.acquire(timeout=_PATIENCE)
         try:
-            return self._try(work, deadline)
+            while True:
+                try:
+                    with self.store.connect() as connection:
+                        return work(connection)
+                except StoreError as error:
+                    cause = error.__cause__
+                    words = str(getattr(cause, "orig", ""))
+                    # It may go well the next time: two reviewers at the same place, or a locked database.
+                    is_conflict = isinstance(cause, IntegrityError) or (
+                        isinstance(cause, OperationalError) and ("locked" in words or "deadlock" in words)
+                    )
+                    if not is_conflict or time.monotonic() > deadline:
+                        raise
+                time.sleep(random.uniform(0.002, 0.03))  # noqa: S311 - so that two do not meet again
         finally:
             if is_turn:
                 self._turn.release()
-
-    def _try(self, work: Callable[[Connection], _T], deadline: float) -> _T:
-        while True:
-            try:
-                with self.store.connect() as connection:
-                    return work(connection)
-            except StoreError as error:
-                if not _is_conflict(error.__cause__) or time.monotonic() > deadline:
-                    raise
-            time.sleep(random.uniform(0.002, 0.03))  # noqa: S311 - so that two do not meet again
-
-
-def _is_conflict(error: BaseException | None) -> bool:
-    """Whether it may go well the next time: a locked database, or two reviewers at the same place."""
-    if isinstance(error, IntegrityError):
-        return True
-    words = str(getattr(error, "orig", ""))
-    return isinstance(error, OperationalError) and ("locked" in words or "deadlock" in words)
 
 
 """A verdict → which rule wants it in the queue, with what priority, and seen by how many; None: not at all."""
@@ -433,14 +428,12 @@ def move_mark(connection: Connection, safe: int) -> None:
     )
 
 
-def unseen_places(
-    connection: Connection, after: int, until: int, kinds: Collection[str] | None, limit: int
-) -> list[int]:
-    """Return the first places after `after`, and not after `until`, of verdicts of these kinds."""
+def unseen_places(connection: Connection, after: int, until: int, kinds: Collection[str] | None) -> list[int]:
+    """Return the first thousand places after `after`, and not after `until`, of verdicts of these kinds."""
     query = select(VERDICTS.c.seq).where(VERDICTS.c.seq > after, VERDICTS.c.seq <= until)
     if kinds is not None:
         query = query.where(VERDICTS.c.kind.in_(sorted(kinds)))
-    return [int(seq) for seq in connection.execute(query.order_by(VERDICTS.c.seq).limit(limit)).scalars()]
+    return [int(seq) for seq in connection.execute(query.order_by(VERDICTS.c.seq).limit(_BATCH)).scalars()]
 
 
 def choose_places(connection: Connection, places: Sequence[int], choose: Choose) -> list[dict[str, object]]:

@@ -14,9 +14,9 @@ from toolvet.store.records import clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sqlalchemy import Select
+
+    from toolvet.store.records import ItemLabel
 
 _P: Final = QUEUE_PLACES.c
 
@@ -62,7 +62,10 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
 
 def lease_item(connection: Connection, item: int, reviewer: str, now: float, until: float) -> bool:
     """Lease this item. Returns False where no place in it is free for this reviewer."""
-    if _extend(connection, item, reviewer, until) or _has_labelled(connection, item, reviewer):
+    if _extend(connection, item, reviewer, until):
+        return True
+    labelled = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
+    if connection.execute(labelled).first() is not None:
         return True
     query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.state, _P.place).limit(1)
     found = connection.execute(_locked(connection, query)).first()
@@ -117,7 +120,12 @@ def write_label(connection: Connection, item: int, reviewer: str, label: ReviewL
     if not label.value:
         connection.execute(mine.values(state="leased", until=until))
         return
-    said: Mapping[str, str] = {**label.signals, "": label.value}
+    connection.execute(mine.values(state="labelled", until=None))
+    insert_label(connection, item, reviewer, label)
+
+
+def insert_label(connection: Connection, item: int, reviewer: str, label: "ReviewLabel | ItemLabel") -> None:
+    """Insert what this reviewer says: a row for the verdict, whose signal is empty, and one for each signal."""
     rows = [
         {
             "item": item,
@@ -127,9 +135,8 @@ def write_label(connection: Connection, item: int, reviewer: str, label: ReviewL
             "note": clean_text(label.note) if not signal else "",
             "at": label.at,
         }
-        for signal, value in said.items()
+        for signal, value in {**label.signals, "": label.value}.items()
     ]
-    connection.execute(mine.values(state="labelled", until=None))
     connection.execute(QUEUE_LABELS.insert(), rows)
 
 
@@ -224,8 +231,3 @@ def _give(connection: Connection, item: int, place: int, reviewer: str, until: f
 def _extend(connection: Connection, item: int, reviewer: str, until: float) -> bool:
     longer = update(QUEUE_PLACES).where(_P.item == item, _P.reviewer == reviewer, _P.state == "leased")
     return connection.execute(longer.values(until=until)).rowcount > 0
-
-
-def _has_labelled(connection: Connection, item: int, reviewer: str) -> bool:
-    query = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
-    return connection.execute(query).first() is not None

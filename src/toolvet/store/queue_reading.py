@@ -64,7 +64,9 @@ def read_items(
             labels=tuple(labels.get(int(row.seq), ())),
             verdict=verdicts.get(int(row.verdict)),
         )
-        found.append(item if reader is None else _hidden(item, reader))
+        # Labels of others would sway the reader.
+        may_see = reader is None or item.state == "done" or any(label.reviewer == reader for label in item.labels)
+        found.append(item if may_see else msgspec.structs.replace(item, labels=()))
     return found
 
 
@@ -88,13 +90,6 @@ def _wanted(wanted: ItemFilter) -> "Select[Any]":
             )
         )
     return query
-
-
-def _hidden(item: QueueItem, reader: str) -> QueueItem:
-    """Return the item without what would sway its reader."""
-    if item.state == "done" or any(label.reviewer == reader for label in item.labels):
-        return item
-    return msgspec.structs.replace(item, labels=())
 
 
 def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[ReviewLabel]]:

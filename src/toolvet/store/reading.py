@@ -3,7 +3,7 @@
 Every function takes a connection (`Store.reading`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -33,7 +33,7 @@ _FIELDS: Final = frozenset(VerdictRecord.__struct_fields__) - {"document", "sign
 
 def read_verdict(connection: Connection, id_: str) -> VerdictRecord | None:
     """Return the verdict with this id."""
-    return next(iter(_records(connection, select(VERDICTS).where(VERDICTS.c.id == clean_text(id_)))), None)
+    return next(iter(read_records(connection, select(VERDICTS).where(VERDICTS.c.id == clean_text(id_)))), None)
 
 
 def read_verdicts(
@@ -58,7 +58,7 @@ def read_verdicts(
         "lowest_score": (VERDICTS.c.score.asc().nulls_last(), VERDICTS.c.seq.desc()),
         "slowest": (VERDICTS.c.duration.desc().nulls_last(), VERDICTS.c.seq.desc()),
     }
-    return list(_records(connection, query.order_by(*orders[order]).limit(limit).offset(offset)))
+    return read_records(connection, query.order_by(*orders[order]).limit(limit).offset(offset))
 
 
 def count_verdicts(connection: Connection, wanted: VerdictFilter = EVERYTHING) -> int:
@@ -121,7 +121,7 @@ def conditions(
 def read_trace(connection: Connection, trace: str, limit: int | None = None) -> list[VerdictRecord]:
     """Return the verdicts with this trace id, in the order in which they happened."""
     query = select(VERDICTS).where(VERDICTS.c.trace == trace).order_by(VERDICTS.c.at, VERDICTS.c.seq)
-    return list(_records(connection, query.limit(limit)))
+    return read_records(connection, query.limit(limit))
 
 
 def traces_beginning(connection: Connection, prefix: str, limit: int) -> list[str]:
@@ -142,9 +142,8 @@ def traces_beginning(connection: Connection, prefix: str, limit: int) -> list[st
 
 def read_places(connection: Connection, places: Sequence[int]) -> list[VerdictRecord]:
     """Return the verdicts at these places (`seq`), in the order of these."""
-    return list(
-        _records(connection, select(VERDICTS).where(VERDICTS.c.seq.in_(padded(places))).order_by(VERDICTS.c.seq))
-    )
+    query = select(VERDICTS).where(VERDICTS.c.seq.in_(padded(places))).order_by(VERDICTS.c.seq)
+    return read_records(connection, query)
 
 
 def latest_traces(connection: Connection, limit: int) -> list[str]:
@@ -156,29 +155,22 @@ def latest_traces(connection: Connection, limit: int) -> list[str]:
 
 def read_records(connection: Connection, query: "Select[Any]") -> list[VerdictRecord]:
     """Return the verdicts that a query of whole rows of `VERDICTS` finds."""
-    return list(_records(connection, query))
-
-
-def _records(connection: Connection, query: "Select[tuple[object, ...]]") -> Iterator[VerdictRecord]:
     rows = list(connection.execute(query).mappings())
-    signals = _signals_of(connection, [int(row["seq"]) for row in rows])
-    for row in rows:
-        yield _verdict(row, signals.get(int(row["seq"]), ()))
-
-
-def _signals_of(connection: Connection, places: Sequence[int]) -> Mapping[int, tuple[SignalRecord, ...]]:
-    found: dict[int, list[SignalRecord]] = {}
+    places = [int(row["seq"]) for row in rows]
+    signals: dict[int, list[SignalRecord]] = {}
     for start in range(0, len(places), _MOST_IN):
-        query = select(SIGNALS).where(SIGNALS.c.verdict.in_(padded(places[start : start + _MOST_IN])))
-        for row in connection.execute(query).mappings():
+        of_these = select(SIGNALS).where(SIGNALS.c.verdict.in_(padded(places[start : start + _MOST_IN])))
+        for row in connection.execute(of_these).mappings():
             signal = SignalRecord(str(row["type"]), str(row["level"]), row["certainty"])
-            found.setdefault(int(row["verdict"]), []).append(signal)
-    return {place: tuple(each) for place, each in found.items()}
-
-
-def _verdict(row: RowMapping, signals: tuple[SignalRecord, ...]) -> VerdictRecord:
-    fields = {name: value for name, value in row.items() if name in _FIELDS}
-    return VerdictRecord(**fields, document=msgspec.Raw(str(row["detail"]).encode()), signals=signals)
+            signals.setdefault(int(row["verdict"]), []).append(signal)
+    return [
+        VerdictRecord(
+            **{name: value for name, value in row.items() if name in _FIELDS},
+            document=msgspec.Raw(str(row["detail"]).encode()),
+            signals=tuple(signals.get(place, ())),
+        )
+        for row, place in zip(rows, places, strict=True)
+    ]
 
 
 def _assessment(row: RowMapping, detail: str) -> AssessmentRecord:

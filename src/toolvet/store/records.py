@@ -181,16 +181,12 @@ def encode_document(value: object) -> msgspec.Raw:
     try:
         return msgspec.Raw(_ENCODER.encode(value))
     except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
-        return msgspec.Raw(_encode_slowly(value))
-
-
-def _encode_slowly(value: object) -> bytes:
-    try:
-        text = json.dumps(value, default=str, skipkeys=True)
-    except (TypeError, ValueError, RecursionError) as error:
-        text = json.dumps({"unwritable": str(error)})
-    cleaned: object = json.loads(text, parse_constant=str)
-    return json.dumps(_without_surrogates(cleaned)).encode()
+        try:
+            text = json.dumps(value, default=str, skipkeys=True)
+        except (TypeError, ValueError, RecursionError) as error:
+            text = json.dumps({"unwritable": str(error)})
+        cleaned: object = json.loads(text, parse_constant=str)
+        return msgspec.Raw(json.dumps(_without_surrogates(cleaned)).encode())
 
 
 def _without_surrogates(value: object) -> object:
@@ -261,16 +257,15 @@ def in_present_names(document: Mapping[str, object]) -> Mapping[str, object]:
 
 def encode_lines(records: Iterable[StoreRecord]) -> bytes:
     """Return a line of JSON for each record, each with its line end."""
-    return b"".join(_encode_line(record) for record in records)
-
-
-def _encode_line(record: StoreRecord) -> bytes:
-    try:
-        return _ENCODER.encode(record) + b"\n"
-    except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError):
-        fields = {name: getattr(record, name) for name in record.__struct_fields__}
-        cleaned = {name: clean_text(value) for name, value in fields.items() if isinstance(value, str)}
-        return _ENCODER.encode(msgspec.structs.replace(record, **cleaned)) + b"\n"
+    lines: list[bytes] = []
+    for record in records:
+        try:
+            lines.append(_ENCODER.encode(record))
+        except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError):
+            fields = {name: getattr(record, name) for name in record.__struct_fields__}
+            cleaned = {name: clean_text(value) for name, value in fields.items() if isinstance(value, str)}
+            lines.append(_ENCODER.encode(msgspec.structs.replace(record, **cleaned)))
+    return b"".join(line + b"\n" for line in lines)
 
 
 def decode_lines(lines: bytes) -> Iterator[StoreRecord | None]:

@@ -28,6 +28,7 @@ _AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdwy])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_LABELLED: Final = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +99,8 @@ def prune(
     """
     before = measure(engine)
     verdicts = events = assessments = kept = 0
-    may_go = () if retention.labelled else (~_is_labelled(),)
+    is_labelled = exists().select_from(_LABELLED).where(QUEUE_ITEMS.c.verdict == VERDICTS.c.seq)
+    may_go = () if retention.labelled else (~is_labelled,)
 
     def notice(count: int) -> None:
         nonlocal verdicts
@@ -121,8 +123,15 @@ def prune(
     if retention.max_bytes is not None:
         _make_room(engine, retention.max_bytes, may_go, notice)
     after = measure(engine)
-    if not retention.labelled:
-        kept = _count_kept(engine, cutoff, is_too_large=retention.max_bytes is not None and after > retention.max_bytes)
+    is_too_large = retention.max_bytes is not None and after > retention.max_bytes
+    if not retention.labelled and (cutoff is not None or is_too_large):
+        labelled = _LABELLED.join(VERDICTS, VERDICTS.c.seq == QUEUE_ITEMS.c.verdict)
+        query = select(func.count(QUEUE_ITEMS.c.seq.distinct())).select_from(labelled)
+        # All of them would have to go where the database is too large.
+        if cutoff is not None and not is_too_large:
+            query = query.where(VERDICTS.c.at < cutoff)
+        with engine.connect() as connection:
+            kept = int(connection.execute(query).scalar_one())
     return Pruned(
         verdicts=verdicts, kept=kept, events=events, assessments=assessments, bytes_before=before, bytes_after=after
     )
@@ -133,7 +142,13 @@ def _make_room(
 ) -> None:
     """Delete the oldest verdicts until the database has no more than so many bytes."""
     for _ in range(_MOST_ROUNDS):
-        surplus = _surplus(engine, most)
+        used = measure(engine)
+        if used <= most:
+            return
+        with engine.connect() as connection:
+            held = int(connection.execute(select(func.count()).select_from(VERDICTS)).scalar_one())
+        # A little more than its share: pages are freed whole, and the oldest verdicts may be the shorter ones.
+        surplus = min(held, int(held * (used - most) / used) + held // 200 + 1)
         gone = 0
         while gone < surplus:
             query = select(VERDICTS.c.seq).where(*may_go).order_by(VERDICTS.c.seq)
@@ -146,25 +161,6 @@ def _make_room(
             return
         # Only now is it known how much space that was.
         _vacuum(engine, "VACUUM FULL")
-
-
-def _is_labelled() -> ColumnElement[bool]:
-    labelled = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
-    return exists().select_from(labelled).where(QUEUE_ITEMS.c.verdict == VERDICTS.c.seq)
-
-
-def _count_kept(engine: "Engine", cutoff: float | None, *, is_too_large: bool) -> int:
-    """Return how many labelled verdicts are older than the cutoff; all of them where the database is too large."""
-    if cutoff is None and not is_too_large:
-        return 0
-    items = QUEUE_ITEMS.join(QUEUE_LABELS, QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
-    query = select(func.count(QUEUE_ITEMS.c.seq.distinct())).select_from(
-        items.join(VERDICTS, VERDICTS.c.seq == QUEUE_ITEMS.c.verdict)
-    )
-    if cutoff is not None and not is_too_large:
-        query = query.where(VERDICTS.c.at < cutoff)
-    with engine.connect() as connection:
-        return int(connection.execute(query).scalar_one())
 
 
 def measure(engine: "Engine") -> int:
@@ -181,17 +177,6 @@ def measure(engine: "Engine") -> int:
             for name in ("page_count", "freelist_count", "page_size")
         )
         return (pages - free) * size
-
-
-def _surplus(engine: "Engine", most: int) -> int:
-    """Return about how many verdicts are too many."""
-    used = measure(engine)
-    if used <= most:
-        return 0
-    with engine.connect() as connection:
-        count = int(connection.execute(select(func.count()).select_from(VERDICTS)).scalar_one())
-    # A little more than its share: pages are freed whole, and the oldest verdicts may be the shorter ones.
-    return min(count, int(count * (used - most) / used) + count // 200 + 1)
 
 
 def _delete_verdicts(engine: "Engine", query: "object") -> int:

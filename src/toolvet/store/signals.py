@@ -5,6 +5,15 @@ from toolvet.core.checks import ResultVerdict
 from toolvet.store.records import SignalRecord
 
 
+def signal_level(weight: float) -> str:
+    """Return how grave a signal of this weight (0 to 1) is.
+
+    >>> signal_level(0.7), signal_level(0.3), signal_level(0.1)
+    ('error', 'warning', 'info')
+    """
+    return "error" if weight >= 0.7 else "warning" if weight >= 0.3 else "info"
+
+
 def result_signals(verdict: ResultVerdict) -> tuple[SignalRecord, ...]:
     """Return why a result is not simply good."""
     level = "warning" if verdict.error_kind is ErrorKind.BUSINESS else "error"

@@ -131,8 +131,17 @@ class Spool:
             return
         own = {segment.path.name for segment in self.segments()}
         for name in names:
-            if name not in own and (segment := _lock_segment(self.folder / name)) is not None:
-                yield segment
+            if name in own:
+                continue
+            path = self.folder / name
+            try:
+                fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            except OSError:
+                continue
+            if try_lock(fd) and _is_at(path, fd):
+                yield Segment(path, fd)
+            else:
+                os.close(fd)
 
     @property
     def refused(self) -> Path:
@@ -193,17 +202,6 @@ def _new_segment(folder: Path) -> Segment:
         if try_lock(fd) and _is_at(path, fd):
             return Segment(path, fd)
         os.close(fd)
-
-
-def _lock_segment(path: Path) -> Segment | None:
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if try_lock(fd) and _is_at(path, fd):
-        return Segment(path, fd)
-    os.close(fd)
-    return None
 
 
 def _is_at(path: Path, fd: int) -> bool:

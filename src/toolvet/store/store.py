@@ -451,7 +451,16 @@ class Store:
     def _open_engine(self) -> "Engine":
         with self._opening:
             if self.address.kind == "lines":
-                return self._read_lines()
+                # A database in memory with the records of the file.
+                from toolvet.store.database import memory_engine, writing  # noqa: PLC0415 - as above
+                from toolvet.store.inserting import insert_records  # noqa: PLC0415 - as above
+                from toolvet.store.lines import read_line_records  # noqa: PLC0415 - as above
+
+                engine = memory_engine()
+                with writing(engine) as connection:
+                    for records in read_line_records(self.address.path or Path()):
+                        insert_records(connection, records)
+                return engine
             if self._engine is None:
                 from toolvet.store.database import open_engine  # noqa: PLC0415 - as above
 
@@ -474,18 +483,6 @@ class Store:
                 os.fsync(fd)
         finally:
             os.close(fd)
-
-    def _read_lines(self) -> "Engine":
-        """Return a database in memory with the records of a file of lines."""
-        from toolvet.store.database import memory_engine, writing  # noqa: PLC0415 - as above
-        from toolvet.store.inserting import insert_records  # noqa: PLC0415 - as above
-        from toolvet.store.lines import read_line_records  # noqa: PLC0415 - as above
-
-        engine = memory_engine()
-        with writing(engine) as connection:
-            for records in read_line_records(self.address.path or Path()):
-                insert_records(connection, records)
-        return engine
 
 
 def _to_stderr(words: str) -> None:

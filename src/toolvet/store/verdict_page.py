@@ -88,7 +88,11 @@ def find_page(
         return VerdictPage(verdicts=[], count=0)
     walking: tuple[IndexCondition, Candidates] | None = None
     for condition in index_conditions(wanted):
-        probed, probe = _probe(connection, condition, span)
+        probed, probe = condition, condition.read(connection, span, PROBED + 1)
+        if isinstance(condition, WordsCondition) and not probe.places and probe.reached is None:
+            # A word that no verdict has may begin one.
+            probed = condition.with_beginning()
+            probe = probed.read(connection, span, PROBED + 1)
         if probe.reached is None:
             matching = list(_matching(connection, probe.places, _without(wanted, probed)))
             return _part_of_all(connection, matching, asked)
@@ -160,15 +164,6 @@ class _PlaceWalk(NamedTuple):
     span: PlaceSpan
 
 
-def _probe(connection: Connection, condition: IndexCondition, span: PlaceSpan) -> tuple[IndexCondition, Candidates]:
-    """Return the first candidates, and the condition they are of: a word that no verdict has may begin one."""
-    probe = condition.read(connection, span, PROBED + 1)
-    if isinstance(condition, WordsCondition) and not probe.places and probe.reached is None:
-        beginning = condition.with_beginning()
-        return beginning, beginning.read(connection, span, PROBED + 1)
-    return condition, probe
-
-
 def _part_of_many(
     connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
@@ -191,13 +186,17 @@ def _part_of_many(
         is_over = candidates.reached is None
         span = span if candidates.reached is None else span.beyond(candidates.reached)
     stopped = None if is_over or len(found) >= most else span.high if span.newest else span.low
+    stopped_at: float | None = None
+    if stopped is not None:
+        query = select(VERDICTS.c.at).where(VERDICTS.c.seq >= stopped).order_by(VERDICTS.c.seq).limit(1)
+        stopped_at = connection.execute(query).scalar()
     return VerdictPage(
         verdicts=_records(connection, found[: asked.limit]),
         count=len(newest),
         is_whole=False,
         has_more=len(found) >= most,
         stopped=stopped,
-        stopped_at=None if stopped is None else _time_of(connection, stopped),
+        stopped_at=stopped_at,
     )
 
 
@@ -221,7 +220,14 @@ def _part_of_worst(
     """Return the worst of a filter with many verdicts: of all that are bad, and of the newest that are not."""
     bad: list[int] = []
     if wanted.text is None:
-        bad = list(_matching(connection, _bad_places(connection, asked.order), wanted, asked.offset + asked.limit + 1))
+        # The lowest scores below 1, or the longest durations from a second on.
+        columns = VERDICTS.c
+        query = select(columns.seq).where(columns.score < _ONE).order_by(columns.score, columns.seq)
+        if asked.order == "slowest":
+            slow = select(columns.seq).where(columns.duration >= _ONE)
+            query = slow.order_by(columns.duration.desc(), columns.seq.desc())
+        places = [int(place) for place in connection.execute(query.limit(sum(_STEPS))).scalars()]
+        bad = list(_matching(connection, places, wanted, asked.offset + asked.limit + 1))
     ordered = _worst_first(connection, list(dict.fromkeys([*bad, *newest])), asked.order)
     part = ordered[asked.offset : asked.offset + asked.limit]
     return VerdictPage(
@@ -230,18 +236,6 @@ def _part_of_worst(
         is_whole=False,
         has_more=len(ordered) > asked.offset + len(part),
     )
-
-
-def _bad_places(connection: Connection, order: VerdictOrder) -> Sequence[int]:
-    """Return the places of the lowest scores below 1, or of the longest durations from a second on."""
-    columns = VERDICTS.c
-    one: ColumnElement[int] = literal_column("1")
-    if order == "lowest_score":
-        query = select(columns.seq).where(columns.score < one).order_by(columns.score, columns.seq)
-    else:
-        slow = select(columns.seq).where(columns.duration >= one)
-        query = slow.order_by(columns.duration.desc(), columns.seq.desc())
-    return [int(place) for place in connection.execute(query.limit(sum(_STEPS))).scalars()]
 
 
 def _worst_first(connection: Connection, places: Sequence[int], order: VerdictOrder) -> Sequence[int]:
@@ -327,15 +321,20 @@ def _records(connection: Connection, places: Sequence[int]) -> Sequence[VerdictR
     return [by_place[place] for place in places if place in by_place]
 
 
-def _time_of(connection: Connection, place: int) -> float | None:
-    query = select(VERDICTS.c.at).where(VERDICTS.c.seq >= place).order_by(VERDICTS.c.seq).limit(1)
-    found = connection.execute(query).scalar()
-    return None if found is None else float(found)
-
-
 def _span_of(connection: Connection, wanted: VerdictFilter) -> PlaceSpan | None:
     """Return the places among which all verdicts of the filter are, as far as sums and blocks tell; None: nowhere."""
-    since, until = _times_of(connection, wanted)
+    since, until = wanted.since, wanted.until
+    given = {name: value for name in _SUMMED if (value := getattr(wanted, name)) is not None}
+    if given:
+        # There are verdicts only on the days of its tool.
+        day = max(WIDTHS)
+        days = select(func.min(ROLLUPS.c.bucket), func.max(ROLLUPS.c.bucket)).where(
+            ROLLUPS.c.width == day, *(ROLLUPS.c[name] == value for name, value in given.items())
+        )
+        first, last = connection.execute(days).one()
+        if first is not None:
+            since = max(since or 0.0, float(first))
+            until = float(last) + day if until is None else min(until, float(last) + day)
     query = select(func.min(VERDICT_BLOCKS.c.block), func.max(VERDICT_BLOCKS.c.block))
     if since is not None:
         query = query.where(VERDICT_BLOCKS.c.last >= since)
@@ -343,22 +342,6 @@ def _span_of(connection: Connection, wanted: VerdictFilter) -> PlaceSpan | None:
         query = query.where(VERDICT_BLOCKS.c.first < until)
     first, last = connection.execute(query).one()
     return None if first is None else PlaceSpan(int(first) * BLOCK - 1, (int(last) + 1) * BLOCK)
-
-
-def _times_of(connection: Connection, wanted: VerdictFilter) -> tuple[float | None, float | None]:
-    """Return since when and until when there are verdicts of the filter: the days of its tool, within its period."""
-    since, until = wanted.since, wanted.until
-    given = {name: value for name in _SUMMED if (value := getattr(wanted, name)) is not None}
-    if given:
-        day = max(WIDTHS)
-        query = select(func.min(ROLLUPS.c.bucket), func.max(ROLLUPS.c.bucket)).where(
-            ROLLUPS.c.width == day, *(ROLLUPS.c[name] == value for name, value in given.items())
-        )
-        first, last = connection.execute(query).one()
-        if first is not None:
-            since = max(since or 0.0, float(first))
-            until = float(last) + day if until is None else min(until, float(last) + day)
-    return since, until
 
 
 # The blocks that are searched for words one after the other on PostgreSQL; after these all that are left.
@@ -421,7 +404,14 @@ class WordsCondition:
         found: list[int] = []
         rest = span
         for count in _BLOCKS_OF_BEGINNINGS if self.words.has_beginning else _BLOCKS:
-            blocks = None if count is None else _first_blocks(rest, count)
+            blocks = None
+            if count is not None:
+                # Those that the first places of the rest are in.
+                oldest, latest = block_of(rest.low + 1), block_of(rest.high - 1)
+                if span.newest:
+                    blocks = range(max(oldest, latest - count + 1), latest + 1)
+                else:
+                    blocks = range(oldest, min(latest + 1, oldest + count))
             places = places_in_blocks(connection, self.words, blocks, max(most, BLOCK))
             if places is None:
                 return Candidates(found, rest.high if span.newest else rest.low)
@@ -434,15 +424,6 @@ class WordsCondition:
             if len(found) >= (1 if self.words.has_beginning else min(most, _ENOUGH)):
                 return Candidates(found, rest.high if span.newest else rest.low)
         return Candidates(found)
-
-
-def _first_blocks(span: PlaceSpan, count: int) -> range:
-    """Return the blocks that the first places of a span are in."""
-    if span.newest:
-        last = block_of(span.high - 1)
-        return range(max(block_of(span.low + 1), last - count + 1), last + 1)
-    first = block_of(span.low + 1)
-    return range(first, min(block_of(span.high - 1) + 1, first + count))
 
 
 def index_conditions(wanted: VerdictFilter) -> Sequence[IndexCondition]:

@@ -66,7 +66,10 @@ class Throttle:
         held = self._held(caller, now)
         if held < 1:
             return (1 - held) / self.rate
-        self._keep(caller, held - 1, now)
+        self._callers[caller] = (held - 1, now)
+        self._callers.move_to_end(caller)
+        while len(self._callers) > _MOST_CALLERS:
+            self._callers.popitem(last=False)
         return 0.0
 
     def is_empty(self, caller: str) -> bool:
@@ -76,12 +79,6 @@ class Throttle:
     def _held(self, caller: str, now: float) -> float:
         held, at = self._callers.get(caller, (self.burst, now))
         return min(self.burst, held + (now - at) * self.rate)
-
-    def _keep(self, caller: str, held: float, now: float) -> None:
-        self._callers[caller] = (held, now)
-        self._callers.move_to_end(caller)
-        while len(self._callers) > _MOST_CALLERS:
-            self._callers.popitem(last=False)
 
 
 class Gate:

@@ -110,20 +110,20 @@ class BrowserGuard:
         host = host_of(value)
         if host is None:
             return False
+        if host in self._hosts:
+            return True
+        if self._is_loopback:
+            return is_loopback(host)
         # DNS rebinding needs a name: an address in the URL is the address that was reached.
-        return host in self._hosts or (is_loopback(host) if self._is_loopback else _is_address(host))
+        try:
+            ip_address(host)
+        except ValueError:
+            return False
+        return True
 
 
 def _refuse(_: Headers, error: ApiError) -> Response:
     return failure(error.status, error.envelope)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 _AT_ONCE: Final = 50

@@ -116,7 +116,16 @@ class OidcLogin:
             claims = await self._claims(client, provider, token)
         if not _same(f"{claims.get('nonce', '')}", flow.nonce):
             raise _unknown("the ID token belongs to another login")
-        return self._person(claims)
+        given = claims.get("email")
+        email = given if isinstance(given, str) and claims.get("email_verified") is True else None
+        if email is not None and (known := self._people.by_email(email)) is not None:
+            return known
+        role = max((Role.VIEWER, Role.REVIEWER, Role.ADMIN), key=lambda each: self._has(each, email, claims) * each)
+        # Without a verified address the provider's own number is the only name that is unique.
+        name = (email or f"{claims.get('sub')}@{urlsplit(self._settings.issuer).hostname}")[:200]
+        if not self._has(role, email, claims):
+            raise ApiError(403, forbidden_error(f"{name} has no role here"))
+        return Person(name, role)
 
     async def _provider(self, client: httpx2.AsyncClient, *, refresh: bool = False) -> _Provider:
         known = self._known
@@ -125,7 +134,13 @@ class OidcLogin:
         found = await _get(client, self._settings.issuer.rstrip("/") + "/.well-known/openid-configuration")
         if found.get("issuer") != self._settings.issuer:
             raise _unreachable("says that it is another issuer")
-        addresses = {name: _address(found.get(name)) for name in _ADDRESSES}
+        addresses: dict[str, str] = {}
+        for name in _ADDRESSES:
+            address = found.get(name)
+            parts = urlsplit(address if isinstance(address, str) else "")
+            if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+                raise _unreachable("names an address that is not HTTPS")
+            addresses[name] = f"{address}"
         ways = elements(found.get("token_endpoint_auth_methods_supported")) or ["client_secret_basic"]
         keys = await _get(client, addresses["jwks_uri"])
         try:
@@ -196,18 +211,6 @@ class OidcLogin:
             raise _unknown("the ID token is of the future")
         return claims
 
-    def _person(self, claims: Mapping[str, Any]) -> Person:
-        given = claims.get("email")
-        email = given if isinstance(given, str) and claims.get("email_verified") is True else None
-        if email is not None and (known := self._people.by_email(email)) is not None:
-            return known
-        role = max((Role.VIEWER, Role.REVIEWER, Role.ADMIN), key=lambda each: self._has(each, email, claims) * each)
-        # Without a verified address the provider's own number is the only name that is unique.
-        name = (email or f"{claims.get('sub')}@{urlsplit(self._settings.issuer).hostname}")[:200]
-        if not self._has(role, email, claims):
-            raise ApiError(403, forbidden_error(f"{name} has no role here"))
-        return Person(name, role)
-
     def _has(self, role: Role, email: str | None, claims: Mapping[str, Any]) -> bool:
         claim = claims.get(self._settings.role_claim)
         groups = {claim} if isinstance(claim, str) else {each for each in elements(claim) if isinstance(each, str)}
@@ -243,13 +246,6 @@ async def _get(client: httpx2.AsyncClient, url: str) -> Mapping[str, object]:
     if not isinstance(document, dict):
         raise _unreachable("did not answer with JSON")
     return document  # pyright: ignore[reportUnknownVariableType]
-
-
-def _address(value: object) -> str:
-    parts = urlsplit(value) if isinstance(value, str) else urlsplit("")
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
-        raise _unreachable("names an address that is not HTTPS")
-    return f"{value}"
 
 
 def _decode(token: str, keys: KeySet) -> dict[str, Any]:

@@ -70,12 +70,23 @@ def post(
     import httpx2  # noqa: PLC0415
 
     body = msgspec.json.encode(document)
-    with httpx2.Client(
-        timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=False, verify=_certificates(call.url)
-    ) as client:
+    # The authorities that are trusted, also those that SSL_CERT_FILE names; for HTTP none, which is quicker.
+    is_plain = urlsplit(call.url).scheme.lower() == "http"
+    trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context(trust_env=True)
+    with httpx2.Client(timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=False, verify=trusted) as client:
         for wait in (*_PAUSES, None):
+            stamp = str(int(now()))
+            headers = {
+                "content-type": "application/json",
+                "user-agent": f"toolvet/{__version__}",
+                "x-toolvet-delivery": str(document.get("id", "")),
+                "x-toolvet-timestamp": stamp,
+            }
+            if call.key is not None:
+                digest = hmac.new(call.key, stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+                headers["x-toolvet-signature"] = f"sha256={digest}"
             try:
-                reply = client.post(call.url, content=body, headers=_headers(call, document, body, now()))
+                reply = client.post(call.url, content=body, headers=headers)
                 if reply.is_success:
                     return
                 problem, again = f"answered {reply.status_code}", reply.status_code in _AGAIN
@@ -316,26 +327,3 @@ def payload(rule: AlertRule, state: AlertState, verdicts: int | None) -> Mapping
         },
         "toolvet_version": __version__,
     }
-
-
-def _certificates(url: str) -> ssl.SSLContext:
-    """Return the authorities that are trusted, also those that SSL_CERT_FILE names; for HTTP none, which is quicker."""
-    if urlsplit(url).scheme.lower() == "http":
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    import httpx2  # noqa: PLC0415 - as above
-
-    return httpx2.create_ssl_context(trust_env=True)
-
-
-def _headers(call: WebhookCall, document: Mapping[str, object], body: bytes, now: float) -> dict[str, str]:
-    stamp = str(int(now))
-    headers = {
-        "content-type": "application/json",
-        "user-agent": f"toolvet/{__version__}",
-        "x-toolvet-delivery": str(document.get("id", "")),
-        "x-toolvet-timestamp": stamp,
-    }
-    if call.key is not None:
-        digest = hmac.new(call.key, stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-        headers["x-toolvet-signature"] = f"sha256={digest}"
-    return headers

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from jinja2 import DictLoader, Environment, StrictUndefined, Template
+from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -104,14 +104,20 @@ def _handler(page: Page, server: ServerContext, gate: Gate, failures: FailurePag
             request.query_params, request.path_params, caller.person, server, address=address_of(request)
         )
         shown = {"context": context, "page": page, "menu": failures.menu, "csrf": csrf, "may_leave": may_leave}
+
+        def fill() -> str:
+            # Read before the rest: what comes while the page is made is news to it.
+            with server.store.reading() as connection:
+                seen = read_progress(connection).mark
+            return template.render(page.fill(context), seen=seen, **shown)
+
         try:
             gate.slow_down(request, caller)
             allowed(caller.person, page.role)
             _check_texts(request.query_params)
             if request.method == "POST":
                 return await _post(page, request, context, gate, caller)
-            words = await run_in_threadpool(lambda: _filled(page, template, context, shown))
-            response: Response = HTMLResponse(words)
+            response: Response = HTMLResponse(await run_in_threadpool(fill))
         except ApiError as error:
             if error.status == 403:
                 await note_refusal(server, request, error.envelope.error or "", who=caller.person.name)
@@ -124,13 +130,6 @@ def _handler(page: Page, server: ServerContext, gate: Gate, failures: FailurePag
         return response
 
     return handle
-
-
-def _filled(page: Page, template: Template, context: RequestContext, shown: Mapping[str, object]) -> str:
-    # Read before the rest: what comes while the page is made is news to it.
-    with context.server.store.reading() as connection:
-        seen = read_progress(connection).mark
-    return template.render(page.fill(context), seen=seen, **shown)
 
 
 def _check_texts(given: Mapping[str, str]) -> None:
@@ -175,12 +174,11 @@ def assets() -> Mapping[str, Asset]:
     found = {name: content for kind in _TYPES for name, content in files_of("toolvet.server.dashboard.static", kind)}
     # The colours and the first rules are those of the reports.
     found["base.css"] = data_file("toolvet.assess.report.page", "base.css")
-    return {name: _asset(name, content) for name, content in found.items()}
-
-
-def _asset(name: str, content: bytes) -> Asset:
-    digest = hashlib.sha256(content).hexdigest()[:_HASH]
-    return Asset(content, _TYPES[PurePosixPath(name).suffix], f"/static/{digest}/{name}")
+    made: dict[str, Asset] = {}
+    for name, content in found.items():
+        digest = hashlib.sha256(content).hexdigest()[:_HASH]
+        made[name] = Asset(content, _TYPES[PurePosixPath(name).suffix], f"/static/{digest}/{name}")
+    return made
 
 
 def asset_path(name: str) -> str:

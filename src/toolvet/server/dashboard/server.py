@@ -15,7 +15,7 @@ from typing import Final
 import h11
 import uvicorn
 from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolvet.core.envelope import unavailable_error
@@ -52,7 +52,10 @@ class HeadLimit(H11Protocol):
     @property
     def app(self) -> ASGIApp:
         """What answers the next request: the application, or a 503 where there are too many connections."""
-        return _answer_busy if len(self.connections) > self.most else self._app
+        if len(self.connections) <= self.most:
+            return self._app
+        headers = {"retry-after": "5", "connection": "close"}
+        return failure(503, unavailable_error("too many connections are open; try again later"), headers)
 
     @app.setter
     def app(self, app: ASGIApp) -> None:
@@ -112,13 +115,6 @@ class HeadLimit(H11Protocol):
         self._timer = None
         if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
             self.transport.close()
-
-
-async def _answer_busy(scope: Scope, receive: Receive, send: Send) -> None:
-    headers = {"retry-after": "5", "connection": "close"}
-    await failure(503, unavailable_error("too many connections are open; try again later"), headers)(
-        scope, receive, send
-    )
 
 
 class _EndingServer(uvicorn.Server):

@@ -75,7 +75,14 @@ class GuardrailJudge:
         policy = self._policies.of(tool)
         if policy.repair == "apply" and not repairs:
             policy = msgspec.structs.replace(policy, repair="suggest")
-        return before(HookEvent("before", "", tool=tool, arguments=_decoded(arguments)), definition, policy)
+        if isinstance(arguments, str):
+            # Some products have them as the JSON text that the model wrote.
+            try:
+                decoded: object = msgspec.json.decode(arguments or "{}")
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                decoded = None
+            arguments = decoded if is_object(decoded) else arguments
+        return before(HookEvent("before", "", tool=tool, arguments=arguments), definition, policy)
 
     def result(self, tool: str, definition: object, result: object, arguments: object = None) -> HookAnswer | None:
         """Judge a result; an answer only where it reports a failure and does not say that it is an error."""
@@ -98,8 +105,12 @@ class GuardrailJudge:
         if ending is None or MARK in ending.turn.question[-2000:]:
             return None
         signal = ending.contradiction
-        if signal is None or (signal.label == CLAIMED_WITHOUT_CALL and not (is_whole and _are_functions(tools))):
+        if signal is None:
             return None
+        if signal.label == CLAIMED_WITHOUT_CALL:
+            are_functions = all("function" in members(tool) or "inputSchema" in members(tool) for tool in tools)
+            if not (is_whole and tools and are_functions):
+                return None
         against = signal.against or "no call of this conversation did it"
         work = MissingWork("claimed", signal.evidence or text[:80], f"the calls say: {redact_text(against)}.")
         return HookAnswer("block", work.text())
@@ -195,7 +206,16 @@ class _Reading:
         refused = self._bad_call() or self._contradicted()
         if refused is not None:
             return "refuse", {"$text": refused}
-        return self._failed_rows() or self._failed_result() or ("pass", {})
+        rows = self._failed_rows()
+        if rows is not None:
+            return rows
+        if moment.result:
+            # A field that the body does not have is null here.
+            result = {name: value for name, value in members(self._given).items() if value is not None}
+            found = self._judge.result("the tool", None, result)
+            if found is not None:
+                return "note", {"$result": noted(result, found.text)}
+        return "pass", {}
 
     def _bad_call(self) -> str | None:
         calls = [found for path in self._moment.calls for found in _listed(found_at(self._given, path))]
@@ -243,32 +263,9 @@ class _Reading:
                 rows[at], is_changed = {**held, "content": [*elements(content), part]}, True
         return ("note", {"$rows": rows}) if is_changed else None
 
-    def _failed_result(self) -> tuple[str, dict[str, object]] | None:
-        if not self._moment.result:
-            return None
-        # A field that the body does not have is null here.
-        result = {name: value for name, value in members(self._given).items() if value is not None}
-        found = self._judge.result("the tool", None, result)
-        return None if found is None else ("note", {"$result": noted(result, found.text)})
-
 
 def _listed(value: object) -> list[object]:
     return [] if value is None else list(elements(value)) if is_array(value) else [value]
-
-
-def _are_functions(tools: Sequence[object]) -> bool:
-    return bool(tools) and all("function" in members(tool) or "inputSchema" in members(tool) for tool in tools)
-
-
-def _decoded(arguments: object) -> object:
-    """Arguments as an object, where a product has them as the JSON text that the model wrote."""
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        value: object = msgspec.json.decode(arguments or "{}")
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return arguments
-    return value if is_object(value) else arguments
 
 
 def noted(result: object, note: str) -> Mapping[str, object]:
@@ -296,7 +293,12 @@ def hook_reply(
         definition = _definition(event, memory, may_read_lists=may_read_lists)
         answer = judge.call(event.tool, definition, event.arguments, repairs=True)
     elif event.moment == "after":
-        answer = _after(event, held, key, memory, judge)
+        # What a sub-agent calls is not in the transcript of its session either.
+        if held.get("agent_id") is None:
+            memory.calls(key, event.tool, event.arguments, event.result, failed=event.failed is True)
+        if event.tool.startswith("mcp__") and not event.failed:
+            definition = _definition(event, memory, may_read_lists=False)
+            answer = judge.result(event.tool, definition, event.result, event.arguments)
     elif event.moment == "end" and not event.continued:
         session = memory.session(key)
         answer = None if session is None else judge.end(event.message, session)
@@ -304,17 +306,6 @@ def hook_reply(
         return {}
     values = {"$event": event.name, "$text": answer.text, "$arguments": answer.arguments}
     return filled(dialect.output[answer.kind], values)
-
-
-def _after(
-    event: HookEvent, held: Mapping[str, object], key: tuple[str, str], memory: GuardrailMemory, judge: GuardrailJudge
-) -> HookAnswer | None:
-    # What a sub-agent calls is not in the transcript of its session either.
-    if held.get("agent_id") is None:
-        memory.calls(key, event.tool, event.arguments, event.result, failed=event.failed is True)
-    if not event.tool.startswith("mcp__") or event.failed:
-        return None
-    return judge.result(event.tool, _definition(event, memory, may_read_lists=False), event.result, event.arguments)
 
 
 def _definition(event: HookEvent, memory: GuardrailMemory, *, may_read_lists: bool) -> object:

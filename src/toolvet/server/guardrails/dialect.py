@@ -122,20 +122,18 @@ def _struct(title: str, encoded: bytes) -> type[msgspec.Struct]:
     optional: list[tuple[str, Any, Any]] = []
     for name, word in words.items():
         bare = name.removesuffix("?")
-        kind = (
-            _struct(f"{title}{bare.capitalize()}", msgspec.json.encode(word)) if is_object(word) else _type(f"{word}")
-        )
+        kind: Any
+        if is_object(word):
+            kind = _struct(f"{title}{bare.capitalize()}", msgspec.json.encode(word))
+        elif "|" in word:
+            kind = Literal[tuple(word.split("|"))]
+        else:
+            kind = _TYPES[word]
         if bare != name:
             optional.append((bare, kind | None if kind is not Any else Any, None))
         else:
             required.append((bare, kind))
     return msgspec.defstruct(title, [*required, *optional], frozen=True, kw_only=True, module=__name__)
-
-
-def _type(word: str) -> Any:
-    if "|" in word:
-        return Literal[tuple(word.split("|"))]
-    return _TYPES[word]
 
 
 def found_at(given: object, path: str) -> object:

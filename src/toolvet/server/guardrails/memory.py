@@ -134,8 +134,16 @@ class GuardrailMemory:
         """Note a call that a coding agent made, and what came back."""
         id_ = f"call_{next(self._numbers)}"
         use = {"type": "tool_use", "id": id_, "name": tool, "input": arguments}
-        text = _as_text(result)[-_MOST_TEXT:]
-        back = {"type": "tool_result", "tool_use_id": id_, "content": text, "is_error": failed}
+        if isinstance(result, str):
+            text = result
+        elif is_object(result) and isinstance(result.get("stdout"), str):
+            text = f"{result['stdout']}\n{result.get('stderr') or ''}"
+        else:
+            try:
+                text = msgspec.json.encode(result).decode("utf-8", "replace")
+            except (TypeError, msgspec.MsgspecError, ValueError, RecursionError):
+                text = ""
+        back = {"type": "tool_result", "tool_use_id": id_, "content": text[-_MOST_TEXT:], "is_error": failed}
         self._add(key, {"role": "assistant", "content": [use]}, {"role": "user", "content": [back]})
 
     def session(self, key: Key) -> AgentSession | None:
@@ -170,14 +178,3 @@ def by_name(tools: Sequence[object]) -> dict[str, object]:
         if name:
             found[name] = tool
     return found
-
-
-def _as_text(result: object) -> str:
-    if isinstance(result, str):
-        return result
-    if is_object(result) and isinstance(result.get("stdout"), str):
-        return f"{result['stdout']}\n{result.get('stderr') or ''}"
-    try:
-        return msgspec.json.encode(result).decode("utf-8", "replace")
-    except (TypeError, msgspec.MsgspecError, ValueError, RecursionError):
-        return ""

@@ -126,7 +126,15 @@ def review_signals(verdict: Reviewable) -> tuple[ReviewSignal, ...]:
         signal = members(each)
         type_, evidence = _text(signal, "type"), _text(signal, "evidence")
         label = _text(signal, "label")
-        start = _place(text, evidence, number(signal.get("position")))
+        position = number(signal.get("position"))
+        start: int | None = None
+        if evidence and position is not None and position >= 0 and text.startswith(evidence, int(position)):
+            start = int(position)
+        elif evidence:
+            # Secrets that were replaced in the text move what comes after them.
+            near = text.find(evidence, max(0, int(position or 0) - len(evidence)))
+            at = near if near >= 0 else text.find(evidence)
+            start = at if at >= 0 else None
         found.append(
             ReviewSignal(
                 key=f"{index}:{type_}",
@@ -159,17 +167,6 @@ def mark_evidence(text: str, signals: Sequence[ReviewSignal]) -> tuple[MarkedTex
         MarkedText(text[start:end], tuple(key for first, last, key in spans if first <= start and end <= last))
         for start, end in pairwise(cuts)
     )
-
-
-def _place(text: str, evidence: str, position: float | None) -> int | None:
-    """Return where the evidence is. Secrets that were replaced in the text move what comes after them."""
-    if not evidence:
-        return None
-    if position is not None and position >= 0 and text.startswith(evidence, int(position)):
-        return int(position)
-    near = text.find(evidence, max(0, int(position or 0) - len(evidence)))
-    start = near if near >= 0 else text.find(evidence)
-    return None if start < 0 else start
 
 
 def _text(signal: Mapping[str, object], name: str) -> str:

@@ -140,12 +140,16 @@ def measure_agreement(labels: Iterable[_Label]) -> Agreement:
     for said in shared.values():
         for first, second in combinations(sorted(said), 2):
             said_of.setdefault((first, second), []).append((said[first], said[second]))
-    pairs = tuple(_pair(first, second, said) for (first, second), said in sorted(said_of.items()))
+    pairs: list[PairAgreement] = []
+    for (first, second), both in sorted(said_of.items()):
+        agreed = sum(one == other for one, other in both) / len(both)
+        kappa = cohens_kappa(both)
+        pairs.append(PairAgreement(first=first, second=second, items=len(both), agreed=agreed, kappa=kappa))
     return Agreement(
         items=len(shared),
         agreed=_mean([(each.agreed, each.items) for each in pairs]),
         kappa=_mean([(each.kappa, each.items) for each in pairs if each.kappa is not None]),
-        pairs=pairs,
+        pairs=tuple(pairs),
         disputed=tuple(item for item, said in shared.items() if len(set(said.values())) > 1),
     )
 
@@ -175,11 +179,6 @@ def kappa_of_counts(counts: Mapping[tuple[str, str], int]) -> float | None:
     if by_chance == total * total:
         return None
     return (agreed * total - by_chance) / (total * total - by_chance)
-
-
-def _pair(first: str, second: str, said: list[tuple[str, str]]) -> PairAgreement:
-    agreed = sum(one == other for one, other in said) / len(said)
-    return PairAgreement(first=first, second=second, items=len(said), agreed=agreed, kappa=cohens_kappa(said))
 
 
 def _mean(values: list[tuple[float, int]]) -> float | None:

@@ -12,6 +12,7 @@ A rule wants the verdicts for which all that it says holds. Of several rules, th
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -49,28 +50,30 @@ class QueueRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def wants(self, verdict: Reviewable) -> bool:
         """Whether people should see this verdict."""
-        return (
-            self._fits(verdict)
-            and (self.signal is None or any(signal.type == self.signal for signal in verdict.signals))
-            and (self.share >= 1 or _draw(self.name, verdict.id) < self.share)
-            and (not self.disagreement or _disagrees(verdict))
-        )
-
-    def _fits(self, verdict: Reviewable) -> bool:
         for name in ("kind", "server", "tool", "model", "failed"):
             wanted = getattr(self, name)
             if wanted is not None and getattr(verdict, name) != wanted:
                 return False
         if self.escalated is not None and verdict.escalate != self.escalated:
             return False
-        if self.min_score is None and self.max_score is None:
-            return True
-        score = verdict.score
-        if score is None:
+        if self.min_score is not None or self.max_score is not None:
+            lowest = -math.inf if self.min_score is None else self.min_score
+            highest = math.inf if self.max_score is None else self.max_score
+            if verdict.score is None or not lowest <= verdict.score <= highest:
+                return False
+        if self.signal is not None and all(signal.type != self.signal for signal in verdict.signals):
             return False
-        return (self.min_score is None or score >= self.min_score) and (
-            self.max_score is None or score <= self.max_score
-        )
+        if self.share < 1:
+            # A number from 0 up to 1 that looks random, and is always the same for this verdict and rule.
+            drawn_by = f"{self.name}\0{verdict.id}".encode("utf-8", "replace")
+            drawn = int.from_bytes(hashlib.blake2b(drawn_by, digest_size=8).digest(), "big") / _SCALE
+            if drawn >= self.share:
+                return False
+        if not self.disagreement:
+            return True
+        # The learned model is asked only where no rule found anything of weight.
+        sources = [members(signal).get("source") for signal in elements(verdict.detail.get("signals"))]
+        return "model" in sources and not any(source in {"phrase", "shape", "custom"} for source in sources)
 
 
 class QueueWish(NamedTuple):
@@ -110,15 +113,3 @@ def kinds_of(rules: Sequence[QueueRule]) -> frozenset[str] | None:
     """Return the kinds of verdicts that the rules can want, None for all kinds."""
     kinds = {rule.kind for rule in rules if rule.share > 0}
     return None if None in kinds else frozenset(kind for kind in kinds if kind is not None)
-
-
-def _draw(rule: str, id_: str) -> float:
-    """Return a number from 0 up to 1 that looks random, and is always the same for this verdict and rule."""
-    digest = hashlib.blake2b(f"{rule}\0{id_}".encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") / _SCALE
-
-
-def _disagrees(verdict: Reviewable) -> bool:
-    """Whether the learned model alone found something. It is asked only where no rule found anything of weight."""
-    sources = [members(signal).get("source") for signal in elements(verdict.detail.get("signals"))]
-    return "model" in sources and not any(source in {"phrase", "shape", "custom"} for source in sources)

@@ -294,7 +294,10 @@ def send_scores(
             if not records:
                 break
             after = records[-1].seq
-            scores = _scores(store, records)
+            traces = sorted({record.trace for record in records if record.trace is not None})
+            with store.reading() as connection:
+                began = read_beginnings(connection, traces)
+            scores = [score_of(record, began.get(record.trace or "")) for record in records]
             state = _send(store, sender, scores, state, only_look=only_look)
             yield state
 
@@ -326,13 +329,6 @@ def _claimed(store: Store, place: str, *, only_look: bool) -> Generator[Callable
         if not only_look:
             with store.connect() as connection:
                 release(connection, place, owner)
-
-
-def _scores(store: Store, records: Sequence[VerdictRecord]) -> list[Score]:
-    traces = sorted({record.trace for record in records if record.trace is not None})
-    with store.reading() as connection:
-        began = read_beginnings(connection, traces)
-    return [score_of(record, began.get(record.trace or "")) for record in records]
 
 
 def _send(store: Store, sender: ScoreSender, scores: Sequence[Score], state: Sending, *, only_look: bool) -> Sending:

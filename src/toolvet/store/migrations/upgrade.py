@@ -1,6 +1,6 @@
 """Brings the tables of an earlier release up to date, in one transaction, and takes over what they hold."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -38,18 +38,11 @@ def upgrade(connection: Connection, revision: str, until: str = "head") -> None:
         environment.run_migrations()
     names = set(inspect(connection).get_table_names())
     for table, read in _OLD.items():
-        if table in names:
-            for rows in _batches(connection, table):
-                insert_records(connection, [read(row) for row in rows])
-            connection.execute(text(f"DROP TABLE {table}"))
-
-
-def _batches(connection: Connection, table: str) -> Iterator[list[Mapping[str, object]]]:
-    last = 0
-    query = text(f"SELECT rowid AS place, * FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT :most")  # noqa: S608 - our own words
-    while True:
-        rows = [dict(row) for row in connection.execute(query, {"last": last, "most": _BATCH}).mappings()]
-        if not rows:
-            return
-        last = cast("int", rows[-1]["place"])
-        yield [{name: value for name, value in row.items() if name != "place"} for row in rows]
+        if table not in names:
+            continue
+        query = text(f"SELECT rowid AS place, * FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT :most")  # noqa: S608 - our own words
+        last = 0
+        while rows := [dict(row) for row in connection.execute(query, {"last": last, "most": _BATCH}).mappings()]:
+            last = cast("int", rows[-1]["place"])
+            insert_records(connection, [read({name: row[name] for name in row if name != "place"}) for row in rows])
+        connection.execute(text(f"DROP TABLE {table}"))

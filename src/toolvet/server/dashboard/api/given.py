@@ -1,6 +1,5 @@
 """Verdicts that a caller made himself, in the spelling of the API, and their way into the store."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
@@ -103,9 +102,18 @@ AnyStored = StoreAnswer | StoreArguments | StoreResult | StoreCall | StoreEnvelo
 def stored_record(body: AnyStored) -> VerdictRecord:
     """Return the record of a body: judged now, or with the verdict that came with it. Raises ApiError."""
     if isinstance(body, StoreAnswer):
-        record = _record(body, _answer(body), text=body.text or None, question=body.question, calls=body.calls)
+        if body.verdict is None:
+            answer = verdict_of(
+                AnswerBody(text=body.text, calls=body.calls, question=body.question, finish_reason=body.finish_reason)
+            )
+            assert isinstance(answer, AnswerQuality)  # noqa: S101 - for the type checkers
+        else:
+            # The turn is the body's, whose id was checked.
+            answer = msgspec.structs.replace(body.verdict, trace_id=None)
+        record = _record(body, answer, text=body.text or None, question=body.question, calls=body.calls)
     elif isinstance(body, StoreEnvelope):
-        record = _record(body, _envelope(body), tool=body.tool)
+        findings = check_envelope(body.response) if body.verdict is None else body.verdict.findings
+        record = _record(body, findings, tool=body.tool)
     elif isinstance(body, StoreArguments):
         record = _arguments(body)
     else:
@@ -117,21 +125,6 @@ def _record(body: StoreBody, verdict: AnyVerdict, **context: Any) -> VerdictReco
     given = ("conversation", "server", "model", "variant", "at", "duration")
     same = {name: getattr(body, name) for name in given}
     return verdict_record(verdict, VerdictContext(trace=body.trace_id, **same, **context))
-
-
-def _answer(body: StoreAnswer) -> AnswerQuality:
-    if body.verdict is not None:
-        # The turn is the body's, whose id was checked.
-        return msgspec.structs.replace(body.verdict, trace_id=None)
-    found = verdict_of(
-        AnswerBody(text=body.text, calls=body.calls, question=body.question, finish_reason=body.finish_reason)
-    )
-    assert isinstance(found, AnswerQuality)  # noqa: S101 - for the type checkers
-    return found
-
-
-def _envelope(body: StoreEnvelope) -> Sequence[Finding]:
-    return check_envelope(body.response) if body.verdict is None else body.verdict.findings
 
 
 def _arguments(body: StoreArguments) -> VerdictRecord:

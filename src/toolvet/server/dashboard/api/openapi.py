@@ -81,7 +81,12 @@ def _operation(
     if each.has_body:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_type[each.takes]}}}
     elif each.takes is not Nothing:
-        parameters += _query_parameters(components[each.takes.__name__])
+        query = components[each.takes.__name__]
+        required = query.get("required", ())
+        parameters += [
+            {"name": name, "in": "query", "required": name in required, "schema": form}
+            for name, form in query["properties"].items()
+        ]
     if parameters:
         operation["parameters"] = parameters
     stores = (503,) if each.waits else ()
@@ -102,11 +107,3 @@ def _operation(
         },
     }
     return operation
-
-
-def _query_parameters(schema: Mapping[str, Any]) -> list[object]:
-    required = set(schema.get("required", ()))
-    return [
-        {"name": name, "in": "query", "required": name in required, "schema": form}
-        for name, form in schema["properties"].items()
-    ]

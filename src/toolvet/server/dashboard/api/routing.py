@@ -78,8 +78,20 @@ async def _answer(endpoint: Endpoint[Any], request: Request, site: ServerContext
     person = allowed(caller.person, endpoint.role)
     if endpoint.method != "GET":
         gate.check_form(caller, request.headers.get(FORM_HEADER, ""))
-    raw = await read_body(request, site.most_body, is_untyped=endpoint.is_untyped) if endpoint.has_body else b""
-    body = decode_body(raw, endpoint.takes) if endpoint.has_body else _query(request, endpoint.takes)
+    raw = b""
+    if endpoint.has_body:
+        raw = await read_body(request, site.most_body, is_untyped=endpoint.is_untyped)
+        body = decode_body(raw, endpoint.takes)
+    else:
+        query = request.query_params
+        twice = next((name for name in query if len(query.getlist(name)) > 1), None)
+        if twice is not None:
+            raise ApiError(422, validation_error(f"{twice} is given more than once", field=_named_field(twice)))
+        try:
+            # A query has only strings: numbers and booleans are read from them.
+            body = msgspec.convert(dict(query), endpoint.takes, strict=False)
+        except msgspec.ValidationError as error:
+            raise _wrong(error) from error
     variables = {name: f"{value}" for name, value in request.path_params.items()}
     asked = ApiRequest(body, variables, person, site, address_of(request), request.headers)
     is_long = len(raw) > _QUICK or (endpoint.is_long is not None and endpoint.is_long(body))
@@ -151,18 +163,6 @@ def decode_body(raw: bytes, kind: type[Any]) -> Any:
         raise refusal(400, "the body is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise refusal(400, f"the body is not JSON: {error}") from error
-
-
-def _query(request: Request, kind: type[Any]) -> Any:
-    given = request.query_params
-    twice = next((name for name in given if len(given.getlist(name)) > 1), None)
-    if twice is not None:
-        raise ApiError(422, validation_error(f"{twice} is given more than once", field=_named_field(twice)))
-    try:
-        # A query has only strings: numbers and booleans are read from them.
-        return msgspec.convert(dict(given), kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise _wrong(error) from error
 
 
 def convert(value: object, kind: type[K], *, below: str = "") -> K:

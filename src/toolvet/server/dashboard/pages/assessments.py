@@ -48,16 +48,19 @@ class AssessmentComparison:
 
 def report_findings(record: AssessmentRecord) -> Sequence[ReportFindingView]:
     """Return the findings of a report, the gravest first."""
-    found = [
-        ReportFindingView(
-            id=str(finding.get("id", "")),
-            severity=str(finding.get("severity", "")),
-            message=str(finding.get("message", "")),
-            tools=_subjects(finding),
-            remedy=str(finding.get("remedy") or ""),
+    found: list[ReportFindingView] = []
+    for finding in map(members, elements(record.detail.get("findings"))):
+        tools = [str(name) for name in elements(finding.get("tools"))]
+        one = finding.get("tool") or finding.get("item")
+        found.append(
+            ReportFindingView(
+                id=str(finding.get("id", "")),
+                severity=str(finding.get("severity", "")),
+                message=str(finding.get("message", "")),
+                tools=tools or ([str(one)] if one else []),
+                remedy=str(finding.get("remedy") or ""),
+            )
         )
-        for finding in map(members, elements(record.detail.get("findings")))
-    ]
     return _sorted(found)
 
 
@@ -83,12 +86,6 @@ def compare_assessments(a: AssessmentRecord, b: AssessmentRecord) -> AssessmentC
         kept=kept,
         tools=[tool for tool in tools if tool.a != tool.b],
     )
-
-
-def _subjects(finding: Mapping[str, object]) -> Sequence[str]:
-    names = [str(name) for name in elements(finding.get("tools"))]
-    one = finding.get("tool") or finding.get("item")
-    return names or ([str(one)] if one else [])
 
 
 def _by_subject(findings: Sequence[ReportFindingView]) -> Mapping[tuple[str, str, int], ReportFindingView]:

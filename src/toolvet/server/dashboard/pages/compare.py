@@ -102,7 +102,10 @@ def compare_answers(a: Sequence[AnswerCase], b: Sequence[AnswerCase]) -> Variant
     types = sorted({each for side in sides for cases in side for case in cases for each in case.signals})
     signals = [difference(type_, _has(type_), is_share=True) for type_ in types]
     signals.sort(key=lambda each: -abs(each.value))
-    changed = [_pair(left, right) for left, right in zip(*groups, strict=True)]
+    changed: list[QuestionPair] = []
+    for left, right in zip(*groups, strict=True):
+        change = fmean(case.score for case in right) - fmean(case.score for case in left)
+        changed.append(QuestionPair(left[-1].question, left[-1], right[-1], round(change, 4)))
     changed.sort(key=lambda each: -abs(each.change))
     return VariantComparison(
         a_count=len(a),
@@ -125,11 +128,6 @@ def _by_question(cases: Iterable[AnswerCase]) -> Mapping[str, list[AnswerCase]]:
     for case in cases:
         found.setdefault(" ".join(case.question.casefold().split()), []).append(case)
     return found
-
-
-def _pair(a: Sequence[AnswerCase], b: Sequence[AnswerCase]) -> QuestionPair:
-    change = fmean(case.score for case in b) - fmean(case.score for case in a)
-    return QuestionPair(a[-1].question, a[-1], b[-1], round(change, 4))
 
 
 def _mean_difference(label: str, a: Sequence[float], b: Sequence[float], *, is_paired: bool) -> Difference:
@@ -202,23 +200,24 @@ def _fill(context: RequestContext) -> Mapping[str, object]:
     a, b = (context.query.get(name) or None for name in ("a", "b"))
     comparison = None
     if a is not None and b is not None:
-        sides = [_cases(context, {by: name, "since": period.since, "until": period.until}) for name in (a, b)]
+        sides: list[list[AnswerCase]] = []
+        for name in (a, b):
+            chosen: dict[str, Any] = {by: name, "since": period.since, "until": period.until}
+            found = context.server.store.page(VerdictFilter(kind="answer", **chosen), limit=_MOST_ANSWERS).verdicts
+            sides.append(
+                [
+                    AnswerCase(
+                        id=verdict.id,
+                        question=str(verdict.detail.get("question") or ""),
+                        score=verdict.score or 0.0,
+                        is_escalated=verdict.escalate,
+                        signals=frozenset(signal.type for signal in verdict.signals),
+                    )
+                    for verdict in found
+                ]
+            )
         comparison = compare_answers(*sides)
     return {"by": by, "period": period, "choices": choices, "a": a, "b": b, "comparison": comparison}
-
-
-def _cases(context: RequestContext, members: Mapping[str, Any]) -> Sequence[AnswerCase]:
-    found = context.server.store.page(VerdictFilter(kind="answer", **members), limit=_MOST_ANSWERS).verdicts
-    return [
-        AnswerCase(
-            id=verdict.id,
-            question=str(verdict.detail.get("question") or ""),
-            score=verdict.score or 0.0,
-            is_escalated=verdict.escalate,
-            signals=frozenset(signal.type for signal in verdict.signals),
-        )
-        for verdict in found
-    ]
 
 
 PAGES = (Page("/compare", "A/B comparison", "compare.html.jinja", _fill, menu=(7, "Compare")),)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from functools import partial
 
 from toolvet.core.envelope import not_found_error
 from toolvet.server.dashboard.page import Page, RequestContext
@@ -14,14 +15,6 @@ from toolvet.store.reading import read_assessment_heads
 
 _MOST = 500
 _MOST_FAILURES = 10
-
-
-def _fill_servers(context: RequestContext) -> Mapping[str, object]:
-    return _list(context, "server")
-
-
-def _fill_tools(context: RequestContext) -> Mapping[str, object]:
-    return _list(context, "tool")
 
 
 def _list(context: RequestContext, what: str) -> Mapping[str, object]:
@@ -78,8 +71,8 @@ def _fill_tool(context: RequestContext) -> Mapping[str, object]:
 
 
 PAGES = (
-    Page("/servers", "Servers", "groups.html.jinja", _fill_servers, menu=(5, "Servers")),
-    Page("/tools", "Tools", "groups.html.jinja", _fill_tools, menu=(4, "Tools")),
+    Page("/servers", "Servers", "groups.html.jinja", partial(_list, what="server"), menu=(5, "Servers")),
+    Page("/tools", "Tools", "groups.html.jinja", partial(_list, what="tool"), menu=(4, "Tools")),
     Page("/server/{server}", "Server", "group.html.jinja", _fill_server, section="/servers"),
     Page("/tool/{server}/{tool}", "Tool", "group.html.jinja", _fill_tool, section="/tools"),
 )

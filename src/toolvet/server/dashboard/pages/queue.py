@@ -20,7 +20,7 @@ from toolvet.server.reviewing import hand_in, verdict_words
 from toolvet.store import VerdictRecord
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter
-from toolvet.store.queue_records import LabelChange, QueueItem
+from toolvet.store.queue_records import QueueItem
 
 _SHOWN: Final = 50
 _MOST_TEXT: Final = 200
@@ -47,21 +47,22 @@ def _fill_list(context: RequestContext) -> Mapping[str, object]:
         reviewer=name if state == "mine" else None,
     )
     items = queue.items(wanted, limit=_SHOWN, reader=name)
+    rows: list[tuple[QueueItem, str, str]] = []
+    for item in items:
+        verdict = item.verdict
+        if verdict is None:
+            rows.append((item, "", ""))
+            continue
+        text = verdict.text or verdict.reason or verdict.tool or ""
+        rows.append((item, verdict_words(verdict), shorten(one_line(text), _MOST_TEXT)))
     return {
         "state": state if state in {"open", "done", "mine"} else "all",
-        "rows": [(item, *_shown(item)) for item in items],
+        "rows": rows,
         "total": queue.count(wanted),
         "progress": queue.progress(),
         "agreement": measure_agreement(queue.labels(at_least=2)),
         "notice": "You have seen everything that is in the queue for you." if "done" in context.query else "",
     }
-
-
-def _shown(item: QueueItem) -> tuple[str, str]:
-    if item.verdict is None:
-        return "", ""
-    text = item.verdict.text or item.verdict.reason or item.verdict.tool or ""
-    return verdict_words(item.verdict), shorten(one_line(text), _MOST_TEXT)
 
 
 def _start(context: RequestContext) -> str:
@@ -85,6 +86,10 @@ def _fill_item(context: RequestContext) -> Mapping[str, object]:
     signals = review_signals(verdict)
     own = next((label for label in item.labels if label.reviewer == name), None)
     words = vocabulary(verdict.kind)
+    question = verdict.detail.get("question")
+    # What others did with the item would say what they think.
+    sees_all = own is not None or item.state == "done"
+    changes = queue.history(item.id, reviewer=None if sees_all else name, limit=_SHOWN)
     return {
         "item": item,
         "verdict": verdict,
@@ -96,10 +101,10 @@ def _fill_item(context: RequestContext) -> Mapping[str, object]:
         "signals": signals,
         "numbers": {signal.key: index for index, signal in enumerate(signals, start=1)},
         "parts": mark_evidence(verdict.text or "", signals),
-        "asked": _asked(verdict),
+        "asked": question if isinstance(question, str) else None,
         "calls": _calls(queue, verdict),
         "own": own,
-        "changes": _changes(queue, item, name, sees_all=own is not None or item.state == "done"),
+        "changes": [(_time(change.at), change) for change in changes],
         "others": [label for label in item.labels if label.reviewer != name],
         "hidden": item.labelled - len(item.labels) if not item.labels else 0,
         "may_label": own is not None or name in item.leased_to or item.state == "open",
@@ -108,19 +113,8 @@ def _fill_item(context: RequestContext) -> Mapping[str, object]:
     }
 
 
-def _changes(queue: ReviewQueue, item: QueueItem, name: str, *, sees_all: bool) -> list[tuple[str, LabelChange]]:
-    """Return what was done with the item, the newest first; what others did would say what others think."""
-    found = queue.history(item.id, reviewer=None if sees_all else name, limit=_SHOWN)
-    return [(_time(change.at), change) for change in found]
-
-
 def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _asked(verdict: VerdictRecord) -> str | None:
-    question = verdict.detail.get("question")
-    return question if isinstance(question, str) else None
 
 
 def _calls(queue: ReviewQueue, verdict: VerdictRecord) -> list[QueueCall]:
@@ -129,20 +123,19 @@ def _calls(queue: ReviewQueue, verdict: VerdictRecord) -> list[QueueCall]:
     if not given and verdict.trace is not None:
         turn = queue.store.turn(verdict.trace, limit=_MOST_VERDICTS)
         given = [{"tool": call.tool, "failed": call.failed, **call.detail} for call in turn.calls]
-    return [
-        QueueCall(
-            tool=str(call.get("tool") or ""),
-            failed=bool(call.get("failed")),
-            arguments=_pretty(call.get("arguments")),
-            result=result_parts(call["result"]) if "result" in call else None,
+    calls: list[QueueCall] = []
+    for call in given[:_MOST_CALLS]:
+        value = call.get("arguments")
+        text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+        calls.append(
+            QueueCall(
+                tool=str(call.get("tool") or ""),
+                failed=bool(call.get("failed")),
+                arguments=shorten(text, _MOST_VALUE),
+                result=result_parts(call["result"]) if "result" in call else None,
+            )
         )
-        for call in given[:_MOST_CALLS]
-    ]
-
-
-def _pretty(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return shorten(text, _MOST_VALUE)
+    return calls
 
 
 def _item(context: RequestContext) -> QueueItem:

@@ -10,7 +10,7 @@ from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.entries import EntryView, entry_view, turn_entries
 from toolvet.server.dashboard.view.formats import read_segment
 from toolvet.server.failures import ApiError
-from toolvet.store import RecordedTurn, VerdictFilter, VerdictRecord
+from toolvet.store import VerdictFilter, VerdictRecord
 
 _MOST_VERDICTS: Final = 500
 
@@ -56,27 +56,25 @@ def _fill_conversation(context: RequestContext) -> Mapping[str, object]:
     turns: dict[str, list[VerdictRecord]] = {}
     for verdict in found:
         turns.setdefault(verdict.trace or verdict.id, []).append(verdict)
-    shown = [
-        _turn(store.turn(key, limit=_MOST_VERDICTS) if verdicts[0].trace else None, verdicts)
-        for key, verdicts in turns.items()
-    ]
+    shown: list[ConversationTurn] = []
+    for key, verdicts in turns.items():
+        trace = verdicts[0].trace
+        # The calls of a turn know nothing of its conversation: the proxy sees no more than their trace id.
+        every = store.turn(key, limit=_MOST_VERDICTS).verdicts if trace else verdicts
+        shown.append(
+            ConversationTurn(
+                trace=trace,
+                began=min(verdict.at for verdict in every),
+                calls=[verdict for verdict in every if verdict.kind != "answer"],
+                answers=[entry_view(verdict, with_calls=False) for verdict in every if verdict.kind == "answer"],
+            )
+        )
     return {
         "conversation": conversation,
         "turns": sorted(shown, key=lambda turn: turn.began),
         "is_cut": len(found) == _MOST_VERDICTS,
         "escalated": sum(verdict.escalate for verdict in found),
     }
-
-
-def _turn(turn: RecordedTurn | None, verdicts: Sequence[VerdictRecord]) -> ConversationTurn:
-    # The calls of a turn know nothing of its conversation: the proxy sees no more than their trace id.
-    every = verdicts if turn is None else turn.verdicts
-    return ConversationTurn(
-        trace=verdicts[0].trace,
-        began=min(verdict.at for verdict in every),
-        calls=[verdict for verdict in every if verdict.kind != "answer"],
-        answers=[entry_view(verdict, with_calls=False) for verdict in every if verdict.kind == "answer"],
-    )
 
 
 PAGES = (

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
@@ -57,8 +58,15 @@ def read_chosen(query: Mapping[str, str], now: float) -> ChosenFilter:
             _check(given, name, tuple(_YES_NO))
             members[name] = _YES_NO[given[name]]
     for name in _SCORES:
-        if name in given:
-            members[name] = _score(name, given[name])
+        if name not in given:
+            continue
+        try:
+            score = float(given[name])
+        except ValueError:
+            score = -1.0
+        if not 0 <= score <= 1:
+            raise ApiError(422, validation_error(f"{name} must be a number from 0 to 1", field=name))
+        members[name] = score
     period = None
     if given.keys() & {"period", "since", "until"} and given.get("period") != "all":
         period = read_period(given, now)
@@ -72,16 +80,6 @@ def read_chosen(query: Mapping[str, str], now: float) -> ChosenFilter:
 def _check(given: Mapping[str, str], name: str, values: Sequence[str]) -> None:
     if name in given and given[name] not in values:
         raise ApiError(422, validation_error(f"{name} must be one of {', '.join(values)}", field=name))
-
-
-def _score(name: str, written: str) -> float:
-    try:
-        value = float(written)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise ApiError(422, validation_error(f"{name} must be a number from 0 to 1", field=name))
-    return value
 
 
 _PER_PAGE: Final = 50
@@ -98,9 +96,12 @@ def _fill_list(context: RequestContext) -> Mapping[str, object]:
 def _fill_search(context: RequestContext) -> Mapping[str, object]:
     chosen = read_chosen(context.query, time.time())
     words = chosen.query.get("q", "")
-    if not words:
-        return {**_listed(context, chosen, "/search"), "words": "", "turn": None}
-    return {**_listed(context, chosen, "/search"), "words": words, "turn": _turn_of(context.server.store, words)}
+    # The path of the turn whose id is searched for, or begins with these words.
+    turn = None
+    if len(words) >= _SHORTEST_TRACE and " " not in words and words.isascii() and words.isprintable():
+        with suppress(UsageError):
+            turn = turn_path(context.server.store.turn(words, limit=1).trace)
+    return {**_listed(context, chosen, "/search"), "words": words, "turn": turn}
 
 
 def _listed(context: RequestContext, chosen: ChosenFilter, path: str) -> Mapping[str, object]:
@@ -189,16 +190,6 @@ def _number(context: RequestContext, name: str, usual: int, most: int = 2**62) -
     if not (given.isascii() and given.isdigit() and len(given) < 20 and 0 < int(given) <= most):
         raise ApiError(422, validation_error(f"{name} must be a whole number from 1 to {most}", field=name))
     return int(given)
-
-
-def _turn_of(store: Store, words: str) -> str | None:
-    """Return the path of the turn whose id is searched for, or begins with these words."""
-    if len(words) < _SHORTEST_TRACE or " " in words or not words.isascii() or not words.isprintable():
-        return None
-    try:
-        return turn_path(store.turn(words, limit=1).trace)
-    except UsageError:
-        return None
 
 
 def _fill_one(context: RequestContext) -> Mapping[str, object]:

@@ -14,6 +14,7 @@ from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, is_object, members, real
 from toolvet.core.visible import visible
 from toolvet.store import RecordedTurn, VerdictRecord
+from toolvet.store.signals import signal_level
 
 _GOOD: frozenset[str] = frozenset({*GOOD_OUTCOMES, "valid", "use"})
 
@@ -118,11 +119,21 @@ def entry_view(record: VerdictRecord, number: int = 1, *, with_calls: bool = Tru
     is_good = not record.failed and not record.escalate and (record.outcome in _GOOD or record.kind == "answer")
     if record.kind == "answer":
         return _answer(record, detail, number, is_good=is_good, with_calls=with_calls)
-    about_arguments = [
-        _issue(members(issue), number + place)
-        for place, issue in enumerate(elements(detail.get("issues")))
-        if members(issue)
-    ]
+    about_arguments: list[FindingView] = []
+    for place, issue in enumerate(map(members, elements(detail.get("issues")))):
+        if not issue:
+            continue
+        lines = (("sent", issue.get("received")), ("expected", issue.get("expected")), ("fix", issue.get("fix")))
+        about_arguments.append(
+            FindingView(
+                number=number + place,
+                type=str(issue.get("kind") or issue.get("keyword") or ""),
+                level="error",
+                words=str(issue.get("problem") or ""),
+                place=str(issue.get("field") or issue.get("pointer") or ""),
+                lines=[(name, f"{value}") for name, value in lines if value not in (None, "")],
+            )
+        )
     after = number + len(about_arguments)
     verdict = members(detail.get("verdict")) or detail
     about_result = () if about_arguments and record.kind == "arguments" else _of_result(record, verdict, after)
@@ -143,11 +154,29 @@ def _answer(
 ) -> EntryView:
     text, findings, spans = record.text or "", list[FindingView](), list[TextSpan]()
     for place, signal in enumerate(members(each) for each in elements(detail.get("signals"))):
-        evidence, level = str(signal.get("evidence") or ""), _level(signal.get("weight"))
-        findings.append(_signal(signal, number + place, level, evidence))
+        evidence, level = str(signal.get("evidence") or ""), signal_level(real(signal.get("weight")) or 0.0)
+        findings.append(
+            FindingView(
+                number=number + place,
+                type=str(signal.get("type") or ""),
+                level=level,
+                words=str(signal.get("label") or ""),
+                evidence=evidence,
+                certainty=real(signal.get("certainty")),
+                lines=[("instead of", str(signal["against"]))] if signal.get("against") else [],
+            )
+        )
         span = find_span(text, evidence, signal.get("position"), number + place, level)
         spans.extend([span] if span is not None else [])
-    calls = [_call(members(call)) for call in elements(detail.get("calls"))] if with_calls else []
+    calls = [
+        CallEntry(
+            tool=str(call.get("tool") or ""),
+            arguments=shown_json(call["arguments"]) if call.get("arguments") is not None else None,
+            result=result_parts(call["result"]) if "result" in call else (),
+            is_failed=call.get("failed") is True or members(call.get("result")).get("isError") is True,
+        )
+        for call in (map(members, elements(detail.get("calls"))) if with_calls else ())
+    ]
     return EntryView(
         record=record,
         is_good=is_good,
@@ -156,31 +185,6 @@ def _answer(
         findings=findings,
         calls=calls,
         facts=_facts({}, detail),
-    )
-
-
-def _signal(signal: Mapping[str, object], number: int, level: str, evidence: str) -> FindingView:
-    lines = [("instead of", str(signal["against"]))] if signal.get("against") else []
-    return FindingView(
-        number=number,
-        type=str(signal.get("type") or ""),
-        level=level,
-        words=str(signal.get("label") or ""),
-        evidence=evidence,
-        certainty=real(signal.get("certainty")),
-        lines=lines,
-    )
-
-
-def _issue(issue: Mapping[str, object], number: int) -> FindingView:
-    facts = [(name, issue.get(key)) for name, key in (("sent", "received"), ("expected", "expected"), ("fix", "fix"))]
-    return FindingView(
-        number=number,
-        type=str(issue.get("kind") or issue.get("keyword") or ""),
-        level="error",
-        words=str(issue.get("problem") or ""),
-        place=str(issue.get("field") or issue.get("pointer") or ""),
-        lines=[(name, f"{value}") for name, value in facts if value not in (None, "")],
     )
 
 
@@ -193,12 +197,8 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
     if not record.failed and not said:
         return ()
     # The keywords of the schema stand beside the arguments.
-    known = [
-        signal
-        for signal in record.signals
-        if signal.type
-        not in (frozenset(str(members(issue).get("keyword")) for issue in elements(record.detail.get("issues"))))
-    ]
+    keywords = {str(members(issue).get("keyword")) for issue in elements(record.detail.get("issues"))}
+    known = [signal for signal in record.signals if signal.type not in keywords]
     main = known[0] if known else None
     if main is None and not record.failed:
         return ()
@@ -212,15 +212,6 @@ def _of_result(record: VerdictRecord, verdict: Mapping[str, object], number: int
             lines=[("", each) for each in said],
         )
     ]
-
-
-def _call(call: Mapping[str, object]) -> CallEntry:
-    return CallEntry(
-        tool=str(call.get("tool") or ""),
-        arguments=shown_json(call["arguments"]) if call.get("arguments") is not None else None,
-        result=result_parts(call["result"]) if "result" in call else (),
-        is_failed=call.get("failed") is True or members(call.get("result")).get("isError") is True,
-    )
 
 
 def _facts(verdict: Mapping[str, object], detail: Mapping[str, object]) -> Sequence[tuple[str, str]]:
@@ -239,11 +230,6 @@ def _facts(verdict: Mapping[str, object], detail: Mapping[str, object]) -> Seque
     ]
     facts = [(name, f"{value}") for name, value in wanted if isinstance(value, str) and value]
     return [*facts, ("failed calls of the turn", ", ".join(failed))] if failed else facts
-
-
-def _level(weight: object) -> str:
-    value = real(weight) or 0.0
-    return "error" if value >= 0.7 else "warning" if value >= 0.3 else "info"
 
 
 _LONG_TEXT: Final = 1_200

@@ -15,7 +15,7 @@ from toolvet.server.dashboard.view.formats import number, percent, points, score
 from toolvet.server.dashboard.view.period import Period
 from toolvet.server.failures import ApiError
 from toolvet.store import Store
-from toolvet.store.overview import GroupFigures, TrendPoint, VerdictFigures, add_figures
+from toolvet.store.overview import GroupFigures, VerdictFigures, add_figures
 
 Unit: TypeAlias = Literal["count", "share", "score", "seconds"]
 _Figure: TypeAlias = Callable[[VerdictFigures], float | None]
@@ -148,18 +148,14 @@ def _read(
     """Return the figures of calls and of answers by the begin of their step."""
     wanted = period.figures(server=server, tool=tool)
     # Most stores have two kinds of the five.
-    kinds = [group.kind for group in store.groups(("kind",), wanted)]
-    by_kind = {
-        kind: _by_begin(store.trend(msgspec.structs.replace(wanted, kind=kind), seconds=period.step)) for kind in kinds
-    }
+    by_kind: dict[str, Mapping[float, VerdictFigures]] = {}
+    for group in store.groups(("kind",), wanted):
+        trend = store.trend(msgspec.structs.replace(wanted, kind=group.kind), seconds=period.step)
+        by_kind[group.kind] = {point.at: point.figures for point in trend}
     answers = by_kind.pop("answer", {})
     begins = {at for points in by_kind.values() for at in points}
     calls = {at: add_figures(points[at] for points in by_kind.values() if at in points) for at in begins}
     return calls, answers
-
-
-def _by_begin(points: Iterable[TrendPoint]) -> Mapping[float, VerdictFigures]:
-    return {point.at: point.figures for point in points}
 
 
 # Smaller changes are shown as none.
@@ -279,17 +275,13 @@ def slowest(groups: Iterable[GroupFigures]) -> Sequence[GroupFigures]:
     return sorted(found, key=lambda group: (-(group.figures.percentile(_SLOW) or 0), group.server, group.tool))
 
 
-def _worst_score(group: GroupFigures) -> float:
-    known = group.figures.average_score
-    return 2.0 if known is None else known
-
-
 SORTS: Final[Mapping[str, Callable[[GroupFigures], float]]] = {
     "calls": lambda group: -group.figures.verdicts,
     "failed": lambda group: -group.figures.failed,
     "failure_rate": lambda group: -group.figures.failure_rate,
     "slow": lambda group: -(group.figures.percentile(_SLOW) or 0),
-    "score": _worst_score,
+    # Those without a score come last.
+    "score": lambda group: 2.0 if group.figures.average_score is None else group.figures.average_score,
 }
 """How lists of tools and servers can be sorted, by the word in the URL."""
 

@@ -10,7 +10,7 @@ import msgspec
 
 from toolvet.core.checks import LABELS, Label
 from toolvet.errors import UsageError
-from toolvet.server.review.evidence import ReviewSignal, review_signals
+from toolvet.server.review.evidence import review_signals
 
 # The share of the texts that is held back: one of so many.
 _ONE_OF: Final = 4
@@ -105,11 +105,16 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
     value = _majority(label.value for label in labels if label.value in ("right", "wrong"))
     # Of a verdict that lets an answer pass, nothing follows for its signals: it may be right although they are, too.
     said_of_all = value if verdict.escalate else None
-    said = {signal.key: _said(signal, labels, said_of_all, only=len(signals) == 1) for signal in signals}
+    # Where people said nothing of a signal, what they said of the verdict holds for the only one.
+    otherwise = said_of_all if len(signals) == 1 or said_of_all == "right" else None
+    said: dict[str, str | None] = {}
     there: set[Label] = set()
     denied: set[Label] = set()
     for signal in signals:
-        label = _label_of(signal)
+        own = [word for each in labels if (word := each.signals.get(signal.key)) in ("right", "wrong")]
+        said[signal.key] = _majority(own) if own else otherwise
+        named: Label | None = next((each for each in LABELS if each == signal.label), None)
+        label = named or _OF_TYPE.get(signal.type)
         if label is not None and said[signal.key] is not None:
             (there if said[signal.key] == "right" else denied).add(label)
     if value == "right" and not verdict.escalate and not signals:
@@ -126,25 +131,10 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
     )
 
 
-def _said(signal: ReviewSignal, labels: Sequence[Labelled], value: str | None, *, only: bool) -> str | None:
-    """Return what people say of a signal; where they said it of the verdict alone, and it is the only one, that."""
-    own = [word for label in labels if (word := label.signals.get(signal.key)) in ("right", "wrong")]
-    if own:
-        return _majority(own)
-    return value if only or value == "right" else None
-
-
 def _majority(words: Iterable[str]) -> str | None:
     counts = Counter(words)
     right, wrong = counts["right"], counts["wrong"]
     return None if right == wrong else "right" if right > wrong else "wrong"
-
-
-def _label_of(signal: ReviewSignal) -> Label | None:
-    for label in LABELS:
-        if label == signal.label:
-            return label
-    return _OF_TYPE.get(signal.type)
 
 
 def split_held_back(rows: Sequence[LabelledVerdict]) -> tuple[list[LabelledVerdict], list[LabelledVerdict]]:

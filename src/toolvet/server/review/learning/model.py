@@ -4,7 +4,7 @@ It goes on from the model that is in use: the labels of one team are few, and sa
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -96,9 +96,24 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     """
     rated = [row for row in rows if row.is_rated]
     learned, held = split_held_back(rated)
-    usable: list[Label] = [label for label in LABELS if _is_enough(label, learned, held)]
+    usable: list[Label] = [
+        label
+        for label in LABELS
+        if sum(label in row.there for row in learned) >= FEWEST_LEARNED
+        and sum(label in row.not_there for row in learned) >= FEWEST_LEARNED
+        and sum(label in row.there for row in held) >= FEWEST_HELD_BACK
+        and sum(label in row.not_there for row in held) >= FEWEST_LEARNED
+    ]
     if not usable:
-        raise UsageError(_too_few(learned, held))
+        counts = ", ".join(
+            f"{label} {sum(label in row.there for row in (*learned, *held))} with and"
+            f" {sum(label in row.not_there for row in (*learned, *held))} without"
+            for label in LABELS
+        )
+        raise UsageError(
+            f"too few labels to learn from ({counts}): a label needs about {FEWEST_LEARNED * 4 // 3 + 1} different"
+            f" answers that have it and {FEWEST_LEARNED * 4} that do not"
+        )
     trained = train([*_texts(learned, usable), *_own_texts(usable)], _SETTINGS, base=base).model
     model, relearned, kept = _put_together(base, trained, usable)
     outcomes = _measure(base, model, held, relearned)
@@ -110,6 +125,15 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
         kept = tuple(words for words in kept if words.partition(":")[0] not in worse)
         kept += tuple(f"{label}: {words}" for label, words in worse.items())
         outcomes = _measure(base, model, held, relearned)
+    still_worse = next((words for each in outcomes if (words := _worse(each)) is not None), None)
+    refused = None
+    if not relearned:
+        refused = "no label could be learned well enough"
+    elif still_worse is not None:
+        refused = still_worse
+    elif not any(each.source == ALL and each.errors_after < each.errors_before for each in outcomes):
+        refused = "no better than the one before on the answers held back"
+    texts = "\0".join(f"{row.text}\1{','.join(sorted(row.there))}" for row in learned)
     return LearnedModel(
         model=model,
         relearned=relearned,
@@ -117,60 +141,52 @@ def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
         learned_from=len(learned),
         held_back=len(held),
         sources=_counts(rated),
-        digest=_digest(learned),
+        digest=hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest(),
         outcomes=tuple(outcomes),
-        refused=_refusal(relearned, outcomes),
+        refused=refused,
     )
 
 
 def _measure(
     base: Model, model: Model, held: Sequence[LabelledVerdict], relearned: Sequence[Label]
 ) -> list[LabelOutcome]:
+    before, after = _whole(base), _whole(model)
+    # The near misses of toolvet's own phrases, which a new model must not report.
+    misses = [
+        LabelledVerdict(text=each.text, source=OWN_SENTENCES, not_there=frozenset(LABELS) - each.unsure)
+        for each in _own_texts(relearned)
+        if not each.wrong
+    ]
     return [
         *_outcomes(_ALONE, held, lambda text: _labels_alone(text, base), lambda text: _labels_alone(text, model)),
-        *_outcomes(_WHOLE, held, _whole(base), _whole(model)),
-        *_own_sentences(base, model, relearned),
+        *_outcomes(_WHOLE, held, before, after),
+        *(
+            msgspec.structs.replace(each, source=OWN_SENTENCES)
+            for each in _outcomes(_WHOLE, misses, before, after)
+            if each.source == ALL
+        ),
     ]
-
-
-def _is_enough(label: Label, learned: Sequence[LabelledVerdict], held: Sequence[LabelledVerdict]) -> bool:
-    return (
-        sum(label in row.there for row in learned) >= FEWEST_LEARNED
-        and sum(label in row.not_there for row in learned) >= FEWEST_LEARNED
-        and sum(label in row.there for row in held) >= FEWEST_HELD_BACK
-        and sum(label in row.not_there for row in held) >= FEWEST_LEARNED
-    )
-
-
-def _too_few(learned: Sequence[LabelledVerdict], held: Sequence[LabelledVerdict]) -> str:
-    counts = ", ".join(
-        f"{label} {sum(label in row.there for row in (*learned, *held))} with and"
-        f" {sum(label in row.not_there for row in (*learned, *held))} without"
-        for label in LABELS
-    )
-    return (
-        f"too few labels to learn from ({counts}): a label needs about {FEWEST_LEARNED * 4 // 3 + 1} different answers"
-        f" that have it and {FEWEST_LEARNED * 4} that do not"
-    )
 
 
 def _texts(rows: Sequence[LabelledVerdict], usable: Sequence[Label]) -> list[LabelledText]:
     """Return the rows for the training of these labels, of two sources at least: one source is divided."""
     divided = len({row.source for row in rows}) < 2
-    every = frozenset(LABELS)
-    return [
-        LabelledText(
-            text=row.text,
-            source=f"{row.source} {_half(row)}" if divided else row.source,
-            wrong=row.there & set(usable),
-            unsure=every - ((row.there | row.not_there) & set(usable)),
+    every, learnable = frozenset(LABELS), frozenset(usable)
+    found: list[LabelledText] = []
+    for row in rows:
+        source = row.source
+        if divided:
+            half = 1 + hashlib.sha256((row.group or row.text).encode("utf-8", "replace")).digest()[1] % 2
+            source = f"{source} {half}"
+        found.append(
+            LabelledText(
+                text=row.text,
+                source=source,
+                wrong=row.there & learnable,
+                unsure=every - ((row.there | row.not_there) & learnable),
+            )
         )
-        for row in rows
-    ]
-
-
-def _half(row: LabelledVerdict) -> int:
-    return 1 + hashlib.sha256((row.group or row.text).encode("utf-8", "replace")).digest()[1] % 2
+    return found
 
 
 def _put_together(
@@ -220,69 +236,41 @@ def _outcomes(
     for label in LABELS:
         rated = [each for each in judged if label in each[0].there or label in each[0].not_there]
         for source in sources:
-            part = [each for each in rated if source in (ALL, each[0].source)]
-            if part:
-                found.append(_outcome(by, label, source, part))
+            having = [
+                (label in row.there, label in old, label in new)
+                for row, old, new in rated
+                if source in (ALL, row.source)
+            ]
+            if not having:
+                continue
+            found.append(
+                LabelOutcome(
+                    by=by,
+                    label=label,
+                    source=source,
+                    texts=len(having),
+                    positive=sum(there for there, _, _ in having),
+                    found_before=sum(there and old for there, old, _ in having),
+                    found_after=sum(there and new for there, _, new in having),
+                    alarms_before=sum(old and not there for there, old, _ in having),
+                    alarms_after=sum(new and not there for there, _, new in having),
+                )
+            )
     return found
-
-
-def _outcome(
-    by: str, label: Label, source: str, part: Sequence[tuple[LabelledVerdict, frozenset[str], frozenset[str]]]
-) -> LabelOutcome:
-    having = [(label in row.there, label in before, label in after) for row, before, after in part]
-    return LabelOutcome(
-        by=by,
-        label=label,
-        source=source,
-        texts=len(having),
-        positive=sum(there for there, _, _ in having),
-        found_before=sum(there and old for there, old, _ in having),
-        found_after=sum(there and new for there, _, new in having),
-        alarms_before=sum(old and not there for there, old, _ in having),
-        alarms_after=sum(new and not there for there, _, new in having),
-    )
 
 
 def _own_texts(labels: Sequence[Label]) -> Iterator[LabelledText]:
     """Yield the hits and misses of toolvet's phrases of these labels: what is learned must not make it forget them."""
     every = frozenset(LABELS)
     for known in read_phrases().values():
-        label = None if known.phrase.cue else _model_label(known.phrase.label, known.type.value)
-        if label is not None and label in labels:
+        names = (known.phrase.label, known.type.value)
+        label: Label | None = next((each for each in LABELS if each in names), None)
+        if label is not None and label in labels and not known.phrase.cue:
             wrong: frozenset[Label] = frozenset({label})
             for hit in known.phrase.hits:
                 yield LabelledText(text=hit, source=OWN_SENTENCES, wrong=wrong, unsure=every - wrong)
             for miss in known.phrase.misses:
                 yield LabelledText(text=miss, source=OWN_SENTENCES, unsure=every - wrong)
-
-
-def _own_sentences(base: Model, model: Model, labels: Sequence[Label]) -> list[LabelOutcome]:
-    """Return how both do on the near misses of toolvet's own phrases, which a new model must not report."""
-    rows = [
-        LabelledVerdict(text=each.text, source=OWN_SENTENCES, not_there=frozenset(LABELS) - each.unsure)
-        for each in _own_texts(labels)
-        if not each.wrong
-    ]
-    found = _outcomes(_WHOLE, rows, _whole(base), _whole(model))
-    return [msgspec.structs.replace(each, source=OWN_SENTENCES) for each in found if each.source == ALL]
-
-
-def _model_label(*names: str | None) -> Label | None:
-    for label in LABELS:
-        if label in names:
-            return label
-    return None
-
-
-def _refusal(relearned: Sequence[Label], outcomes: Iterable[LabelOutcome]) -> str | None:
-    """Return why the new model should not be installed."""
-    if not relearned:
-        return "no label could be learned well enough"
-    worse = next((words for each in outcomes if (words := _worse(each)) is not None), None)
-    if worse is not None:
-        return worse
-    better = any(each.source == ALL and each.errors_after < each.errors_before for each in outcomes)
-    return None if better else "no better than the one before on the answers held back"
 
 
 def _worse(each: LabelOutcome) -> str | None:
@@ -300,11 +288,6 @@ def _worse(each: LabelOutcome) -> str | None:
 def _counts(rows: Sequence[LabelledVerdict]) -> tuple[tuple[str, int], ...]:
     names = sorted({row.source for row in rows})
     return tuple((name, sum(row.source == name for row in rows)) for name in names)
-
-
-def _digest(rows: Sequence[LabelledVerdict]) -> str:
-    texts = "\0".join(f"{row.text}\1{','.join(sorted(row.there))}" for row in rows)
-    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def render_card(learned: LearnedModel, *, base: bytes, date: str) -> str:

@@ -88,15 +88,20 @@ def suggest_phrases(
         if len(new) < fewest:
             break
         covered |= new
+        false = sorted(others.get(run, ()))
+        near = list(false)
+        if len(run) > _SHORTEST:
+            parts = (run[1:], run[:-1])
+            rest = [place for place in sorted(without) if place not in near]
+            near += [place for place in rest if any(_has(words[place], part) for part in parts)]
         chosen.append(
-            _suggestion(
-                rows,
-                label,
-                run,
-                hits=sorted(hits[run]),
-                false=sorted(others.get(run, ())),
-                without=without,
-                words=words,
+            SuggestedPhrase(
+                words=" ".join(run),
+                label=label,
+                count=len(hits[run]),
+                misses_count=len(false),
+                hits=tuple(_sentence(rows[place].text, run) for place in sorted(hits[run])[:_MOST_SHOWN]),
+                misses=tuple(_sentence(rows[place].text, run) for place in near[:_MOST_SHOWN]),
             )
         )
     return chosen
@@ -141,32 +146,6 @@ def _places(
                 if _BREAK not in run and (only is None or run in only):
                     found.setdefault(run, set()).add(place)
     return found
-
-
-def _suggestion(
-    rows: Sequence[LabelledVerdict],
-    label: str,
-    run: tuple[str, ...],
-    *,
-    hits: Sequence[int],
-    false: Sequence[int],
-    without: Iterable[int],
-    words: Sequence[Sequence[str]],
-) -> SuggestedPhrase:
-    near = list(false)
-    if len(run) > _SHORTEST:
-        parts = (run[1:], run[:-1])
-        near += [
-            place for place in sorted(without) if place not in near and any(_has(words[place], part) for part in parts)
-        ]
-    return SuggestedPhrase(
-        words=" ".join(run),
-        label=label,
-        count=len(hits),
-        misses_count=len(false),
-        hits=tuple(_sentence(rows[place].text, run) for place in hits[:_MOST_SHOWN]),
-        misses=tuple(_sentence(rows[place].text, run) for place in near[:_MOST_SHOWN]),
-    )
 
 
 def _has(words: Sequence[str], run: tuple[str, ...]) -> bool:

@@ -47,7 +47,10 @@ class LangfuseSender:
         if not problems:
             return frozenset(score.id for score in scores)
         if not any("rejected" in problem for problem in problems):
-            raise _failure(problems)
+            words = shorten(one_line(problems[0]), _MOST_WORDS)
+            if any(mark in words for mark in ("401", "403", "Unauthorized", "Forbidden")):
+                raise AuthenticationError(f"{_TITLE} refuses the credentials: {words}")
+            raise UnreachableError(f"{_TITLE} did not take the scores: {words}")
         found: set[str] = set()
         for score in scores:
             alone = self._try([score])
@@ -60,24 +63,21 @@ class LangfuseSender:
     def _try(self, scores: Sequence[Score]) -> list[str]:
         with _collected_errors() as problems:
             for score in scores:
-                self._client.create_score(**_fields(score))
+                tied = {"session_id": score.conversation}
+                if score.trace is not None:
+                    tied = {"trace_id": trace_id_of(score.trace)}
+                self._client.create_score(
+                    **tied,
+                    score_id=score.id,
+                    name=score.evaluator,
+                    value=score.value,
+                    data_type="NUMERIC",
+                    comment=score.explanation or score.outcome or None,
+                    metadata=dict(score.metadata),
+                    timestamp=datetime.fromtimestamp(score.at, UTC),
+                )
             self._client.flush()
         return problems
-
-
-def _fields(score: Score) -> dict[str, Any]:
-    tied: dict[str, Any]
-    tied = {"session_id": score.conversation} if score.trace is None else {"trace_id": trace_id_of(score.trace)}
-    return {
-        **tied,
-        "score_id": score.id,
-        "name": score.evaluator,
-        "value": score.value,
-        "data_type": "NUMERIC",
-        "comment": score.explanation or score.outcome or None,
-        "metadata": dict(score.metadata),
-        "timestamp": datetime.fromtimestamp(score.at, UTC),
-    }
 
 
 class _Errors(logging.Handler):
@@ -103,13 +103,6 @@ def _collected_errors() -> Generator[list[str]]:
     finally:
         logger.removeHandler(handler)
         logger.propagate = spread
-
-
-def _failure(problems: Sequence[str]) -> Exception:
-    words = shorten(one_line(problems[0]), _MOST_WORDS)
-    if any(mark in words for mark in ("401", "403", "Unauthorized", "Forbidden")):
-        return AuthenticationError(f"{_TITLE} refuses the credentials: {words}")
-    return UnreachableError(f"{_TITLE} did not take the scores: {words}")
 
 
 @contextmanager

@@ -57,15 +57,22 @@ class OtelSender:
 
         What a collector says that it dropped (OTLP's partial success) counts as sent: it must not come again.
         """
-        from opentelemetry._logs import LogRecord, SeverityNumber  # noqa: PLC0415 - an extra
+        from opentelemetry import trace  # noqa: PLC0415 - an extra
+        from opentelemetry._logs import LogRecord, SeverityNumber  # noqa: PLC0415 - as above
+        from opentelemetry.context import Context  # noqa: PLC0415 - as above
 
         self._answers.clear()
         for score in scores:
+            context = Context()
+            if score.trace is not None:
+                # The span is not known; an id of zeros says so.
+                place = trace.SpanContext(int(trace_id_of(score.trace), 16), 0, is_remote=True)
+                context = trace.set_span_in_context(trace.NonRecordingSpan(place), context)
             logger = self._loggers.get_logger("toolvet", score.version or __version__)
             logger.emit(
                 LogRecord(
                     timestamp=int(score.at * 1e9),
-                    context=_context(score),
+                    context=context,
                     severity_number=SeverityNumber(_SEVERITIES[score.label]),
                     event_name=_EVENT,
                     attributes=_attributes(score),
@@ -117,17 +124,6 @@ class _Answers:
         return UnreachableError(f"{_TITLE}: the collector did not take the events: {words}")
 
 
-def _context(score: Score) -> Any:
-    from opentelemetry import trace  # noqa: PLC0415 - as above
-    from opentelemetry.context import Context  # noqa: PLC0415 - as above
-
-    if score.trace is None:
-        return Context()
-    # The span is not known; an id of zeros says so.
-    place = trace.SpanContext(int(trace_id_of(score.trace), 16), 0, is_remote=True)
-    return trace.set_span_in_context(trace.NonRecordingSpan(place), Context())
-
-
 def _attributes(score: Score) -> dict[str, Any]:
     known: dict[str, Any] = {
         "gen_ai.evaluation.name": score.evaluator,
@@ -174,7 +170,12 @@ def _open() -> Generator[ScoreSender]:
 
     own = {} if "OTEL_SERVICE_NAME" in os.environ else {"service.name": "toolvet"}
     loggers = LoggerProvider(resource=Resource.create({**own, "service.version": __version__}))
-    exporter = _Watched(session=_session(answers))
+    # A session of `requests` that shows its answers, unless the user has one of their own.
+    session = None
+    if not any(os.environ.get(name) for name in _OWN_SESSION):
+        session = sdk_module("requests", _TITLE, "otel").Session()
+        session.hooks["response"].append(answers.read)
+    exporter = _Watched(session=session)
     loggers.add_log_record_processor(BatchLogRecordProcessor(exporter))
     endpoint = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
     # What it logs is in the error that follows.
@@ -187,15 +188,6 @@ def _open() -> Generator[ScoreSender]:
         loggers.shutdown()
         logger.removeHandler(quiet)
         logger.propagate = spread
-
-
-def _session(answers: _Answers) -> Any:
-    """Return a session of `requests` that shows its answers; None where the user has one of their own."""
-    if any(os.environ.get(name) for name in _OWN_SESSION):
-        return None
-    session = sdk_module("requests", _TITLE, "otel").Session()
-    session.hooks["response"].append(answers.read)
-    return session
 
 
 DESTINATION: Final = Destination(_TITLE, _open, "nothing")

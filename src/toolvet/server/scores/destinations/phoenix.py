@@ -93,20 +93,18 @@ def _span_of(score: Score, spans: Mapping[str, list[Mapping[str, Any]]]) -> str 
     known = spans.get(trace_id_of(score.trace or ""), [])
     if not known:
         return None
-    tools = [span for span in known if score.tool is not None and _is_of_tool(span, score.tool)]
+    tools: list[Mapping[str, Any]] = []
+    for span in known:
+        attributes: Mapping[str, Any] = span.get("attributes") or {}
+        names = [*map(attributes.get, _TOOL_NAMES), str(span.get("name", "")).split(" ")[-1]]
+        if score.tool is not None and score.tool in names:
+            tools.append(span)
     if tools:
         best = min(tools, key=lambda span: (abs(_seconds(span) - score.at), str(span["context"]["span_id"])))
     else:
         # Roots first, then the earliest.
         best = min(known, key=lambda span: (bool(span.get("parent_id")), _seconds(span)))
     return str(best["context"]["span_id"])
-
-
-def _is_of_tool(span: Mapping[str, Any], tool: str) -> bool:
-    attributes: Mapping[str, Any] = span.get("attributes") or {}
-    if any(attributes.get(name) == tool for name in _TOOL_NAMES):
-        return True
-    return str(span.get("name", "")).split(" ")[-1] == tool
 
 
 def _seconds(span: Mapping[str, Any]) -> float:

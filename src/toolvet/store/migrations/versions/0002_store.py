@@ -30,17 +30,6 @@ def upgrade() -> None:
     for table in _OLD:
         if table in present:
             op.rename_table(table, f"old_{table}")
-    _make_tables()
-    op.execute(_WORDS[connection.dialect.name])
-
-
-def _make_tables() -> None:
-    _make_others()
-    _make_sums()
-    _make_verdicts()
-
-
-def _make_others() -> None:
     op.create_table(
         "assessments",
         sa.Column("seq", _SEQUENCE, autoincrement=True, nullable=False),
@@ -71,6 +60,9 @@ def _make_others() -> None:
         sa.UniqueConstraint("id", name="events_id_key"),
     )
     op.create_index("events_by_time", "events", ["at"], unique=False)
+    _make_sums()
+    _make_verdicts()
+    op.execute(_WORDS[connection.dialect.name])
 
 
 def _make_sums() -> None:
@@ -165,10 +157,6 @@ def _make_verdicts() -> None:
         sqlite_where=sa.text("trace IS NOT NULL"),
         postgresql_where=sa.text("trace IS NOT NULL"),
     )
-    _make_signals()
-
-
-def _make_signals() -> None:
     op.create_table(
         "signals",
         sa.Column("verdict", _SEQUENCE, nullable=False),

@@ -37,19 +37,17 @@ class BatchReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _batch(asked: ApiRequest[BatchBody]) -> object:
-    results = [_one(check) for check in asked.body.checks]
+    results: list[dict[str, object]] = []
+    for check in asked.body.checks:
+        kind = check.get("kind")
+        try:
+            kind = convert({"kind": kind}, _Kinded).kind
+            body = convert({name: value for name, value in check.items() if name != "kind"}, BODIES[kind])
+            results.append({"kind": kind, "verdict": judge(body)})
+        except ApiError as error:
+            known = {"kind": kind} if isinstance(kind, str) else {}
+            results.append({**known, "error": error.envelope.to_dict()})
     return {"results": results, "errors": sum("error" in each for each in results)}
-
-
-def _one(check: dict[str, Any]) -> dict[str, object]:
-    kind = check.get("kind")
-    try:
-        kind = convert({"kind": kind}, _Kinded).kind
-        body = convert({name: value for name, value in check.items() if name != "kind"}, BODIES[kind])
-        return {"kind": kind, "verdict": judge(body)}
-    except ApiError as error:
-        known = {"kind": kind} if isinstance(kind, str) else {}
-        return {**known, "error": error.envelope.to_dict()}
 
 
 class _Kinded(ApiBody, frozen=True, kw_only=True):

@@ -1,18 +1,17 @@
 """`POST /v1/check/…`: the checks of the library, with the library's parameters as members of the body."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from toolvet.server.dashboard.api.bodies import (
     AnswerBody,
     ArgumentsBody,
-    CheckBody,
     ConversationBody,
     EnvelopeBody,
     ResultBody,
     judge,
 )
-from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
+from toolvet.server.dashboard.api.endpoint import Endpoint
 from toolvet.server.dashboard.api.replies import (
     AnswerReply,
     ArgumentsReply,
@@ -21,15 +20,17 @@ from toolvet.server.dashboard.api.replies import (
     ResultReply,
 )
 
-B = TypeVar("B", bound=CheckBody)
-
 
 def _check(kind: str, summary: str, body: type[Any], reply: type[Any]) -> Endpoint[Any]:
-    return Endpoint("POST", f"/v1/check/{kind}", summary, body, _answer, reply=reply, is_long=_LONG.get(kind))
-
-
-def _answer(asked: ApiRequest[CheckBody]) -> object:
-    return judge(asked.body)
+    return Endpoint(
+        "POST",
+        f"/v1/check/{kind}",
+        summary,
+        body,
+        lambda asked: judge(asked.body),
+        reply=reply,
+        is_long=_LONG.get(kind),
+    )
 
 
 # Phrases of the caller's own, and the first use of a pack, take a tenth of a second to compile.

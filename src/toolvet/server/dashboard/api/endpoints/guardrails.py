@@ -37,10 +37,6 @@ def _declare(asked: ApiRequest[DeclareTools]) -> object:
     return {"server": asked.body.server, "tools": known, "unreadable": len(asked.body.tools) - known}
 
 
-def _declared(asked: ApiRequest[Nothing]) -> object:
-    return {"servers": asked.site.kept(GuardrailState).memory.declared()}
-
-
 def _endpoint(product: Product, path: str) -> Endpoint[Any]:
     dialect = guardrail_dialect(product)
 
@@ -77,7 +73,13 @@ def _endpoint(product: Product, path: str) -> Endpoint[Any]:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/v1/guardrails/tools", "List the tools that were declared.", Nothing, _declared),
+    Endpoint(
+        "GET",
+        "/v1/guardrails/tools",
+        "List the tools that were declared.",
+        Nothing,
+        lambda asked: {"servers": asked.site.kept(GuardrailState).memory.declared()},
+    ),
     Endpoint(
         "PUT",
         "/v1/guardrails/tools",

@@ -1,5 +1,6 @@
 """What happened: turns, sums, trends, events."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
@@ -68,10 +69,6 @@ def _figures(query: FigureQuery) -> FigureFilter:
     return FigureFilter(**{name: getattr(query, name) for name in FigureFilter.__struct_fields__})
 
 
-def _turns(asked: ApiRequest[LimitQuery]) -> TurnList:
-    return TurnList(turns=[show_turn(turn) for turn in asked.site.store.latest_turns(asked.body.limit)])
-
-
 def _turn(asked: ApiRequest[Nothing]) -> StoredTurn:
     trace = asked.path["trace"]
     if trace.isascii() and trace.isprintable():
@@ -83,35 +80,56 @@ def _turn(asked: ApiRequest[Nothing]) -> StoredTurn:
     raise ApiError(404, not_found_error("Turn", trace))
 
 
-def _overview(asked: ApiRequest[OverviewQuery]) -> ShownOverview:
-    return show_overview(asked.site.store.overview(_figures(asked.body), most=asked.body.most))
-
-
 def _groups(asked: ApiRequest[GroupQuery]) -> GroupList:
     by = cast("list[GroupKey]", list(dict.fromkeys(asked.body.by.split(","))))
     found = asked.site.store.groups(by, _figures(asked.body), most=asked.body.most)
     return GroupList(groups=[show_group(group) for group in found])
 
 
-def _trend(asked: ApiRequest[TrendQuery]) -> ShownTrend:
-    query = asked.body
-    points = asked.site.store.trend(_figures(query), seconds=query.seconds)
-    return ShownTrend(points=[show_point(point) for point in points])
-
-
-def _events(asked: ApiRequest[LimitQuery]) -> EventList:
-    return EventList(events=[show_event(event) for event in asked.site.store.events(asked.body.limit)])
-
-
-def _get(path: str, summary: str, takes: type[Any], run: Any, reply: type[Any], *failures: int) -> Endpoint[Any]:
+def _get(
+    path: str,
+    summary: str,
+    takes: type[Any],
+    run: Callable[[ApiRequest[Any]], object],
+    reply: type[Any],
+    *failures: int,
+) -> Endpoint[Any]:
     return Endpoint("GET", path, summary, takes, run, reply=reply, failures=failures, waits=True)
 
 
 ENDPOINTS = (
-    _get("/v1/turns", "List the turns that something was added to last.", LimitQuery, _turns, TurnList),
+    _get(
+        "/v1/turns",
+        "List the turns that something was added to last.",
+        LimitQuery,
+        lambda asked: TurnList(turns=[show_turn(turn) for turn in asked.site.store.latest_turns(asked.body.limit)]),
+        TurnList,
+    ),
     _get("/v1/turns/{trace}", "Read one turn, by its id or its beginning.", Nothing, _turn, StoredTurn, 404),
-    _get("/v1/overview", "Sums: in all, by kind, by tool, by issue.", OverviewQuery, _overview, ShownOverview),
+    _get(
+        "/v1/overview",
+        "Sums: in all, by kind, by tool, by issue.",
+        OverviewQuery,
+        lambda asked: show_overview(asked.site.store.overview(_figures(asked.body), most=asked.body.most)),
+        ShownOverview,
+    ),
     _get("/v1/groups", "Sums for each server, tool, model, variant or kind.", GroupQuery, _groups, GroupList),
-    _get("/v1/trend", "Sums over time.", TrendQuery, _trend, ShownTrend),
-    _get("/v1/events", "List the latest other events.", LimitQuery, _events, EventList),
+    _get(
+        "/v1/trend",
+        "Sums over time.",
+        TrendQuery,
+        lambda asked: ShownTrend(
+            points=[
+                show_point(point) for point in asked.site.store.trend(_figures(asked.body), seconds=asked.body.seconds)
+            ]
+        ),
+        ShownTrend,
+    ),
+    _get(
+        "/v1/events",
+        "List the latest other events.",
+        LimitQuery,
+        lambda asked: EventList(events=[show_event(event) for event in asked.site.store.events(asked.body.limit)]),
+        EventList,
+    ),
 )

@@ -100,11 +100,6 @@ def _add(asked: ApiRequest[ItemBody]) -> object:
     return item_document(asked.site.queue.item(item.id, asked.person.name))
 
 
-def _next(asked: ApiRequest[Nothing]) -> object:
-    item = asked.site.queue.next(asked.person.name)
-    return {"item": None if item is None else item_document(item)}
-
-
 def _show(asked: ApiRequest[Nothing]) -> object:
     item = _item(asked)
     kind = "answer" if item.verdict is None else item.verdict.kind
@@ -154,10 +149,6 @@ def _lease(asked: ApiRequest[Nothing]) -> object:
         raise ApiError(409, error_response(f"{error}")) from error
 
 
-def _release(asked: ApiRequest[Nothing]) -> object:
-    return {"released": asked.site.queue.release(_item(asked).id, asked.person.name, address=asked.address)}
-
-
 def _skip(asked: ApiRequest[Nothing]) -> object:
     asked.site.queue.skip(_item(asked).id, asked.person.name, address=asked.address)
     return {"skipped": True}
@@ -166,15 +157,6 @@ def _skip(asked: ApiRequest[Nothing]) -> object:
 def _second(asked: ApiRequest[Nothing]) -> object:
     asked.site.queue.want_another(_item(asked).id, who=asked.person.name, address=asked.address)
     return item_document(_item(asked))
-
-
-def _undo(asked: ApiRequest[Nothing]) -> object:
-    item = asked.site.queue.undo(asked.person.name, address=asked.address)
-    return {"item": None if item is None else item_document(item)}
-
-
-def _agreement(asked: ApiRequest[Nothing]) -> object:
-    return measure_agreement(asked.site.queue.labels(at_least=2))
 
 
 def _labels(asked: ApiRequest[LabelsQuery]) -> object:
@@ -186,6 +168,10 @@ def _labels(asked: ApiRequest[LabelsQuery]) -> object:
         "labels": [export_document(label, asked.site.store.verdict(label.item)) for label in labels],
         "next": None if last == body.after else last,
     }
+
+
+def _given(item: QueueItem | None) -> object:
+    return {"item": None if item is None else item_document(item)}
 
 
 def _item(asked: ApiRequest[Any]) -> QueueItem:
@@ -211,9 +197,24 @@ def _endpoint(
 ENDPOINTS = (
     _endpoint("GET", "", "List the review queue, what comes first on top.", _list, takes=QueueQuery),
     _endpoint("POST", "", "Put a verdict into the queue.", _add, takes=ItemBody, failures=(404,)),
-    _endpoint("POST", "/next", "Lease the next item; the same one until it is labelled, skipped or released.", _next),
-    _endpoint("POST", "/undo", "Take your last label or skip back.", _undo),
-    _endpoint("GET", "/agreement", "Say how far reviewers agree: in percent, and Cohen's kappa.", _agreement),
+    _endpoint(
+        "POST",
+        "/next",
+        "Lease the next item; the same one until it is labelled, skipped or released.",
+        lambda asked: _given(asked.site.queue.next(asked.person.name)),
+    ),
+    _endpoint(
+        "POST",
+        "/undo",
+        "Take your last label or skip back.",
+        lambda asked: _given(asked.site.queue.undo(asked.person.name, address=asked.address)),
+    ),
+    _endpoint(
+        "GET",
+        "/agreement",
+        "Say how far reviewers agree: in percent, and Cohen's kappa.",
+        lambda asked: measure_agreement(asked.site.queue.labels(at_least=2)),
+    ),
     _endpoint(
         "GET",
         "/labels",
@@ -234,7 +235,13 @@ ENDPOINTS = (
         failures=(404, 409),
     ),
     _endpoint("POST", "/{id}/lease", "Lease this item.", _lease, failures=(404, 409)),
-    _endpoint("POST", "/{id}/release", "Give a lease back.", _release, failures=(404,)),
+    _endpoint(
+        "POST",
+        "/{id}/release",
+        "Give a lease back.",
+        lambda asked: {"released": asked.site.queue.release(_item(asked).id, asked.person.name, address=asked.address)},
+        failures=(404,),
+    ),
     _endpoint("POST", "/{id}/skip", "Leave an item to others.", _skip, failures=(404,)),
     _endpoint("POST", "/{id}/second-opinion", "Ask one more reviewer.", _second, failures=(404,)),
 )

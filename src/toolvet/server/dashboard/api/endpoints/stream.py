@@ -71,10 +71,6 @@ def _finish(asked: ApiRequest[FinishBody]) -> object:
     return judge(AnswerBody(text=stream.text, **given, **stream.options))
 
 
-def _close(asked: ApiRequest[Nothing]) -> None:
-    _found(asked, asked.site.kept(OpenStreams).close(asked.path["id"], asked.person.name))
-
-
 ENDPOINTS = (
     Endpoint(
         "POST",
@@ -109,7 +105,7 @@ ENDPOINTS = (
         "/v1/check/stream/{id}",
         "Forget an answer that was not finished.",
         Nothing,
-        _close,
+        lambda asked: _found(asked, asked.site.kept(OpenStreams).close(asked.path["id"], asked.person.name)),
         status=204,
         failures=(404,),
     ),
