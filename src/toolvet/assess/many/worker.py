@@ -38,7 +38,17 @@ def main() -> int:
     _limit_files(limits)
     adopt_orphans()
     threading.Thread(target=_end_with_stdin, daemon=True).start()
-    answers.write(msgspec.json.encode(_answer(job)))
+    try:
+        report = asyncio.run(_assessed(job))
+    except asyncio.CancelledError:
+        answer = WorkerAnswer(ending="interrupted", problem="interrupted")
+    except ToolvetError as error:
+        ending: Ending = next((ending for kind, ending in _ENDINGS.items() if isinstance(error, kind)), "unusable")
+        answer = WorkerAnswer(ending=ending, problem=str(error), exit_code=error.exit_code)
+    else:
+        document = FORMAT.render((report,), {}).encode()
+        answer = WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
+    answers.write(msgspec.json.encode(answer))
     answers.close()
     return 0
 
@@ -48,24 +58,6 @@ def _end_with_stdin() -> None:
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _answer(job: AssessmentJob) -> WorkerAnswer:
-    try:
-        report = asyncio.run(_assessed(job))
-    except asyncio.CancelledError:
-        return WorkerAnswer(ending="interrupted", problem="interrupted")
-    except ToolvetError as error:
-        return WorkerAnswer(ending=_ending_of(error), problem=str(error), exit_code=error.exit_code)
-    document = FORMAT.render((report,), {}).encode()
-    return WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
-
-
-def _ending_of(error: ToolvetError) -> Ending:
-    for kind, ending in _ENDINGS.items():
-        if isinstance(error, kind):
-            return ending
-    return "unusable"
 
 
 async def _assessed(job: AssessmentJob) -> Report:
