@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -394,7 +394,7 @@ class Concealer:
         return self._pattern.sub(lambda found: self._words[found[0]], text)
 
     @contextmanager
-    def errors(self, explain: Callable[[str], str]) -> Iterator[None]:
+    def errors(self, explain: Callable[[str], str]) -> Generator[None]:
         """Remove the words from a ToolvetError that the block raises; `explain` adds to an UnreachableError."""
         try:
             yield

@@ -11,8 +11,6 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Mapping
-from typing import Final
 
 import msgspec
 
@@ -23,19 +21,22 @@ from toolvet.assess.report.renderers.json import FORMAT
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
 from toolvet.mcp.transport import adopt_orphans
 
-_ENDINGS: Final[Mapping[type[ToolvetError], Ending]] = {
-    UnreachableError: "unreachable",
-    AuthenticationError: "unauthorized",
-}
-
 
 def main() -> int:
     """Assess one server."""
     # Nothing but the answer may stand on stdout, whatever a library prints.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    job, limits = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
-    _limit_files(limits)
+    sent: tuple[AssessmentJob, AssessmentLimits] = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
+    job, limits = sent
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows does not have it.
+
+        # Bounds the files that the server writes; what it starts inherits it. No core dumps.
+        for which, wanted in ((resource.RLIMIT_FSIZE, limits.output_mib << 20), (resource.RLIMIT_CORE, 0)):
+            _, hard = resource.getrlimit(which)
+            allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(which, (allowed, allowed))
     adopt_orphans()
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
@@ -43,7 +44,11 @@ def main() -> int:
     except asyncio.CancelledError:
         answer = WorkerAnswer(ending="interrupted", problem="interrupted")
     except ToolvetError as error:
-        ending: Ending = next((ending for kind, ending in _ENDINGS.items() if isinstance(error, kind)), "unusable")
+        ending: Ending = "unusable"
+        if isinstance(error, UnreachableError):
+            ending = "unreachable"
+        elif isinstance(error, AuthenticationError):
+            ending = "unauthorized"
         answer = WorkerAnswer(ending=ending, problem=str(error), exit_code=error.exit_code)
     else:
         document = FORMAT.render((report,), {}).encode()
@@ -65,18 +70,6 @@ async def _assessed(job: AssessmentJob) -> Report:
     if sys.platform != "win32" and task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await assess(job.target, job.options)
-
-
-def _limit_files(limits: AssessmentLimits) -> None:
-    """Bound the files that the server writes; what it starts inherits it. No core dumps."""
-    if sys.platform == "win32":
-        return
-    import resource  # noqa: PLC0415 - Windows does not have it.
-
-    for which, wanted in ((resource.RLIMIT_FSIZE, limits.output_mib << 20), (resource.RLIMIT_CORE, 0)):
-        _, hard = resource.getrlimit(which)
-        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(which, (allowed, allowed))
 
 
 if __name__ == "__main__":

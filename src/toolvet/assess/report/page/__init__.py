@@ -37,8 +37,7 @@ def load_template(
     environment = Environment(
         loader=DictLoader(sources),
         autoescape=True,
-        # No control character of a server reaches the page.
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=_make_visible,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -46,6 +45,11 @@ def load_template(
     style, script = _joined(styles), _joined(scripts)
     assets = {"style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script)}
     return environment.get_template(name, globals={**assets, **names})
+
+
+def _make_visible(value: object) -> object:
+    """Applied to each value that the template writes, so that no control character of a server reaches the page."""
+    return visible(value) if type(value) is str else value
 
 
 def _joined(places: Sequence[tuple[str, str]]) -> Markup:
