@@ -49,8 +49,13 @@ _WORKING = frozenset({"fully_working", "partially_working"})
 
 def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
-    options = run.options
-    counted, suppressed = override(merge(_find(run)), ignore=options.ignore, severity=options.severity)
+    found = [finding for tool in run.tools for finding in run.judge.find_in_tool(tool)]
+    if run.items is not None:
+        found += find_in_items(run.items, reproduce_server(run.target))
+    calls = tuple(call for tool in run.tools for call in tool.calls)
+    masks = [mask for tool in run.tools for mask in tool.masks]
+    found += run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
+    counted, suppressed = override(merge(found), ignore=run.options.ignore, severity=run.options.severity)
     findings = sorted(
         share(counted),
         key=lambda finding: (-finding.severity.rank, finding.id, finding.subject or "", finding.tools),
@@ -59,7 +64,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     wall = time.perf_counter() - run.began
     waited = run.connection.waited + (run.http.seconds if run.http else 0.0)
     scenarios = [scenario for tool in tools for scenario in tool.scenarios if is_counted(scenario)]
-    session = run.session
+    session, validation = run.session, run.seen.validation
     return Report(
         server=Server(
             name=(shown_text(session.server_name) if session else "") or "(unnamed)",
@@ -67,7 +72,13 @@ def build_report(run: Run, incomplete: str | None) -> Report:
             protocol_version=shown_text(session.protocol_version) if session else "",
             transport="http" if isinstance(run.target, HttpTarget) else "stdio",
             command=run.target.describe(),
-            tool_validation=_build_tool_validation(run),
+            tool_validation=ReportedToolValidation(
+                method=validation.method,
+                asked=validation.asked,
+                answered=validation.asked - len(validation.failures),
+            )
+            if validation is not None and validation.announced
+            else None,
         ),
         score=score(tools, findings),
         status=server_status(tools),
@@ -97,13 +108,6 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     )
 
 
-def _build_tool_validation(run: Run) -> ReportedToolValidation | None:
-    seen = run.seen.validation
-    if seen is None or not seen.announced:
-        return None
-    return ReportedToolValidation(method=seen.method, asked=seen.asked, answered=seen.asked - len(seen.failures))
-
-
 def _build_transport(run: Run) -> ReportedTransport | None:
     seen = run.seen.http
     if seen is None or run.http is None:
@@ -130,17 +134,6 @@ def _build_transport(run: Run) -> ReportedTransport | None:
 def is_counted(scenario: Scenario) -> bool:
     """Whether a scenario was sent, and not shown before under another name."""
     return scenario.outcome != "not_run" and scenario.same_as is None
-
-
-def _find(run: Run) -> Iterator[Finding]:
-    """The findings about definitions, single calls, all calls of a tool, and the server; each with its command."""
-    for tool in run.tools:
-        yield from run.judge.find_in_tool(tool)
-    if run.items is not None:
-        yield from find_in_items(run.items, reproduce_server(run.target))
-    calls = tuple(call for tool in run.tools for call in tool.calls)
-    masks = [mask for tool in run.tools for mask in tool.masks]
-    yield from run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
 
 
 def _build_tool(tool: ToolRun) -> Tool:
@@ -215,27 +208,26 @@ def _build_item(entry: ItemRun, published: dict[int, ItemRequest]) -> Item:
     item = entry.item
     requests = [published[id(assessed)] for assessed in entry.requests]
     exercised = any(assessed.request.is_valid and assessed.request.succeeded for assessed in entry.requests)
+    why_not = None
+    if not exercised and entry.skipped is not None:
+        why_not = redact_text(entry.skipped)
+    elif not exercised:
+        tried = (
+            shown.note
+            for shown, assessed in zip(requests, entry.requests, strict=True)
+            if assessed.request.is_valid and not assessed.request.succeeded
+        )
+        why_not = next(tried, "not asked for: the run ended before")
     return Item(
         kind=item.kind,
         identity=shown_text(item.identity) or f"(entry {item.position + 1})",
         exercised=exercised,
-        why_not=None if exercised else _why_not(entry, requests),
+        why_not=why_not,
         name=shown_text(item.text("title") or item.text("name")),
         description=shown_text(item.text("description")),
         mime_type=shown_text(item.text("mimeType")),
         requests=requests,
     )
-
-
-def _why_not(entry: ItemRun, requests: Sequence[ItemRequest]) -> str:
-    if entry.skipped is not None:
-        return redact_text(entry.skipped)
-    tried = [
-        request.note
-        for request, assessed in zip(requests, entry.requests, strict=True)
-        if assessed.request.is_valid and not assessed.request.succeeded
-    ]
-    return tried[0] if tried else "not asked for: the run ended before"
 
 
 def _with(findings: Sequence[Finding], command: str, request: str | None = None) -> Iterator[Finding]:
@@ -324,17 +316,16 @@ def override(
     """
     kept: list[Finding] = []
     suppressed: list[Finding] = []
+    patterns = [pattern.partition(":") for pattern in ignore]
     for finding in findings:
-        if any(_matches(pattern, finding) for pattern in ignore):
+        found = finding.item if finding.tool is None else finding.tool
+        if any(
+            check == finding.id and (not colon or (found is not None and fnmatchcase(found, name)))
+            for check, colon, name in patterns
+        ):
             suppressed.append(finding)
         elif finding.id in severity:
             kept.append(msgspec.structs.replace(finding, severity=Severity(severity[finding.id])))
         else:
             kept.append(finding)
     return kept, suppressed
-
-
-def _matches(pattern: str, finding: Finding) -> bool:
-    check, colon, name = pattern.partition(":")
-    found = finding.item if finding.tool is None else finding.tool
-    return check == finding.id and (not colon or (found is not None and fnmatchcase(found, name)))

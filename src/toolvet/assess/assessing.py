@@ -9,7 +9,6 @@ from toolvet.assess.options import Options
 from toolvet.assess.report.document import Report
 from toolvet.assess.run import Run, Silent, Watch
 from toolvet.assess.workspace import Concealer, DiskWatch, open_workspace
-from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.mcp.transport import Target
 
 
@@ -41,13 +40,9 @@ async def assess(target: Target, options: Options | None = None, watch: Watch | 
     run, incomplete = Run(workspace.target, options, watch or Silent()), None
     deadline, disk = asyncio.timeout(options.deadline), DiskWatch(workspace.folder, options.disk_mib)
     try:
-        async with deadline, disk:
-            await run.go()
-    except UnreachableError as error:
-        raise UnreachableError(concealer.text(workspace.explain(str(error)))) from error
-    except ToolvetError as error:
-        error.args = (concealer.text(str(error)),)
-        raise
+        with concealer.errors(workspace.explain):
+            async with deadline, disk:
+                await run.go()
     except TimeoutError:
         if not deadline.expired():
             raise

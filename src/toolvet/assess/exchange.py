@@ -183,10 +183,17 @@ def observe(
     replace = msgspec.structs.replace
     match reply:
         case Answer():
-            result, judged, excerpt = _read_result(reply)
-            defined = (
-                tool.raw if excerpt is None or excerpt.verdict_on == "whole" else without(tool.raw, "outputSchema")
-            )
+            # The rules read an excerpt of a large result; the verdict is about the whole unless it has too many values.
+            result, judged, defined, excerpt = reply.result, reply.result, tool.raw, None
+            if len(reply.raw) > MOST_WHOLE:
+                part = LargeExcerpt(reply.result)
+                is_whole = count_values(reply.result, MOST_VALUES) <= MOST_VALUES
+                excerpt = AnswerExcerpt(
+                    size=len(reply.raw), verdict_on="whole" if is_whole else "excerpt", borders=tuple(part.borders)
+                )
+                result = part.value
+                if not is_whole:
+                    judged, defined = part.value, without(tool.raw, "outputSchema")
             verdict = check(defined, plan.arguments, judged, plan.category, shape="mcp")
             call = replace(facts, outcome=Outcome.RESULT, result=result, verdict=verdict, excerpt=excerpt)
             return replace(call, verdict=_EMPTY_LIST) if is_empty_list(call) else call
@@ -202,18 +209,6 @@ def observe(
             return replace(facts, outcome=Outcome.SERVER_DIED, detail=words)
         case Malformed():
             return replace(facts, detail=explain_malformed(reply))
-
-
-def _read_result(reply: Answer) -> tuple[object, object, AnswerExcerpt | None]:
-    """The result that rules read, the one that the verdict is about, and what is known where they are an excerpt."""
-    if len(reply.raw) <= MOST_WHOLE:
-        return reply.result, reply.result, None
-    part = LargeExcerpt(reply.result)
-    is_whole = count_values(reply.result, MOST_VALUES) <= MOST_VALUES
-    seen = AnswerExcerpt(
-        size=len(reply.raw), verdict_on="whole" if is_whole else "excerpt", borders=tuple(part.borders)
-    )
-    return part.value, reply.result if is_whole else part.value, seen
 
 
 def read_error(reply: RpcError) -> tuple[ProtocolError, AnswerExcerpt | None]:
@@ -249,6 +244,10 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
     arguments = members(redact(plan.arguments))
     answer = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
     verdict = verdict_of(call)
+    shown_note = _shown_words(note, mask)
+    if call.excerpt is not None:
+        said = "judged" if call.excerpt.verdict_on == "excerpt" else "shown, and judged by all but its verdict"
+        shown_note = f"{shown_note}; of {call.excerpt.size:,} bytes an excerpt is {said}".removeprefix("; ")
     return Scenario(
         id=_scenario_id(call.tool, number),
         name=plan.name,
@@ -257,10 +256,22 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
         outcome=call.outcome.value,
         passed=passed,
         result=shorten_payload(mask.value(answer)),
-        verdict=_published_verdict(verdict, mask) if verdict is not None else None,
+        verdict=Verdict(
+            classification=verdict.classification,
+            confidence=verdict.confidence,
+            is_valid=verdict.is_valid,
+            is_error=verdict.is_error,
+            error_kind=verdict.error_kind,
+            state=verdict.state,
+            retry=verdict.retry,
+            issues=[_shown_words(issue, mask) for issue in verdict.issues[:_MOST_WORDS]],
+            evidence=[_shown_words(evidence, mask) for evidence in verdict.evidence[:_MOST_WORDS]],
+        )
+        if verdict is not None
+        else None,
         duration_ms=call.duration_ms,
         breaks=plan.breach.keyword if plan.breach else None,
-        note=_shown_note(note, call.excerpt, mask),
+        note=shown_note,
         outage=outage_of_call(call) is not None,
         framework=framework_of(call) if ending(call) in REFUSALS else None,
         origin=plan.origin,
@@ -273,14 +284,6 @@ def mask_of(call: ObservedCall) -> SecretMask:
     answer = call.result if call.error is None else msgspec.to_builtins(call.error)
     borders = () if call.excerpt is None else call.excerpt.borders
     return SecretMask.learned(call.arguments, answer, words_of(call), *borders)
-
-
-def _shown_note(note: str, excerpt: AnswerExcerpt | None, mask: SecretMask) -> str:
-    safe = _shown_words(note, mask)
-    if excerpt is None:
-        return safe
-    said = "judged" if excerpt.verdict_on == "excerpt" else "shown, and judged by all but its verdict"
-    return f"{safe}; of {excerpt.size:,} bytes an excerpt is {said}".removeprefix("; ")
 
 
 def _shown_words(words: str, mask: SecretMask) -> str:
@@ -367,21 +370,6 @@ def _judge_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending) 
 def _scenario_id(tool: ToolDefinition, number: int) -> str:
     """The name behind the last slash is the number, so a tool's own slashes do no harm."""
     return f"{tool.name}/{number}"
-
-
-def _published_verdict(verdict: ResultVerdict, mask: SecretMask) -> Verdict:
-    """The part of a verdict that a report promises; `mask` knows the secrets of the call."""
-    return Verdict(
-        classification=verdict.classification,
-        confidence=verdict.confidence,
-        is_valid=verdict.is_valid,
-        is_error=verdict.is_error,
-        error_kind=verdict.error_kind,
-        state=verdict.state,
-        retry=verdict.retry,
-        issues=[_shown_words(issue, mask) for issue in verdict.issues[:_MOST_WORDS]],
-        evidence=[_shown_words(evidence, mask) for evidence in verdict.evidence[:_MOST_WORDS]],
-    )
 
 
 def shown_text(text: str) -> str:

@@ -12,7 +12,7 @@ the user gave.
 import re
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -142,7 +142,12 @@ def list_folder(path: str | None, *, is_own: bool = False) -> Folder | None:
 
 def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
     """What a parameter wants: the path of a "file", of a "folder", or None (no path on disk)."""
-    words = _without_number(word_segments(parameter))
+    words = word_segments(parameter)
+    # Without the number or letter that tells a name from its like: pdf_path1, file_2, path_a.
+    if len(words) > 1 and (words[-1].isdigit() or len(words[-1]) == 1):
+        words = words[:-1]
+    elif words:
+        words = (*words[:-1], words[-1].rstrip("0123456789") or words[-1])
     declared = members(tool.properties.get(parameter))
     if not words or declared.get("type", "string") != "string" or any(key in declared for key in ("enum", "const")):
         return None
@@ -156,14 +161,6 @@ def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
     if words[-1] == "path" and _LISTING.intersection(word_segments(tool.name)):
         return "folder"
     return "file"
-
-
-def _without_number(words: Sequence[str]) -> Sequence[str]:
-    """The words of a name without the number or letter that tells it from its like: pdf_path1, file_2, path_a."""
-    if len(words) > 1 and (words[-1].isdigit() or len(words[-1]) == 1):
-        return words[:-1]
-    last = words[-1].rstrip("0123456789") if words else ""
-    return (*words[:-1], last) if last else words
 
 
 def spoken_extensions(tool: ToolDefinition, parameter: str) -> tuple[str, ...]:

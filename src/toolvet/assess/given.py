@@ -1,7 +1,6 @@
 """`read_options`: what a user gave, as flags and in a settings file → the options of an assessment."""
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 import orjson
@@ -63,6 +62,19 @@ def read_options(settings: Settings, flags: GivenOptions | None = None) -> Optio
     ):
         if value is not None and not value > 0:
             raise UsageError(f"--{name} {value:g}: must be greater than 0")
+    checks = settings[CheckSettings]
+    ignore = [*checks.ignore, *(flags.ignore or ())]
+    for text in ignore:
+        card_named(text.partition(":")[0], option="--ignore")
+    severity = dict(checks.severity)
+    for check in severity:
+        card_named(check, option="[checks.severity]")
+    for text in flags.severity or ():
+        check, _, level = text.partition("=")
+        if level not in get_args(_Level):
+            raise UsageError(f"--severity {text}: write it as CHECK=error, CHECK=warning or CHECK=info")
+        card_named(check, option="--severity")
+        severity[check] = cast("_Level", level)
     return Options(
         timeout=timeout,
         deadline=deadline,
@@ -79,39 +91,14 @@ def read_options(settings: Settings, flags: GivenOptions | None = None) -> Optio
         values=settings[ValueSettings].parameters,
         arguments=arguments,
         plan_only=flags.plan_only,
-        ignore=[_check_ignored(text) for text in (*settings[CheckSettings].ignore, *(flags.ignore or ()))],
-        severity={
-            **_check_severities(settings[CheckSettings].severity),
-            **dict(map(_parse_severity, flags.severity or ())),
-        },
+        ignore=ignore,
+        severity=severity,
         tools_only=first_given(flags.tools_only, file.tools_only, defaults.tools_only),
         keep_home=first_given(flags.keep_home, file.keep_home, defaults.keep_home),
         sandbox=first_given(flags.sandbox, file.sandbox, defaults.sandbox),
         transport_checks=not first_given(flags.no_transport_checks, file.no_transport_checks, False),  # noqa: FBT003 - as above
         check=settings.result_check(),
     )
-
-
-def _check_ignored(text: str) -> str:
-    """Return `CHECK` or `CHECK:TOOL` as it is. Raises UsageError for a check that does not exist."""
-    card_named(text.partition(":")[0], option="--ignore")
-    return text
-
-
-def _check_severities(severities: Mapping[str, _Level]) -> Mapping[str, _Level]:
-    for check in severities:
-        card_named(check, option="[checks.severity]")
-    return severities
-
-
-def _parse_severity(text: str) -> tuple[str, _Level]:
-    """Split `CHECK=info`."""
-    check, _, level = text.partition("=")
-    for known in get_args(_Level):
-        if level == known:
-            card_named(check, option="--severity")
-            return check, known
-    raise UsageError(f"--severity {text}: write it as CHECK=error, CHECK=warning or CHECK=info")
 
 
 def first_given(flag: T | None, file: T | None, default: T) -> T:

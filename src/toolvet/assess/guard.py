@@ -158,8 +158,14 @@ def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | No
     if kind is not None:
         made, spoken = harvest.made(("path",)), spoken_extensions(tool, name)
         suited = [path for path in made if not spoken or str(path).lower().endswith(spoken)]
-        if folder is not None and _is_destination(tool, name):
-            # What moves or copies gets another path than its source: one that does not exist yet.
+        # A tool that moves or copies puts what is at another of its paths there: `destination` beside `source`.
+        ends = _words().ends
+        is_destination = not ends.isdisjoint(word_segments(name)) and any(
+            other != name and path_kind(tool, other) is not None and ends.isdisjoint(word_segments(other))
+            for other in tool.properties
+        )
+        if folder is not None and is_destination:
+            # It gets another path than its source: one that does not exist yet.
             _, dot, extension = str(next(iter(suited or made), "")).rpartition("/")[2].rpartition(".")
             return folder.join(f"{FRESH}-moved{dot}{extension if dot else ''}")
         if suited or not creates:
@@ -177,13 +183,6 @@ def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | No
         if fitting is not None:
             return [fitting] if item is not declared else fitting
     return None
-
-
-def _is_destination(tool: ToolDefinition, name: str) -> bool:
-    """Whether a path is where a tool puts what another of its paths names: `destination` beside `source`."""
-    others = [other for other in tool.properties if other != name and path_kind(tool, other) is not None]
-    there = _words().ends.intersection(word_segments(name))
-    return bool(there) and any(not _words().ends.intersection(word_segments(other)) for other in others)
 
 
 def _fit(value: object, kind: object) -> object | None:

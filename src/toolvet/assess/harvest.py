@@ -74,9 +74,15 @@ class Harvest:
             payloads = list(_read_payloads(call.result))
             if not _LISTING.isdisjoint(tool_words):
                 payloads.append(_read_lines(call.result))
-            for value in payloads:
-                for name, leaf in _leaves(value, subject, 0):
-                    self._add(name, leaf)
+            for name, leaf in (found for value in payloads for found in _leaves(value, subject, 0)):
+                if not name or name[-1] in _DEEDS:
+                    continue
+                if name not in self._values:
+                    self._values[name] = []
+                    self._names.append(name)
+                values = self._values[name]
+                if len(values) < _MOST_VALUES and leaf not in values:
+                    values.append(leaf)
 
     def value(self, parameter: str) -> object | None:
         """The first value from an earlier result for a parameter of this name, or None."""
@@ -106,16 +112,6 @@ class Harvest:
 
     def __len__(self) -> int:
         return len(self._values)
-
-    def _add(self, name: Name, leaf: object) -> None:
-        if not name or name[-1] in _DEEDS:
-            return
-        if name not in self._values:
-            self._values[name] = []
-            self._names.append(name)
-        values = self._values[name]
-        if len(values) < _MOST_VALUES and leaf not in values:
-            values.append(leaf)
 
 
 @lru_cache(maxsize=4096)

@@ -175,20 +175,15 @@ class HttpProbing:
     def _applies(self, probe: HttpProbe) -> bool:
         known = {exchange.probe for exchange in self._exchanges}
         spoken = bool(self._spoken) if probe.era == "any" else probe.era in self._spoken
-        return spoken and probe.id not in known and all(map(self._holds, probe.when))
-
-    def _holds(self, condition: Condition) -> bool:
-        match condition:
-            case "local":
-                return self._http.place != "public"
-            case "session":
-                return bool(self._sessions)
-            case "credentials":
-                return self._http.has_credentials
-            case "single":
-                return "legacy" not in self._spoken or self._revision not in _BATCHES
-            case "modern-only":
-                return "legacy" not in self._spoken
+        is_modern_only = "legacy" not in self._spoken
+        holds: Mapping[Condition, bool] = {
+            "local": self._http.place != "public",
+            "session": bool(self._sessions),
+            "credentials": self._http.has_credentials,
+            "single": is_modern_only or self._revision not in _BATCHES,
+            "modern-only": is_modern_only,
+        }
+        return spoken and probe.id not in known and all(holds[condition] for condition in probe.when)
 
     async def _send(self, probe: HttpProbe) -> HttpExchange:
         """Send a probe and record the exchange."""

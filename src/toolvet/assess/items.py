@@ -9,7 +9,7 @@ the arguments of a tool are (`values.py`): an item is read as a tool whose param
 """
 
 import asyncio
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -129,7 +129,16 @@ class ItemsRun:
         for kind, (capability, method, member) in LISTS.items():
             if capability in self.announced:
                 listing = await self._connection.list_items(method, member)
-                self.listings.append(_observed_listing(kind, method, listing))
+                self.listings.append(
+                    ObservedListing(
+                        method=method,
+                        kind=kind,
+                        pages=listing.pages,
+                        entries=len(listing.tools),
+                        problems=tuple((problem.kind, problem.evidence) for problem in listing.problems),
+                        error_code=listing.failure.code if isinstance(listing.failure, RpcError) else None,
+                    )
+                )
                 for position, raw in enumerate(listing.tools):
                     if position % _WITHOUT_PAUSE == 0:
                         await asyncio.sleep(0)  # The deadline and Ctrl-C take effect here.
@@ -159,11 +168,16 @@ class ItemsRun:
         for kind in LISTS:
             self._silent = 0
             for run in self.runs:
-                if run.item.kind == kind and run.skipped is None:
-                    if self._gave_up or self._silent >= _MOST_SILENT:
-                        run.skipped = self._gave_up or f"{self._silent} requests in a row brought no answer"
-                    else:
-                        await self._ask(_plans(run.item, sources), run.requests)
+                if run.item.kind != kind or run.skipped is not None:
+                    continue
+                if self._gave_up or self._silent >= _MOST_SILENT:
+                    run.skipped = self._gave_up or f"{self._silent} requests in a row brought no answer"
+                elif kind == "prompt":
+                    await self._ask(plan_prompt(run.item, sources), run.requests)
+                elif kind == "resource":
+                    await self._ask(plan_resource(run.item), run.requests)
+                else:
+                    await self._ask(plan_template(run.item, sources), run.requests)
             if kind == "resource":
                 read = [entry.request for run in self.runs for entry in run.requests if entry.request.succeeded]
                 for request in read:
@@ -185,7 +199,8 @@ class ItemsRun:
         for listing in self.listings:
             if listing.pages > 1:
                 plan = PlannedRequest(method=listing.method, params={"cursor": _CURSOR}, purpose=Purpose.BAD_CURSOR)
-                await self._ask(_only(plan), self.others)
+                if not self._gave_up and self._silent < _MOST_SILENT:
+                    self.others.append(await self._send(plan))
 
     def _why_skipped(self, item: ListedItem) -> str | None:
         if not item.identity:
@@ -222,37 +237,10 @@ class ItemsRun:
             self._silent = 0
         request = observe_request(plan, reply, protocol_version=session.protocol_version, detail=detail)
         size = len(reply.raw) if isinstance(reply, Answer) else 0
-        return assess_request(plan, request, size, (*self._paths, *self._listed_paths()))
-
-    def _listed_paths(self) -> Iterator[str]:
-        """The paths in the URIs that the server lists: it names them itself."""
-        for run in self.runs:
-            if run.item.kind == "resource" and run.item.identity.startswith("file:"):
-                path = path_of_uri(run.item.identity)
-                if path.strip("/"):
-                    yield path
-
-
-def _plans(item: ListedItem, sources: ItemSources) -> Plans:
-    if item.kind == "prompt":
-        return plan_prompt(item, sources)
-    return plan_resource(item) if item.kind == "resource" else plan_template(item, sources)
-
-
-def _only(plan: PlannedRequest) -> Plans:
-    yield plan
-
-
-def _observed_listing(kind: ItemKind, method: str, listing: Listing) -> ObservedListing:
-    failure = listing.failure
-    return ObservedListing(
-        method=method,
-        kind=kind,
-        pages=listing.pages,
-        entries=len(listing.tools),
-        problems=tuple((problem.kind, problem.evidence) for problem in listing.problems),
-        error_code=failure.code if isinstance(failure, RpcError) else None,
-    )
+        # The paths in the URIs that the server lists: it names them itself.
+        uris = [run.item.identity for run in self.runs if run.item.kind == "resource"]
+        listed = [path_of_uri(uri) for uri in uris if uri.startswith("file:")]
+        return assess_request(plan, request, size, (*self._paths, *(path for path in listed if path.strip("/"))))
 
 
 def is_without_tools(capabilities: Mapping[str, object], listing: Listing) -> bool:

@@ -94,7 +94,11 @@ class RunJudge:
     """Judges the tools and calls of one run; `paths` are the absolute paths that the server has from the caller."""
 
     def __init__(self, target: Target) -> None:
-        self.paths = _known_paths(target)
+        # The absolute paths that the server has from the caller: the working folder, its arguments and variables.
+        given: tuple[str, ...] = ()
+        if not isinstance(target, HttpTarget):
+            given = (target.cwd or str(Path.cwd()), *target.args, *(target.env or {}).values())
+        self.paths = tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
         self._target = target
         self._bytes = 0
 
@@ -148,14 +152,6 @@ def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
     for finding in findings:
         message, evidence, cause = (mask.text(words) for words in (finding.message, finding.evidence, finding.cause))
         yield msgspec.structs.replace(finding, message=message, evidence=evidence, cause=cause) if mask else finding
-
-
-def _known_paths(target: Target) -> tuple[str, ...]:
-    """The absolute paths that the server has from the caller: the working folder, its arguments and variables."""
-    if isinstance(target, HttpTarget):
-        return ()
-    given = (target.cwd or str(Path.cwd()), *target.args, *(target.env or {}).values())
-    return tuple(path for path in given if Path(path).is_absolute() and path.strip("/"))
 
 
 def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:

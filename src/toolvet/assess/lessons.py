@@ -18,6 +18,7 @@ import msgspec
 from toolvet.assess.folder import Folder, path_kind
 from toolvet.assess.rules import ToolDefinition
 from toolvet.core.discover import read_toml
+from toolvet.core.json_value import is_array
 from toolvet.core.redact import word_segments
 
 Kind = Literal[
@@ -134,7 +135,9 @@ class _Case(msgspec.Struct, frozen=True):
 
 
 def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    values = _listed(match["list"])
+    # "'a', 'b' or c" → a, b, c.
+    parts = re.split(r"\s*[,|]\s*(?:and |or )?|\s+(?:and|or)\s+", match["list"])
+    values = [part.strip("\"'`. ") for part in parts if part.strip("\"'`. ")]
     before = case.text[: match.start("list")]
     name = _blamed(case, before)
     if name is None or not values:
@@ -147,24 +150,19 @@ def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None
 
 def _blamed(case: _Case, before: str) -> str | None:
     """The string parameter whose value or name the words before a list quote; the nearest name decides."""
-    texts = [
-        name
-        for name, value in case.arguments.items()
-        if (isinstance(value, str) or (isinstance(value, list) and value and isinstance(value[0], str)))
-        and path_kind(case.tool, name) is None
-    ]
-    quoted = [
-        name
-        for name in texts
-        if (value := _first(case.arguments[name])) and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", before)
-    ]
+    texts: dict[str, str] = {}
+    for name, value in case.arguments.items():
+        first = value[0] if is_array(value) and value else value
+        if isinstance(first, str) and path_kind(case.tool, name) is None:
+            texts[name] = first
+    quoted = [name for name, text in texts.items() if text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", before)]
     named = sorted(
         (name for name in texts if _last_mention(name, before) >= 0),
         key=lambda name: _last_mention(name, before),
         reverse=True,
     )
     both = [name for name in named if name in quoted]
-    for found in (both, quoted if len(quoted) == 1 else [], named, texts if len(texts) == 1 else []):
+    for found in (both, quoted if len(quoted) == 1 else [], named, list(texts) if len(texts) == 1 else []):
         if found:
             return found[0]
     return None
@@ -207,21 +205,15 @@ def _obey_needed(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     named = [case.parameter(word) for word in re.findall(r"\w+", match["list"])] + [case.parameter(match["list"])]
     lacking = [name for name in named if name is not None and name not in case.arguments and name in case.wider]
     given = [name for name in named if name is not None and name in case.arguments]
-    if given:
-        return _name_folder(case, given)
-    if not lacking:
+    for name in given:
+        # Some tools take a "." for nothing: they get the path of the folder.
+        if case.folder is not None and case.arguments[name] in (".", "./", "") and path_kind(case.tool, name):
+            return {**case.arguments, name: case.folder.path}
+    if given or not lacking:
         return None
     together = (" and " in match["list"] or "," in match["list"]) and " or " not in match["list"]
     wanted = lacking if together else lacking[:1]
     return {**case.arguments, **{name: case.wider[name] for name in wanted}}
-
-
-def _name_folder(case: _Case, given: list[str]) -> dict[str, object] | None:
-    """The folder itself for a "." that was given, where a tool takes that for nothing."""
-    for name in given:
-        if case.folder is not None and case.arguments[name] in (".", "./", "") and path_kind(case.tool, name):
-            return {**case.arguments, name: case.folder.path}
-    return None
 
 
 def _obey_folder(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
@@ -293,15 +285,3 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "date": _obey_date,
     "is_folder": _obey_is_folder,
 }
-
-
-def _listed(text: str) -> list[str]:
-    """The values of a list in prose: "'a', 'b' or c" → a, b, c."""
-    parts = re.split(r"\s*[,|]\s*(?:and |or )?|\s+(?:and|or)\s+", text)
-    return [part.strip("\"'`. ") for part in parts if part.strip("\"'`. ")]
-
-
-def _first(value: object) -> str:
-    if isinstance(value, list):
-        return value[0] if value and isinstance(value[0], str) else ""
-    return value if isinstance(value, str) else ""

@@ -128,24 +128,19 @@ def assess_request(
         known_paths: The absolute paths that the server has from the caller, and those that it lists itself.
     """
     borders: tuple[str, ...] = ()
-    judged, note = request, ""
+    judged, excerpt = request, ""
     if size > MOST_WHOLE:
         part = LargeExcerpt(request.result)
         request = msgspec.structs.replace(request, result=part.value)
         is_whole = count_values(judged.result, MOST_VALUES) <= MOST_VALUES
         judged, borders = judged if is_whole else request, tuple(part.borders)
-        note = f"of {size:,} bytes an excerpt is {'shown' if is_whole else 'shown and judged'}"
+        excerpt = f"of {size:,} bytes an excerpt is {'shown' if is_whole else 'shown and judged'}"
     findings = judge_request(msgspec.structs.replace(judged, known_paths=known_paths))
     # The note quotes the answer, and the answer may repeat what was sent.
     mask = SecretMask.learned(request.params, msgspec.to_builtins(request.error), request.result, *borders)
-    return AssessedRequest(plan, request, _entry_of(plan, request, mask, note), findings)
-
-
-def _entry_of(plan: PlannedRequest, request: ObservedRequest, mask: SecretMask, more: str) -> ItemRequest:
-    """The request as the report shows it; `more` is added to the note."""
     passed, note = judge_outcome(request)
     answer = request.result if request.error is None else {"error": msgspec.to_builtins(request.error)}
-    return ItemRequest(
+    entry = ItemRequest(
         id=request.method,
         name=_cut(plan.name),
         method=request.method,
@@ -154,9 +149,10 @@ def _entry_of(plan: PlannedRequest, request: ObservedRequest, mask: SecretMask, 
         passed=passed,
         result=shorten_payload(mask.value(answer)),
         duration_ms=request.duration_ms,
-        note="; ".join(words for words in (mask.text(note), more) if words),
+        note="; ".join(words for words in (mask.text(note), excerpt) if words),
         origin=plan.origin,
     )
+    return AssessedRequest(plan, request, entry, findings)
 
 
 def numbered(assessed: AssessedRequest, number: int) -> ItemRequest:
@@ -168,27 +164,24 @@ def judge_outcome(request: ObservedRequest) -> tuple[bool | None, str]:
     """Whether what came back is what should come back, and why, in a sentence; None where nothing follows from it."""
     if request.outcome in _WITHOUT_ANSWER:
         return False, f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
-    if request.is_valid or request.purpose is Purpose.COMPLETION:
-        return _judge_valid(request)
-    if request.error is not None:
+    is_right = request.is_valid or request.purpose is Purpose.COMPLETION
+    if is_right and request.error is None:
+        return (True, "answered") if request.succeeded else (None, "wants input first, which an assessment cannot give")
+    if request.error is not None and not is_right:
         return True, "refused, as it should be"
+    if request.error is not None:
+        words = _cut(f"{request.error.message}")
+        missing = outage_of_call(as_call(request))
+        if missing is not None:
+            return None, f"an outage; missing is {missing}: {words}"
+        if request.purpose is Purpose.GUESSED:
+            return None, f"refused the values that were made up: {words}"
+        return False, f"error {request.error.code}: {words}"
     if request.is_generated:
         return None, "a template of the server makes such a resource"
     if request.purpose in {Purpose.ABSENT_REFERENCE, Purpose.BAD_CURSOR}:
         return None, "answered as if it existed"
     return False, "answered as if it were right"
-
-
-def _judge_valid(request: ObservedRequest) -> tuple[bool | None, str]:
-    if request.error is None:
-        return (True, "answered") if request.succeeded else (None, "wants input first, which an assessment cannot give")
-    words = _cut(f"{request.error.message}")
-    missing = outage_of_call(as_call(request))
-    if missing is not None:
-        return None, f"an outage; missing is {missing}: {words}"
-    if request.purpose is Purpose.GUESSED:
-        return None, f"refused the values that were made up: {words}"
-    return False, f"error {request.error.code}: {words}"
 
 
 def _cut(text: str) -> str:

@@ -23,7 +23,7 @@ from toolvet.assess.items import ItemsRun, is_without_tools
 from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
-from toolvet.assess.rules import IntendedViolation, ObservedCall, Preview, ServerSeen, ToolDefinition
+from toolvet.assess.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
@@ -37,7 +37,6 @@ from toolvet.mcp.transport import (
     HttpTarget,
     Listing,
     McpSession,
-    Reply,
     StdioTarget,
     Target,
     TimedOut,
@@ -168,7 +167,14 @@ class Run:
                     run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None and not self._is_without_tools:
-            await self._ask_for_unknown_tool()
+            plan = PlannedCall(
+                name="a tool that does not exist", category="error_case", arguments={}, origin="generator"
+            )
+            reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
+            if isinstance(reply, TimedOut | ConnectionLost):
+                await self._recover(reply, session)
+            tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
+            self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
         changing = frozenset(position for position, run in enumerate(waiting) if run.changes)
         definitions = [run.definition for run in waiting]
         waves = Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
@@ -303,7 +309,16 @@ class Run:
                 silent += 1
             else:
                 silent = 0
-            read_reply = self._reader(run, plan, reply, session, detail=detail, preview=preview)
+            read_reply = partial(
+                observe,
+                run.definition,
+                plan,
+                reply,
+                protocol_version=session.protocol_version,
+                detail=detail,
+                preview=preview,
+                check=self.options.check,
+            )
             judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
             if is_formative and values is not None:
                 call = read_reply()
@@ -312,28 +327,6 @@ class Run:
                 upcoming = next(plans, None)
             plan = upcoming
         judge_last_reply()
-
-    def _reader(
-        self,
-        run: ToolRun,
-        plan: PlannedCall,
-        reply: Reply,
-        session: McpSession,
-        *,
-        detail: str,
-        preview: Preview | None,
-    ) -> Callable[[], ObservedCall]:
-        """What reads a reply when it is called."""
-        return partial(
-            observe,
-            run.definition,
-            plan,
-            reply,
-            protocol_version=session.protocol_version,
-            detail=detail,
-            preview=preview,
-            check=self.options.check,
-        )
 
     async def _call_first(self, name: str) -> None:
         """Call the tool that a refusal asks for, once, with what it needs; what it returns feeds the calls after it."""
@@ -429,14 +422,6 @@ class Run:
 
             self.http = HttpProbing(self.target, eras=eras, timeout=options.timeout)
             await self.http.run()
-
-    async def _ask_for_unknown_tool(self) -> None:
-        plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
-        reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
-        if isinstance(reply, TimedOut | ConnectionLost):
-            await self._recover(reply, session)
-        tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
-        self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
 
     async def _send_odd_arguments(self, called: Sequence[ToolRun]) -> None:
         """Call one reader with `arguments` that are no object: how a server takes that does not depend on the tool."""

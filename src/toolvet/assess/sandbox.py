@@ -119,7 +119,10 @@ def _readable(server: Sandboxed) -> Iterator[str]:
     paths = [*words, *server.env.values(), *os.environ.get("PATH", "").split(os.pathsep)]
     for word in paths:
         path = Path(word)
-        if not path.is_absolute() or not _is_hidden(path) or not _exists(path):
+        try:
+            if not path.is_absolute() or not _is_hidden(path) or not path.exists():
+                continue
+        except (OSError, ValueError):
             continue
         folder = path if path.is_dir() else path.parent
         if folder.name in _PROGRAMS:
@@ -132,10 +135,3 @@ def _readable(server: Sandboxed) -> Iterator[str]:
 def _is_hidden(path: Path) -> bool:
     """Whether `path` is below a folder that is hidden, and is not that folder itself."""
     return any(Path(folder) in path.parents for folder in _HIDDEN)
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False

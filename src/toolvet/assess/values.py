@@ -9,7 +9,7 @@ What is returned satisfies the tool's inputSchema wherever that schema compiles.
     required_only  {"book_id": "b-17", "copies": 1}, origin "earlier result (book_id), schema"
 """
 
-from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,7 +77,15 @@ class Values:
         self._guard = guard
         self._others = set(others)
         self.folder = folder
-        self.tool = _without(tool, _withheld(tool, self._known, guard))
+        # Optional places to write, unless the user gave a value, and what is guarded are not sent:
+        # `search(query, output_file?)` becomes `search(query)`, so that a reader leaves no file behind.
+        withheld = {name for name in writing_parameters(tool) if name not in self._known}
+        if guard is not None:
+            withheld |= {name for name in guard.protected if name not in guard.approved and name not in tool.required}
+        if withheld:
+            kept = {name: declared for name, declared in tool.properties.items() if name not in withheld}
+            tool = msgspec.structs.replace(tool, input_schema={**members(tool.input_schema), "properties": kept})
+        self.tool = tool
         self.fixture = dict(fixture) if fixture is not None else None
         self._harvest = harvest
         self._accepted: dict[str, object] | None = None
@@ -232,25 +240,6 @@ class Values:
 
     def _folder_has(self, path: str) -> bool:
         return self.folder is not None and any(self.folder.join(name) == path for name in self.folder.files)
-
-
-def _withheld(tool: ToolDefinition, known: Arguments, guard: ArgumentGuard | None) -> set[str]:
-    """The optional parameters that are not sent: places to write, unless the user gave a value, and what is guarded.
-
-    `search(query, output_file?)` becomes `search(query)`: a call that a reader makes must not leave a file behind.
-    """
-    withheld = {name for name in writing_parameters(tool) if name not in known}
-    if guard is not None:
-        withheld |= {name for name in guard.protected if name not in guard.approved and name not in tool.required}
-    return withheld
-
-
-def _without(tool: ToolDefinition, withheld: AbstractSet[str]) -> ToolDefinition:
-    """The tool without some of its parameters."""
-    if not withheld:
-        return tool
-    kept = {name: declared for name, declared in tool.properties.items() if name not in withheld}
-    return msgspec.structs.replace(tool, input_schema={**members(tool.input_schema), "properties": kept})
 
 
 def _object(value: object) -> dict[str, object]:

@@ -20,7 +20,7 @@ from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ToolDefinition
 from toolvet.assess.values import VALUE_KEYWORDS
-from toolvet.core.json_value import is_object, members
+from toolvet.core.json_value import members
 
 
 class Waves:
@@ -72,7 +72,14 @@ class Waves:
         All readers that are ready; else one tool that creates; else the first reader left, then what changes things,
         and what deletes them last, each alone.
         """
-        self._read_harvest()
+        # The tools for which the names that are new in the harvest were the last they waited for.
+        names = self._harvest.names
+        for name in names[self._names_read :]:
+            for position in self._waiting_for.pop(name, ()):
+                self._lacking[position] -= 1
+                if not self._lacking[position] and position not in self._called:
+                    self._ready.append(position)
+        self._names_read = len(names)
         wave = sorted(self._ready)
         self._ready.clear()
         for queue in (self._creators, self._in_order, self._changers, self._deleters):
@@ -82,16 +89,6 @@ class Waves:
         self._called.update(wave)
         return tuple(wave)
 
-    def _read_harvest(self) -> None:
-        """Find the tools for which the names that are new in the harvest were the last they waited for."""
-        names = self._harvest.names
-        for name in names[self._names_read :]:
-            for position in self._waiting_for.pop(name, ()):
-                self._lacking[position] -= 1
-                if not self._lacking[position] and position not in self._called:
-                    self._ready.append(position)
-        self._names_read = len(names)
-
 
 def guessed_parameters(tool: ToolDefinition, known: Arguments) -> tuple[str, ...]:
     """The required parameters whose values would have to be guessed unless an earlier result has them.
@@ -99,18 +96,14 @@ def guessed_parameters(tool: ToolDefinition, known: Arguments) -> tuple[str, ...
     No guess is needed where the user (`known`) or the schema gives a value, and for kinds that any value serves:
     numbers, booleans, structures, strings of a format; but an identifier is not served by any number.
     """
-    return tuple(name for name in tool.required if name not in known and _needs_guess(name, tool.properties.get(name)))
-
-
-def _needs_guess(name: str, declared: object) -> bool:
-    if _is_free_text(declared):
-        return True
-    return is_identifier(name, declared) and not any(word in members(declared) for word in VALUE_KEYWORDS)
-
-
-def _is_free_text(declared: object) -> bool:
-    """Whether a parameter is a string, or a list of strings, of which the schema says nothing more."""
-    if not is_object(declared) or any(word in declared for word in VALUE_KEYWORDS):
-        return False
-    one = members(declared.get("items")) if declared.get("type") == "array" else declared
-    return one.get("type") == "string" and "format" not in one and not any(word in one for word in VALUE_KEYWORDS)
+    guessed: list[str] = []
+    for name in tool.required:
+        schema = members(tool.properties.get(name))
+        if name in known or any(word in schema for word in VALUE_KEYWORDS):
+            continue
+        # A string, or a list of strings, of which the schema says nothing more.
+        one = members(schema.get("items")) if schema.get("type") == "array" else schema
+        is_plain = "format" not in one and not any(word in one for word in VALUE_KEYWORDS)
+        if is_identifier(name, tool.properties.get(name)) or (one.get("type") == "string" and is_plain):
+            guessed.append(name)
+    return tuple(guessed)

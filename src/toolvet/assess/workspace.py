@@ -25,8 +25,8 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -39,7 +39,7 @@ from toolvet.assess.sandbox import Sandboxed, wrap_in_sandbox
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.redact import REDACTED
-from toolvet.errors import UnreachableError, UsageError
+from toolvet.errors import ToolvetError, UnreachableError, UsageError
 from toolvet.mcp.transport import StdioTarget, Target, given_secrets
 
 _PREFIX: Final = "toolvet-place-"
@@ -250,7 +250,14 @@ def absolute_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """
     command, *args = words
     runner = _program_name(command) in _load_runners().runners
-    found = [_absolute_command(command)]
+    if any(separator in command for separator in _separators()):
+        command = _absolute(command, names=True)
+    else:
+        # A folder of PATH may be relative, and is then no longer there.
+        path = shutil.which(command)
+        if path is not None and not Path(path).is_absolute():
+            command = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow the link of a virtual environment.
+    found = [command]
     before = ""
     for word in args:
         option, equals, value = word.partition("=")
@@ -263,14 +270,6 @@ def absolute_words(words: tuple[str, ...]) -> tuple[str, ...]:
         found.append(changed)
         before = word
     return tuple(found)
-
-
-def _absolute_command(command: str) -> str:
-    if any(separator in command for separator in _separators()):
-        return _absolute(command, names=True)
-    # A folder of PATH may be relative, and is then no longer there.
-    path = shutil.which(command)
-    return os.path.abspath(path) if path is not None and not Path(path).is_absolute() else command  # noqa: PTH100 - resolve() would follow the link of a virtual environment.
 
 
 def _absolute(word: str, *, names: bool) -> str:
@@ -393,6 +392,17 @@ class Concealer:
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda found: self._words[found[0]], text)
+
+    @contextmanager
+    def errors(self, explain: Callable[[str], str]) -> Generator[None]:
+        """Remove the words from a ToolvetError that the block raises; `explain` adds to an UnreachableError."""
+        try:
+            yield
+        except UnreachableError as error:
+            raise UnreachableError(self.text(explain(str(error)))) from error
+        except ToolvetError as error:
+            error.args = (self.text(str(error)),)
+            raise
 
     def report(self, report: _T) -> _T:
         """Return `report`, or any part of one, without the words; what holds none of them is the very same object."""

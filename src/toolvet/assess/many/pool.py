@@ -271,9 +271,27 @@ class ProcessFacts(NamedTuple):
 
 def list_processes() -> Mapping[int, ProcessFacts]:
     """All processes that we can see, by their ids; none on Windows."""
+    found: dict[int, ProcessFacts] = {}
+    if sys.platform == "win32":
+        return found
     if sys.platform == "linux":
-        return dict(_linux_processes())
-    return {} if sys.platform == "win32" else dict(_ps_processes())
+        for entry in os.scandir("/proc"):
+            if not entry.name.isdecimal():
+                continue
+            try:
+                words = Path(f"/proc/{entry.name}/stat").read_bytes()
+            except OSError:  # It has ended.
+                continue
+            # "7 (a name) S 1 …": the name may contain anything, so what follows the last bracket counts.
+            fields = words[words.rfind(b")") + 2 :].split()
+            found[int(entry.name)] = ProcessFacts(int(fields[1]), int(fields[21]) * _PAGE, fields[0] in b"ZX")
+        return found
+    # As macOS and the BSDs report it; memory is in KiB there.
+    listed = subprocess.run(["ps", "-axo", "pid=,ppid=,rss=,stat="], capture_output=True, text=True, check=False)  # noqa: S607 - from PATH
+    for line in listed.stdout.splitlines():
+        pid, parent, resident, state = line.split(None, 3)
+        found[int(pid)] = ProcessFacts(int(parent), int(resident) << 10, state.startswith("Z"))
+    return found
 
 
 def below(pid: int, processes: Mapping[int, ProcessFacts]) -> tuple[int, ...]:
@@ -303,7 +321,16 @@ def memory_of(pid: int, processes: Mapping[int, ProcessFacts], most: int) -> int
     """
     tree = (pid, *below(pid, processes))
     resident = sum(processes[each].resident for each in tree if each in processes)
-    return resident if resident <= most else sum(_proportional(each, processes) for each in tree)
+    if resident <= most:
+        return resident
+    shares = 0
+    for each in tree:
+        try:
+            lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+            shares += next(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+        except (OSError, StopIteration):
+            shares += processes[each].resident if each in processes else 0
+    return shares
 
 
 def read_by(pid: int) -> int:
@@ -341,46 +368,15 @@ def end_all_below(pid: int, mark: str = "") -> None:
         # Whatever happens here, nothing stays stopped.
         _send([pid], signal.SIGKILL)
     if mark:
-        _send([each for each in list_processes() if mark.encode() in _environment(each)], signal.SIGKILL)
+        marked: list[int] = []
+        for each in list_processes():
+            with suppress(OSError):
+                if mark.encode() in Path(f"/proc/{each}/environ").read_bytes():
+                    marked.append(each)
+        _send(marked, signal.SIGKILL)
 
 
 def _send(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
-
-
-def _linux_processes() -> Iterable[tuple[int, ProcessFacts]]:
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdecimal():
-            continue
-        try:
-            words = Path(f"/proc/{entry.name}/stat").read_bytes()
-        except OSError:  # It has ended.
-            continue
-        # "7 (a name) S 1 …": the name may contain anything, so what follows the last bracket counts.
-        fields = words[words.rfind(b")") + 2 :].split()
-        yield int(entry.name), ProcessFacts(int(fields[1]), int(fields[21]) * _PAGE, fields[0] in b"ZX")
-
-
-def _environment(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return b""
-
-
-def _proportional(pid: int, processes: Mapping[int, ProcessFacts]) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
-    except (OSError, StopIteration):
-        return processes[pid].resident if pid in processes else 0
-
-
-def _ps_processes() -> Iterable[tuple[int, ProcessFacts]]:
-    """As macOS and the BSDs tell it; memory is in KiB there."""
-    listed = subprocess.run(["ps", "-axo", "pid=,ppid=,rss=,stat="], capture_output=True, text=True, check=False)  # noqa: S607 - from PATH
-    for line in listed.stdout.splitlines():
-        pid, parent, resident, state = line.split(None, 3)
-        yield int(pid), ProcessFacts(int(parent), int(resident) << 10, state.startswith("Z"))

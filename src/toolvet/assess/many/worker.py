@@ -11,8 +11,6 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Mapping
-from typing import Final
 
 import msgspec
 
@@ -23,22 +21,39 @@ from toolvet.assess.report.renderers.json import FORMAT
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
 from toolvet.mcp.transport import adopt_orphans
 
-_ENDINGS: Final[Mapping[type[ToolvetError], Ending]] = {
-    UnreachableError: "unreachable",
-    AuthenticationError: "unauthorized",
-}
-
 
 def main() -> int:
     """Assess one server."""
     # Nothing but the answer may stand on stdout, whatever a library prints.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    job, limits = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
-    _limit_files(limits)
+    sent: tuple[AssessmentJob, AssessmentLimits] = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
+    job, limits = sent
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows does not have it.
+
+        # Bounds the files that the server writes; what it starts inherits it. No core dumps.
+        for which, wanted in ((resource.RLIMIT_FSIZE, limits.output_mib << 20), (resource.RLIMIT_CORE, 0)):
+            _, hard = resource.getrlimit(which)
+            allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(which, (allowed, allowed))
     adopt_orphans()
     threading.Thread(target=_end_with_stdin, daemon=True).start()
-    answers.write(msgspec.json.encode(_answer(job)))
+    try:
+        report = asyncio.run(_assessed(job))
+    except asyncio.CancelledError:
+        answer = WorkerAnswer(ending="interrupted", problem="interrupted")
+    except ToolvetError as error:
+        ending: Ending = "unusable"
+        if isinstance(error, UnreachableError):
+            ending = "unreachable"
+        elif isinstance(error, AuthenticationError):
+            ending = "unauthorized"
+        answer = WorkerAnswer(ending=ending, problem=str(error), exit_code=error.exit_code)
+    else:
+        document = FORMAT.render((report,), {}).encode()
+        answer = WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
+    answers.write(msgspec.json.encode(answer))
     answers.close()
     return 0
 
@@ -50,41 +65,11 @@ def _end_with_stdin() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _answer(job: AssessmentJob) -> WorkerAnswer:
-    try:
-        report = asyncio.run(_assessed(job))
-    except asyncio.CancelledError:
-        return WorkerAnswer(ending="interrupted", problem="interrupted")
-    except ToolvetError as error:
-        return WorkerAnswer(ending=_ending_of(error), problem=str(error), exit_code=error.exit_code)
-    document = FORMAT.render((report,), {}).encode()
-    return WorkerAnswer(report=msgspec.Raw(document), is_interrupted=report.incomplete == "interrupted")
-
-
-def _ending_of(error: ToolvetError) -> Ending:
-    for kind, ending in _ENDINGS.items():
-        if isinstance(error, kind):
-            return ending
-    return "unusable"
-
-
 async def _assessed(job: AssessmentJob) -> Report:
     task = asyncio.current_task()
     if sys.platform != "win32" and task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await assess(job.target, job.options)
-
-
-def _limit_files(limits: AssessmentLimits) -> None:
-    """Bound the files that the server writes; what it starts inherits it. No core dumps."""
-    if sys.platform == "win32":
-        return
-    import resource  # noqa: PLC0415 - Windows does not have it.
-
-    for which, wanted in ((resource.RLIMIT_FSIZE, limits.output_mib << 20), (resource.RLIMIT_CORE, 0)):
-        _, hard = resource.getrlimit(which)
-        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(which, (allowed, allowed))
 
 
 if __name__ == "__main__":

@@ -89,7 +89,33 @@ class ResultOutline:
         """Add up the shapes of `results`."""
         self.paths: dict[str, PathShape] = {}
         for result in results:
-            self._add(result)
+            whole = members(result)
+            content = whole.get("structuredContent")
+            pending: list[tuple[str, object]] = [("", content)]
+            if content is None:
+                pending = [("content[]", _payload(block)) for block in elements(whole.get("content"))]
+            left = _MOST_VALUES
+            while pending and left:
+                path, value = pending.pop()
+                left -= 1
+                seen = self.paths.setdefault(path, PathShape())
+                seen.seen += 1
+                if isinstance(value, _Block):
+                    seen.kinds.add(value.kind)
+                elif is_object(value):
+                    seen.kinds.add("object")
+                    seen.objects += 1
+                    is_map = bool(value) and all(map(_IDENTIFIER.fullmatch, value))
+                    pending += [(f"{path}/*" if is_map else f"{path}/{key}", each) for key, each in value.items()]
+                elif is_array(value):
+                    seen.kinds.add("array")
+                    pending += [(f"{path}[]", each) for each in value]
+                elif value is None:
+                    seen.kinds.add("null")
+                elif isinstance(value, bool):
+                    seen.kinds.add("boolean")
+                else:
+                    seen.kinds.add("string" if isinstance(value, str) else "number")
 
     def differences(self, old: "ResultOutline", usual: "ResultOutline") -> tuple[str, ...]:
         """Say how this shape differs from `old`, the shape of the same call before; empty where it does not.
@@ -117,31 +143,6 @@ class ResultOutline:
             if above is not None and above.objects and always.seen == usual.paths[_parent(path)].objects:
                 found[path] = f"{path} is gone"
         return tuple(found[path] for path in sorted(found))
-
-    def _add(self, result: object) -> None:
-        whole = members(result)
-        content = whole.get("structuredContent")
-        pending: list[tuple[str, object]] = [("", content)]
-        if content is None:
-            pending = [("content[]", _payload(block)) for block in elements(whole.get("content"))]
-        left = _MOST_VALUES
-        while pending and left:
-            path, value = pending.pop()
-            left -= 1
-            seen = self.paths.setdefault(path, PathShape())
-            seen.seen += 1
-            if isinstance(value, _Block):
-                seen.kinds.add(value.kind)
-            elif is_object(value):
-                seen.kinds.add("object")
-                seen.objects += 1
-                is_map = bool(value) and all(map(_IDENTIFIER.fullmatch, value))
-                pending += [(f"{path}/*" if is_map else f"{path}/{key}", each) for key, each in value.items()]
-            elif is_array(value):
-                seen.kinds.add("array")
-                pending += [(f"{path}[]", each) for each in value]
-            else:
-                seen.kinds.add(_kind(value))
 
 
 def recorded_side(recorded: RecordedCall, tool: ToolDefinition, check: ResultCheck) -> CallSide:
@@ -216,20 +217,15 @@ def _changes(old: CallSide, new: CallSide, usual: ResultOutline) -> Iterator[Rep
         yield _change("output_schema", "worse", "valid", "invalid", "; ".join(new.output_issues))
     elif old.output_issues and not new.output_issues:
         yield _change("output_schema", "better", "invalid", "valid", "; ".join(old.output_issues))
-    yield from _changed_validity(old, new)
+    old_verdict, new_verdict = old.call.verdict, new.call.verdict
+    # Two successes, of which one shows no working tool: without any content, for example.
+    if old_verdict is not None and new_verdict is not None and not old.output_issues and not new.output_issues:
+        if old_verdict.is_valid and not new_verdict.is_valid:
+            yield _change("result", "worse", "valid", "invalid", "; ".join(new_verdict.issues or new_verdict.evidence))
+        elif new_verdict.is_valid and not old_verdict.is_valid:
+            yield _change("result", "better", "invalid", "valid", "; ".join(old_verdict.issues or old_verdict.evidence))
     for words in ResultOutline([new.call.result]).differences(ResultOutline([old.call.result]), usual):
         yield _change("shape", "changed", "", "", words)
-
-
-def _changed_validity(old: CallSide, new: CallSide) -> Iterator[ReplayChange]:
-    """Two successes, of which one shows no working tool: without any content, say."""
-    if old.call.verdict is None or new.call.verdict is None or old.output_issues or new.output_issues:
-        return
-    was, is_ = old.call.verdict, new.call.verdict
-    if was.is_valid and not is_.is_valid:
-        yield _change("result", "worse", "valid", "invalid", "; ".join(is_.issues or is_.evidence))
-    elif is_.is_valid and not was.is_valid:
-        yield _change("result", "better", "invalid", "valid", "; ".join(was.issues or was.evidence))
 
 
 def _change(kind: str, comparison: Comparison, old: str, new: str, words: str) -> ReplayChange:
@@ -253,14 +249,6 @@ def _payload(block: object) -> object:
         except (msgspec.DecodeError, ValueError, RecursionError):
             pass
     return _Block(f"{about.get('type', 'unknown')} block")
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    return "string" if isinstance(value, str) else "number"
 
 
 def _parent(path: str) -> str:

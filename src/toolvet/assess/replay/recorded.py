@@ -77,7 +77,15 @@ def read_recorded(place: str) -> tuple[RecordedCall, ...]:
         return _of_reports(load(path.read_bytes(), place))
     verdicts, assessments = _read_store(place)
     if verdicts:
-        return _of_verdicts(verdicts, place)
+        verdicts.sort(key=lambda each: (each.at, each.seq))
+        # A conversation takes the place of its first call; within it the calls keep their order.
+        first = dict[str, int]()
+        for position, verdict in enumerate(verdicts):
+            first.setdefault(verdict.connection, position)
+        verdicts.sort(key=lambda each: first[each.connection])
+        if not any("arguments" in each.detail for each in verdicts):
+            raise UsageError(f"{place}: {_HOW}")
+        return tuple(_of_verdict(number, each) for number, each in enumerate(verdicts, start=1))
     if not assessments:
         raise UsageError(f"{place}: it has no calls. `toolvet proxy --store {place} -- COMMAND` records them")
     newest = max(assessments, key=lambda each: (each.at, each.id))
@@ -99,19 +107,6 @@ def _read_store(source: str) -> tuple[list[VerdictRecord], list[AssessmentRecord
         return verdicts, store.assessments(limit=1)
 
 
-def _of_verdicts(verdicts: Iterable[VerdictRecord], source: str) -> tuple[RecordedCall, ...]:
-    found = sorted(verdicts, key=lambda each: (each.at, each.seq))
-    # A conversation takes the place of its first call; within it the calls keep their order.
-    first = dict[str, int]()
-    for position, verdict in enumerate(found):
-        first.setdefault(verdict.connection, position)
-    found.sort(key=lambda each: first[each.connection])
-    calls = tuple(_of_verdict(number, each) for number, each in enumerate(found, start=1))
-    if not any("arguments" in each.detail for each in found):
-        raise UsageError(f"{source}: {_HOW}")
-    return calls
-
-
 def _of_verdict(number: int, verdict: VerdictRecord) -> RecordedCall:
     detail = verdict.detail
     said = members(detail.get("verdict"))
@@ -127,10 +122,18 @@ def _of_verdict(number: int, verdict: VerdictRecord) -> RecordedCall:
         error = ProtocolError(code=code if isinstance(code, int) else 0, message=verdict.reason or "", data=None)
     elif verdict.outcome == "unreadable":
         outcome = Outcome.INVALID_MESSAGE
+    arguments = detail.get("arguments")
+    skip = _NOT_COMPARABLE.get(verdict.outcome, "")
+    if not skip and not is_object(arguments):
+        skip = "its arguments are not in the record"
+    elif not skip and _holds(arguments, _is_redacted):
+        skip = "its arguments were redacted in the record"
+    elif not skip and verdict.outcome in ("success", "tool_error") and not is_object(detail.get("result")):
+        skip = "its result is not in the record"
     return RecordedCall(
         number=number,
         tool=verdict.tool or "",
-        arguments=members(detail.get("arguments")),
+        arguments=members(arguments),
         outcome=outcome,
         result=detail.get("result"),
         error=error,
@@ -138,21 +141,8 @@ def _of_verdict(number: int, verdict: VerdictRecord) -> RecordedCall:
         output_issues=tuple(_about_output(said)),
         conversation=verdict.connection,
         duration_ms=None if verdict.duration is None else round(1000 * verdict.duration, 3),
-        skip=_why_skipped(verdict, detail),
+        skip=skip,
     )
-
-
-def _why_skipped(verdict: VerdictRecord, detail: Mapping[str, object]) -> str:
-    if verdict.outcome in _NOT_COMPARABLE:
-        return _NOT_COMPARABLE[verdict.outcome]
-    arguments = detail.get("arguments")
-    if not is_object(arguments):
-        return "its arguments are not in the record"
-    if _holds(arguments, _is_redacted):
-        return "its arguments were redacted in the record"
-    if verdict.outcome in ("success", "tool_error") and not is_object(detail.get("result")):
-        return "its result is not in the record"
-    return ""
 
 
 def _of_reports(reports: Iterable[Report]) -> tuple[RecordedCall, ...]:

@@ -33,7 +33,6 @@ from toolvet.core.checks import ResultCheck
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact
 from toolvet.core.tool_rules import habits_of, why_not_called, writing_parameters
-from toolvet.errors import ToolvetError, UnreachableError
 from toolvet.mcp.transport import ConnectionLost, McpSession, Target, TimedOut
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 from toolvet.version import __version__
@@ -154,13 +153,9 @@ async def replay(
     run, incomplete = _ReplayRun(workspace.target, calls, options, watch or NoReplayWatch()), None
     deadline = asyncio.timeout(options.deadline)
     try:
-        async with deadline:
-            await run.go()
-    except UnreachableError as error:
-        raise UnreachableError(concealer.text(workspace.explain(str(error)))) from error
-    except ToolvetError as error:
-        error.args = (concealer.text(str(error)),)
-        raise
+        with concealer.errors(workspace.explain):
+            async with deadline:
+                await run.go()
     except TimeoutError:
         if not deadline.expired():
             raise
@@ -206,7 +201,13 @@ class _ReplayRun:
         self._choice = choose_calls(self._recorded, tools, self._options)
         self._watch.chosen(len(self._choice.groups))
         for group in self._choice.groups:
-            compared = self._missing(group) if group.tool is None else await self._compare(group, group.tool)
+            if group.tool is None:
+                stub = ToolDefinition(raw={"name": group.first.tool}, name=group.first.tool)
+                gone = ReplayChange(kind="tool", comparison="worse", old="listed", new="gone", words="the tool is gone")
+                side = recorded_side(group.first, stub, self._options.check)
+                compared: ReplayedCall | None = self._entry(group, side, None, [gone])
+            else:
+                compared = await self._compare(group, group.tool)
             if compared is None:
                 return
             self._compared.append(compared)
@@ -240,48 +241,35 @@ class _ReplayRun:
             toolvet_version=__version__,
         )
 
-    def _missing(self, group: ReplayGroup) -> ReplayedCall:
-        """The end of a call whose tool is gone, so that it cannot be made any more."""
-        stub = ToolDefinition(raw={"name": group.first.tool}, name=group.first.tool)
-        change = ReplayChange(kind="tool", comparison="worse", old="listed", new="gone", words="the tool is gone")
-        return self._entry(group, recorded_side(group.first, stub, self._options.check), None, [change])
-
     async def _compare(self, group: ReplayGroup, tool: ToolDefinition) -> ReplayedCall | None:
         """Make a call and compare it; None where the server did not come back."""
         olds = [recorded_side(call, tool, self._options.check) for call in group.calls]
-        usual = self._usual_shape(group.first.tool)
+        name = group.first.tool
+        if name not in self._usual:
+            self._usual[name] = ResultOutline(
+                call.result
+                for call in self._recorded
+                if call.tool == name and not call.skip
+                if call.outcome is Outcome.RESULT and members(call.result).get("isError") is not True
+            )
         # What is worse is made again, once, where that harms nothing: a service may have had a hiccup.
         entry: ReplayedCall | None = None
+        plan = PlannedCall(name="replay", category="happy_path", arguments=group.first.arguments, origin="record")
         for attempt in range(2):
-            new = await self._call(group.first, tool)
-            if new is None:
+            reply, session = await self.connection.call(tool.name, group.first.arguments)
+            if isinstance(reply, ConnectionLost) and not self.connection.is_current(session):
+                self.gave_up = "the server did not come back"
                 return entry
-            comparison, changes, old = best_of((*compare_sides(old, new, usual), old) for old in olds)
+            new = live_side(
+                observe(tool, plan, reply, protocol_version=session.protocol_version, check=self._options.check)
+            )
+            if isinstance(reply, TimedOut | ConnectionLost):
+                await self.connection.recover(reply, session)
+            comparison, changes, old = best_of((*compare_sides(old, new, self._usual[name]), old) for old in olds)
             entry = self._entry(group, old, new, changes)
             if comparison != "worse" or attempt or not group.reads:
                 break
         return entry
-
-    def _usual_shape(self, tool: str) -> ResultOutline:
-        if tool not in self._usual:
-            self._usual[tool] = ResultOutline(
-                call.result
-                for call in self._recorded
-                if call.tool == tool and not call.skip
-                if call.outcome is Outcome.RESULT and members(call.result).get("isError") is not True
-            )
-        return self._usual[tool]
-
-    async def _call(self, recorded: RecordedCall, tool: ToolDefinition) -> CallSide | None:
-        reply, session = await self.connection.call(tool.name, recorded.arguments)
-        if isinstance(reply, ConnectionLost) and not self.connection.is_current(session):
-            self.gave_up = "the server did not come back"
-            return None
-        plan = PlannedCall(name="replay", category="happy_path", arguments=recorded.arguments, origin="record")
-        call = observe(tool, plan, reply, protocol_version=session.protocol_version, check=self._options.check)
-        if isinstance(reply, TimedOut | ConnectionLost):
-            await self.connection.recover(reply, session)
-        return live_side(call)
 
     def _entry(
         self, group: ReplayGroup, old: CallSide, new: CallSide | None, changes: Iterable[ReplayChange]
@@ -318,37 +306,35 @@ def choose_calls(
     for call in calls:
         tool = known.get(call.tool)
         reason = call.skip or guard.why_left_out(call.tool)
-        risk = None if tool is None else reasons[tool.name] or _writes(tool, call)
+        risk = None if tool is None else reasons[tool.name]
+        if tool is not None and not risk:
+            # An assessment leaves out a parameter that names a place to write; the record has it.
+            writes = next((name for name in writing_parameters(tool) if name in call.arguments), None)
+            risk = None if writes is None else f"the call gives '{writes}', which names a place to write"
         if reason is None or not reason:
             reason = f"{risk}; --include {call.tool} calls it" if risk and not guard.is_included(call.tool) else ""
         if reason:
             choice.skip(call, reason)
             continue
-        key = (call.tool, _fingerprint(call))
+        try:
+            arguments = orjson.dumps(dict(call.arguments), option=orjson.OPT_SORT_KEYS)
+        except TypeError:
+            # An integer over 64 bits, or half a surrogate pair.
+            arguments = repr(msgspec.to_builtins(call.arguments)).encode(errors="replace")
+        key = (call.tool, arguments)
         group = None if options.repeats or risk else met.get(key)
         if group is None:
             group = met[key] = ReplayGroup(call, tool, reads=risk is None)
             choice.groups.append(group)
         group.calls.append(call)
-    _limit(choice, options)
-    return choice
-
-
-def _writes(tool: ToolDefinition, call: RecordedCall) -> str | None:
-    """Why a reader is not called with these arguments: an assessment leaves such a parameter out, a record has it."""
-    named = next((name for name in writing_parameters(tool) if name in call.arguments), None)
-    return None if named is None else f"the call gives '{named}', which names a place to write"
-
-
-def _limit(choice: ReplayChoice, options: ReplayOptions) -> None:
-    groups = choice.groups
-    kept = groups
+    groups = kept = choice.groups
     if options.sample is not None and len(groups) > options.sample:
         kept = [groups[index * len(groups) // options.sample] for index in range(options.sample)]
         _skip_others(choice, kept, f"left out by --sample {options.sample}")
     if options.limit is not None and len(kept) > options.limit:
         kept = kept[: options.limit]
         _skip_others(choice, kept, f"left out by --limit {options.limit}")
+    return choice
 
 
 def _skip_others(choice: ReplayChoice, kept: Sequence[ReplayGroup], reason: str) -> None:
@@ -357,11 +343,3 @@ def _skip_others(choice: ReplayChoice, kept: Sequence[ReplayGroup], reason: str)
         if id(group) not in wanted:
             choice.skip(group.first, reason, len(group.calls))
     choice.groups = list(kept)
-
-
-def _fingerprint(call: RecordedCall) -> bytes:
-    try:
-        return orjson.dumps(dict(call.arguments), option=orjson.OPT_SORT_KEYS)
-    except TypeError:
-        # An integer over 64 bits, or half a surrogate pair.
-        return repr(msgspec.to_builtins(call.arguments)).encode(errors="replace")

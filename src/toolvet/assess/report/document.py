@@ -299,11 +299,16 @@ def publish(
 
     Documents of the types in `named` say in `schema` what they are, which is therefore required in them.
     """
-    document: dict[str, object] = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **head,
-        "$defs": {name: _polish(item, is_named=name in named) for name, item in sorted(definitions.items())},
-    }
+    polished = {name: dict(item) for name, item in sorted(definitions.items())}
+    for name, item in polished.items():
+        description = item.get("description")
+        if isinstance(description, str):
+            item["description"] = " ".join(inspect.cleandoc(description).split())
+        if name in named:
+            # It has a default in Python only: in a document nothing else says what the document is.
+            required = item.get("required")
+            item["required"] = ["schema", *(required if isinstance(required, list) else [])]
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **head, "$defs": polished}
     # As JSON has it: the default of a tuple is a list.
     return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, object])
 
@@ -328,7 +333,13 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
         problem, _, place = str(error).partition(" - at ")
         raise ConfigError(f"not a toolvet report: {problem}", file=file, key=place.strip("`") or None) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"not JSON: {error}", file=file, line=_line_of(content, str(error))) from error
+        # msgspec's message ends with the offset (`… (byte 17)`), unless the file is cut off.
+        line, offset = None, str(error).rpartition("(byte ")[2].rstrip(")")
+        if offset.isdigit():
+            line = content.count(b"\n", 0, int(offset)) + 1
+        elif "truncated" in str(error):
+            line = content.count(b"\n") + 1
+        raise ConfigError(f"not JSON: {error}", file=file, line=line) from error
     if head.schema is None:
         raise ConfigError("not a toolvet report: 'schema' is missing", file=file)
     raise ConfigError(
@@ -336,28 +347,7 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
     )
 
 
-def _polish(definition: Mapping[str, object], *, is_named: bool) -> dict[str, object]:
-    """A definition made by msgspec, with its docstring as plain text."""
-    polished = dict(definition)
-    description = polished.get("description")
-    if isinstance(description, str):
-        polished["description"] = " ".join(inspect.cleandoc(description).split())
-    if is_named:
-        # It has a default in Python only: in a document nothing else says what the document is.
-        required = polished.get("required")
-        polished["required"] = ["schema", *(required if isinstance(required, list) else [])]
-    return polished
-
-
 class _FormatField(msgspec.Struct):
     """The field of a document that names its format."""
 
     schema: str | None = None
-
-
-def _line_of(content: bytes, problem: str) -> int | None:
-    """The line of the offset that msgspec's message ends with (`… (byte 17)`), or the last when the file is cut off."""
-    digits = problem.rpartition("(byte ")[2].rstrip(")")
-    if digits.isdigit():
-        return content.count(b"\n", 0, int(digits)) + 1
-    return content.count(b"\n") + 1 if "truncated" in problem else None

@@ -1,6 +1,6 @@
 """The report on a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from toolvet.assess.report.document import Report, ReportedTransport, Status, Tool
+from toolvet.assess.report.document import Report, Status, Tool
 from toolvet.assess.report.wording import (
     STATUS,
     FindingGroup,
@@ -84,7 +84,24 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
     if len(reports) > 1:
         console.print()
         console.print(Rule("Side by side", align="left", style="dim"))
-        console.print(_render_comparison(reports))
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+        table.add_column("Server", overflow="fold")
+        table.add_column("Score", justify="right", no_wrap=True)
+        table.add_column("Status", no_wrap=True)
+        table.add_column("Tools", justify="right", no_wrap=True)
+        table.add_column("Passed", justify="right", no_wrap=True)
+        table.add_column("Findings", overflow="fold")
+        for report in reports:
+            style = STATUS_STYLE[report.status]
+            table.add_row(
+                Text(one_line(title(report))),
+                Text(number(report.score), style=f"bold {style}"),
+                Text(STATUS[report.status], style=style),
+                f"{report.summary.tested}/{report.summary.tools}",
+                f"{report.summary.passed}/{report.summary.scenarios}",
+                severities(report.summary.findings),
+            )
+        console.print(table)
     if any(tool.skipped is None for report in reports for tool in report.tools):
         console.print()
         for word, meaning in legend(reports):
@@ -106,20 +123,35 @@ def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: boo
     idle = [tool for tool in report.tools if tool.not_exercised is not None]
     if idle:
         yield Text()
-        yield from _render_not_exercised(idle)
+        yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(idle), 'tool')}", "dim"))
+        yield from _list_reasons([(tool.not_exercised or "", tool.name) for tool in idle])
     reasons = not_exercised(report)
     if reasons:
+        count = sum(len(names) for names in reasons.values())
         yield Text()
-        yield from _render_idle_items(reasons)
-    skipped = [tool for tool in report.tools if tool.skipped is not None]
-    if skipped or report.filtered:
+        yield Text.assemble(("Resources and prompts not exercised", "bold"), (f"  {count:,}", "dim"))
+        for reason, names in reasons.items():
+            shown_names = listed([shorten(one_line(name), 120) for name in names], 4)
+            yield Padding.indent(Text.assemble(shown_names, (f"  {one_line(reason)}", "dim")), 2)
+    skipped = [(tool.skipped, tool.name) for tool in report.tools if tool.skipped is not None]
+    skipped += [("left out by the filter of this run", name) for name in report.filtered]
+    if skipped:
         yield Text()
-        yield from _render_skipped(skipped, report.filtered)
+        yield Text.assemble(("Not called", "bold"), (f"  {counted(len(skipped), 'tool')}", "dim"))
+        yield from _list_reasons(skipped)
     if report.transport is not None:
         yield Text()
-        yield from _render_transport(report.transport)
+        yield Text.assemble(("Transport", "bold"), (f"  {one_line(transport(report.transport))}", "dim"))
+        for probe in unwanted(report.transport):
+            yield Padding.indent(Text.assemble(probe.sent, (f"  {response(probe)}", "dim")), 2)
     yield Text()
-    yield from _render_footer(report)
+    if report.baseline is not None and report.baseline.stale:
+        stale = [one_line(f"{entry.id} ({subject(entry) or 'the server'})") for entry in report.baseline.stale]
+        known = f"{counted(len(stale), 'known finding')} no longer there: {listed(stale, 6)}"
+        yield Text(f"Baseline {one_line(report.baseline.file)}: {known}", style="yellow")
+    if said := framework_words(report):
+        yield Text(one_line(said), style="dim")
+    yield Text(tally(report), style="bold")
 
 
 def _render_header(report: Report) -> Iterator[RenderableType]:
@@ -147,7 +179,13 @@ def _render_tools(
         for name in finding.concerns:
             severities_of.setdefault(name, []).append(finding.severity)
     if narrow:
-        return Stack(*_list_tools(tools, severities_of))
+        # A table would break the names: each name, and under it what counts most.
+        lines: list[RenderableType] = []
+        for tool in tools:
+            facts = Text.assemble((STATUS[tool.status], STATUS_STYLE[tool.status]), f"  {passed(tool)} passed  ")
+            facts.append_text(_count_severities(severities_of.get(tool.name, []), _NOTE_MARKS))
+            lines += [Text(shorten(one_line(tool.name), 80)), Padding.indent(facts, 2)]
+        return Stack(*lines)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Tool", overflow="fold", ratio=None, min_width=12)
     table.add_column("Status", no_wrap=True)
@@ -166,14 +204,6 @@ def _render_tools(
             _count_severities(severities_of.get(tool.name, []), words),
         )
     return table
-
-
-def _list_tools(tools: Sequence[Tool], severities_of: Mapping[str, Sequence[Severity]]) -> Iterator[RenderableType]:
-    """The tools where a table would break their names: each name, and under it what counts most."""
-    for tool in tools:
-        yield Text(shorten(one_line(tool.name), 80))
-        facts = Text.assemble((STATUS[tool.status], STATUS_STYLE[tool.status]), f"  {passed(tool)} passed  ")
-        yield Padding.indent(facts.append_text(_count_severities(severities_of.get(tool.name, []), _NOTE_MARKS)), 2)
 
 
 def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
@@ -214,7 +244,11 @@ def _render_finding(finding: Finding, group: FindingGroup) -> RenderableType:
     facts: list[tuple[str, Text]] = []
     place = Text(one_line(finding.pointer), style="dim")
     if finding.evidence:
-        seen = Text(_cut_evidence(finding.evidence), style="italic")
+        lines = shorten(visible(finding.evidence).strip(), _EVIDENCE).splitlines()
+        more = len(lines) - _EVIDENCE_LINES
+        if more > 0:
+            lines[_EVIDENCE_LINES:] = [f"… ({counted(more, 'more line')})"]
+        seen = Text("\n".join(lines), style="italic")
         if place and "\n" not in seen.plain:
             seen, place = Text.assemble(seen, ("  at ", "dim"), place), Text()
         facts.append(("seen", seen))
@@ -223,13 +257,6 @@ def _render_finding(finding: Finding, group: FindingGroup) -> RenderableType:
     if finding.remedy and not group.remedy:
         facts.append(("fix", Text(one_line(finding.remedy))))
     return Stack(sentence, Padding.indent(_lay_out(facts), 2)) if facts else sentence
-
-
-def _cut_evidence(evidence: str) -> str:
-    """The first lines of the evidence."""
-    lines = shorten(visible(evidence).strip(), _EVIDENCE).splitlines()
-    more = len(lines) - _EVIDENCE_LINES
-    return "\n".join([*lines[:_EVIDENCE_LINES], *([f"… ({counted(more, 'more line')})"] if more > 0 else [])])
 
 
 def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
@@ -241,77 +268,13 @@ def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
     return grid
 
 
-def _render_skipped(tools: Sequence[Tool], filtered: Sequence[str]) -> Iterator[RenderableType]:
-    yield Text.assemble(("Not called", "bold"), (f"  {counted(len(tools) + len(filtered), 'tool')}", "dim"))
+def _list_reasons(tools: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+    """Each reason with the first of its tools; `tools` are pairs of a reason and a name."""
     reasons: dict[str, list[str]] = {}
-    for tool in tools:
-        reasons.setdefault(tool.skipped or "", []).append(one_line(tool.name))
-    if filtered:
-        reasons["left out by the filter of this run"] = [one_line(name) for name in filtered]
-    yield from _list_reasons(reasons)
-
-
-def _render_not_exercised(tools: Sequence[Tool]) -> Iterator[RenderableType]:
-    """What was tried and what would help, once for all tools of which the same is said."""
-    yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(tools), 'tool')}", "dim"))
-    reasons: dict[str, list[str]] = {}
-    for tool in tools:
-        reasons.setdefault(tool.not_exercised or "", []).append(one_line(tool.name))
-    yield from _list_reasons(reasons)
-
-
-def _list_reasons(reasons: Mapping[str, Sequence[str]]) -> Iterator[RenderableType]:
-    """Each reason with the first of its tools."""
+    for reason, tool in tools:
+        reasons.setdefault(reason, []).append(one_line(tool))
     for reason, names in islice(reasons.items(), _MOST_REASONS):
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
     rest = [name for names in islice(reasons.values(), _MOST_REASONS, None) for name in names]
     if rest:
         yield Padding.indent(Text(f"and {counted(len(rest), 'more tool')}, in the JSON report", style="dim"), 2)
-
-
-def _render_transport(seen: ReportedTransport) -> Iterator[RenderableType]:
-    """How many probes were answered properly, and the others one by one."""
-    yield Text.assemble(("Transport", "bold"), (f"  {one_line(transport(seen))}", "dim"))
-    for probe in unwanted(seen):
-        yield Padding.indent(Text.assemble(probe.sent, (f"  {response(probe)}", "dim")), 2)
-
-
-def _render_idle_items(reasons: Mapping[str, Sequence[str]]) -> Iterator[RenderableType]:
-    """The resources and prompts that were not exercised, once for all of which the same is said."""
-    count = sum(len(names) for names in reasons.values())
-    yield Text.assemble(("Resources and prompts not exercised", "bold"), (f"  {count:,}", "dim"))
-    for reason, names in reasons.items():
-        shown = listed([shorten(one_line(name), 120) for name in names], 4)
-        yield Padding.indent(Text.assemble(shown, (f"  {one_line(reason)}", "dim")), 2)
-
-
-def _render_footer(report: Report) -> Iterator[RenderableType]:
-    if report.baseline is not None and report.baseline.stale:
-        stale = [f"{entry.id} ({subject(entry) or 'the server'})" for entry in report.baseline.stale]
-        names = listed([one_line(name) for name in stale], 6)
-        place = one_line(report.baseline.file)
-        yield Text(f"Baseline {place}: {counted(len(stale), 'known finding')} no longer there: {names}", style="yellow")
-    if said := framework_words(report):
-        yield Text(one_line(said), style="dim")
-    yield Text(tally(report), style="bold")
-
-
-def _render_comparison(reports: Sequence[Report]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("Server", overflow="fold")
-    table.add_column("Score", justify="right", no_wrap=True)
-    table.add_column("Status", no_wrap=True)
-    table.add_column("Tools", justify="right", no_wrap=True)
-    table.add_column("Passed", justify="right", no_wrap=True)
-    table.add_column("Findings", overflow="fold")
-    for report in reports:
-        style = STATUS_STYLE[report.status]
-        table.add_row(
-            Text(one_line(title(report))),
-            Text(number(report.score), style=f"bold {style}"),
-            Text(STATUS[report.status], style=style),
-            f"{report.summary.tested}/{report.summary.tools}",
-            f"{report.summary.passed}/{report.summary.scenarios}",
-            severities(report.summary.findings),
-        )
-    return table

@@ -132,7 +132,12 @@ def ending(call: ObservedCall) -> Ending:
         case Outcome.INVALID_MESSAGE:
             return Ending.MALFORMED
         case Outcome.PROTOCOL_ERROR:
-            return _protocol_ending(call)
+            code = call.error.code if call.error is not None else None
+            if code in NEEDS_MORE or call.tool.runs_as_task:
+                return Ending.UNFINISHED
+            verdict = verdict_of(call)
+            refused = code in INVALID_ARGUMENTS or (verdict is not None and verdict.error_kind == "business")
+            return Ending.PROTOCOL_REFUSAL if refused else Ending.PROTOCOL_FAILURE
         case Outcome.RESULT:
             return _result_ending(call)
 
@@ -172,27 +177,23 @@ def speaks_of_absence(words: str) -> bool:
     return _ABSENT.search(words[:_LONGEST]) is not None
 
 
-def _protocol_ending(call: ObservedCall) -> Ending:
-    code = call.error.code if call.error is not None else None
-    if code in NEEDS_MORE or call.tool.runs_as_task:
-        return Ending.UNFINISHED
-    if code in INVALID_ARGUMENTS:
-        return Ending.PROTOCOL_REFUSAL
-    verdict = verdict_of(call)
-    refused = verdict is not None and verdict.error_kind == "business"
-    return Ending.PROTOCOL_REFUSAL if refused else Ending.PROTOCOL_FAILURE
-
-
 def _result_ending(call: ObservedCall) -> Ending:
     result, verdict = call.result, call.verdict
     if not isinstance(result, Mapping):
         return Ending.MALFORMED
-    if _is_unfinished(cast("Mapping[str, object]", result)):
+    about = cast("Mapping[str, object]", result)
+    # Multi round-trip requests and tasks (2026-07-28: `resultType`; 2025-11-25: `task` instead of content).
+    is_task = isinstance(about.get("task"), Mapping) and "content" not in about
+    if is_task or about.get("resultType") in ("input_required", "task"):
         return Ending.UNFINISHED
-    if verdict is None or not isinstance(members(cast("object", result)).get("content"), list):
+    if verdict is None or not isinstance(about.get("content"), list):
         return Ending.MALFORMED
     if not verdict.is_error:
-        unflagged = verdict.error_without_flag or _misses_its_thing(call)
+        unflagged = verdict.error_without_flag
+        # "Task 99 not found" to `get_task(99)` is an error; "No tasks found" to `list_tasks(project_id=99)` is not.
+        if call.absent and call.absent in call.tool.required and _LISTS.isdisjoint(word_segments(call.tool.name)):
+            words = words_of(call).strip()
+            unflagged = unflagged or (len(words) <= _SHORT and _MISSED.search(words) is not None)
         return Ending.UNFLAGGED_ERROR if unflagged else Ending.SUCCESS
     if call.tool.runs_as_task:
         return Ending.UNFINISHED
@@ -203,23 +204,6 @@ def _result_ending(call: ObservedCall) -> Ending:
     # Unclear words after wrong arguments, without any sign of a crash: the error is the refusal that is due.
     wrong = is_bad(call) or call.breach is not None
     return Ending.REFUSAL if wrong and verdict.state is State.UNKNOWN else Ending.FAILURE
-
-
-def _misses_its_thing(call: ObservedCall) -> bool:
-    """Whether a tool that was asked for a thing which does not exist says so, and not that this is an error.
-
-    "Task 99 not found" to `get_task(99)` is an error. "No tasks found" to `list_tasks(project_id=99)` is a result.
-    """
-    if not call.absent or call.absent not in call.tool.required or _LISTS.intersection(word_segments(call.tool.name)):
-        return False
-    words = words_of(call).strip()
-    return len(words) <= _SHORT and _MISSED.search(words) is not None
-
-
-def _is_unfinished(result: Mapping[str, object]) -> bool:
-    """Multi round-trip requests and tasks (2026-07-28: `resultType`; 2025-11-25: `task` instead of content)."""
-    kind = result.get("resultType")
-    return kind in ("input_required", "task") or (isinstance(result.get("task"), Mapping) and "content" not in result)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -327,12 +311,10 @@ def is_empty_list(call: ObservedCall) -> bool:
         return is_array(only) and not elements(only)
     made_by_sdk = any(name.startswith(_OWN_META) for name in members(result.get("_meta")))
     flagged = result.get("isError") is False
-    return (made_by_sdk or flagged) and call.tool.output_schema is None and _lists(call.tool.name)
-
-
-def _lists(tool: str) -> bool:
-    """Whether a tool returns any number of things by its name: `list_orders`, `get_orders`, `searchAll`."""
-    words = word_segments(tool)
+    if not (made_by_sdk or flagged) or call.tool.output_schema is not None:
+        return False
+    # A tool that returns any number of things by its name: `list_orders`, `get_orders`, `searchAll`.
+    words = word_segments(call.tool.name)
     if not _LISTING.isdisjoint(words):
         return True
     return len(words) > 1 and words[0] in _GETTING and words[-1].endswith("s") and not words[-1].endswith(_SINGULAR)
@@ -369,13 +351,12 @@ def asks_for_nothing(call: ObservedCall) -> bool:
     sent = members(call.arguments)
     required = [sent[name] for name in call.tool.required if name in sent]
     values = required or list(sent.values())
-    return bool(values) and all(map(_is_empty, values))
-
-
-def _is_empty(value: object) -> bool:
-    if isinstance(value, str):
-        return not value.strip()
-    return value is None or ((is_array(value) or is_object(value)) and not value)
+    return bool(values) and all(
+        not value.strip()
+        if isinstance(value, str)
+        else value is None or ((is_array(value) or is_object(value)) and not value)
+        for value in values
+    )
 
 
 def fails_by_itself(call: ObservedCall) -> bool:
@@ -397,15 +378,13 @@ def fails_by_itself(call: ObservedCall) -> bool:
         return False
     words = words_of(call)
     unclear = verdict is not None and verdict.state is State.UNKNOWN
-    refused = call.absent or _ASKS_FOR_A_STEP.search(words) or _speaks_of_a_value(words, call) or is_foreign(words)
-    return not (unclear and refused)
-
-
-def _speaks_of_a_value(words: str, call: ObservedCall) -> bool:
-    values = (value for value in members(call.arguments).values() if isinstance(value, str))
-    return any(
-        (len(value.strip()) > _SHORTEST_IN_ERROR and value in words) or f"'{value}'" in words for value in values
+    if not unclear:
+        return True
+    texts = (value for value in members(call.arguments).values() if isinstance(value, str))
+    names_a_value = any(
+        (len(text.strip()) > _SHORTEST_IN_ERROR and text in words) or f"'{text}'" in words for text in texts
     )
+    return not (call.absent or _ASKS_FOR_A_STEP.search(words) or names_a_value or is_foreign(words))
 
 
 def _explain(valid: Sequence[ObservedCall]) -> str:
@@ -487,12 +466,12 @@ def share(findings: Iterable[Finding]) -> list[Finding]:
             groups[key] = []
             kept.append(groups[key])
         groups[key].append(finding)
-    return [one for group in kept for one in _join(group)]
-
-
-def _join(group: list[Finding]) -> list[Finding]:
-    tools = tuple(dict.fromkeys(finding.tool for finding in group if finding.tool is not None))
-    if len(tools) < (2 if group[0].cause.startswith(SAME) else FEWEST):
-        return [msgspec.structs.replace(finding, cause="") if finding.cause else finding for finding in group]
-    count = sum(finding.occurrences for finding in group)
-    return [msgspec.structs.replace(group[0], tool=None, tools=tools, occurrences=count)]
+    shared: list[Finding] = []
+    for group in kept:
+        tools = tuple(dict.fromkeys(finding.tool for finding in group if finding.tool is not None))
+        if len(tools) >= (2 if group[0].cause.startswith(SAME) else FEWEST):
+            count = sum(finding.occurrences for finding in group)
+            shared.append(msgspec.structs.replace(group[0], tool=None, tools=tools, occurrences=count))
+        else:
+            shared += [msgspec.structs.replace(finding, cause="") if finding.cause else finding for finding in group]
+    return shared

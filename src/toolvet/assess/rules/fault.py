@@ -46,18 +46,29 @@ def fault_of(call: ObservedCall) -> Fault:
     place = breach.pointer if breach is not None else violation.pointer if violation is not None else ""
     named = breach.property if breach is not None else None
     if named is None and violation is not None:
-        named = _name_in(violation)
+        unexpected = elements(violation.params.get("unexpected"))
+        names = [violation.params.get("property"), *unexpected]
+        named = next((name for name in names if isinstance(name, str)), None)
     absent, unknown = keyword in _ABSENT, keyword in _UNKNOWN
     if not absent and not unknown:
         named = None
     demand = at_pointer(call.tool.input_schema, violation.schema_pointer) if violation is not None else None
+    # The last part of the JSON Pointer that is not an index: `items` for `/items/0`.
+    last = next((part for part in reversed(pointer_steps(place)) if part and not part.isdigit()), "")
+    allowed: Iterable[str] = ()
+    if keyword == "enum":
+        allowed = _render_values(elements(demand))
+    elif keyword == "const" or keyword in _LIMITS or keyword == "pattern":
+        allowed = _render_values([demand])
+    elif keyword in _UNKNOWN:
+        allowed = list(call.tool.properties)[:50]
     return Fault(
         keyword=keyword,
-        field=named or _last_name(place),
+        field=named or last,
         pointer=place + pointer((named,)) if named else place,
         received=bool(keyword) and not absent and not unknown,
         value=at_pointer(call.arguments, place),
-        allowed=tuple(_list_allowed(keyword, demand, call)),
+        allowed=tuple(allowed),
         nonempty=keyword in {"minItems", "minLength", "minProperties"} and demand == 1,
     )
 
@@ -81,27 +92,6 @@ def is_only_unknown(call: ObservedCall) -> bool:
     return all(violation.keyword in _STRICT for violation in call.violations) and (
         bool(call.violations) or call.breach is not None
     )
-
-
-def _name_in(violation: Violation) -> str | None:
-    name = violation.params.get("property")
-    if isinstance(name, str):
-        return name
-    return next((other for other in elements(violation.params.get("unexpected")) if isinstance(other, str)), None)
-
-
-def _last_name(place: str) -> str:
-    """The last part of a JSON Pointer that is not an index: `items` for `/items/0`."""
-    return next((part for part in reversed(pointer_steps(place)) if part and not part.isdigit()), "")
-
-
-def _list_allowed(keyword: str, demand: object, call: ObservedCall) -> Iterator[str]:
-    if keyword == "enum":
-        yield from _render_values(elements(demand))
-    elif keyword == "const" or keyword in _LIMITS or keyword == "pattern":
-        yield from _render_values([demand])
-    elif keyword in _UNKNOWN:
-        yield from list(call.tool.properties)[:50]
 
 
 def _render_values(values: Iterable[object]) -> Iterator[str]:

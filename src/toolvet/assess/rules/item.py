@@ -17,7 +17,7 @@ for single values; the modifiers of lists and prefixes (`*`, `:3`) change nothin
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -183,7 +183,10 @@ def as_call(request: ObservedRequest) -> ObservedCall:
     What was sent counts as the arguments, with the path of a `file:` URI: it is not a leak to repeat that.
     """
     params = members(request.params)
-    sent = {str(number): text for number, text in enumerate(_sent_words(params))}
+    uri = params.get("uri")
+    texts = [path_of_uri(uri)] if isinstance(uri, str) else []
+    texts += [value for value in members(params.get("arguments")).values() if isinstance(value, str)]
+    sent = {str(number): text for number, text in enumerate(texts)}
     return ObservedCall(
         tool=ToolDefinition(raw={"name": request.method}, name=request.method),
         arguments={**sent, **params},
@@ -201,15 +204,6 @@ def path_of_uri(uri: str) -> str:
         _, slash, path = rest[2:].partition("/")
         rest = slash + path
     return decode(rest)
-
-
-def _sent_words(params: Mapping[str, object]) -> Iterator[str]:
-    uri = params.get("uri")
-    if isinstance(uri, str):
-        yield path_of_uri(uri)
-    for value in members(params.get("arguments")).values():
-        if isinstance(value, str):
-            yield value
 
 
 def variables(template: str) -> tuple[str, ...]:

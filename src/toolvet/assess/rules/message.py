@@ -87,9 +87,20 @@ def score_message(text: str, call: ObservedCall) -> MessageScore:
         return MessageScore(score=0, crash=True)
     text = text[:_LONGEST_MESSAGE]
     fault = fault_of(call)
-    parts = tuple(part for part in _score_parts(text, fault) if part is not None)
+    patterns, weights = _load_patterns(), _load_patterns().weights
+    parts = [_score_part("field", weights.field, _find_field(text, fault.field), text)] if fault.field else []
+    if fault.received:
+        spans = _find_value(text, fault)
+        typed = () if spans else _find_first(patterns.received, text)
+        # The type alone is two thirds: "received string" does not say which of the model's strings.
+        share = 1.0 if spans else 2 / 3
+        parts.append(_score_part("received", weights.received, spans or typed, text, share=share))
+    parts.append(_score_part("expected", weights.expected, _find_first(patterns.expected, text), text))
+    if fault.allowed:
+        parts.append(_score_part("allowed", weights.allowed, _find_allowed(text, fault), text))
+    parts.append(_score_part("fix", weights.fix, _find_first(patterns.fix, text), text))
     most = sum(part.most for part in parts)
-    return MessageScore(score=round(100 * sum(part.points for part in parts) / most), parts=parts)
+    return MessageScore(score=round(100 * sum(part.points for part in parts) / most), parts=tuple(parts))
 
 
 def tool_message_score(calls: Sequence[ObservedCall]) -> float | None:
@@ -140,20 +151,6 @@ def _repeats_a_refusal(call: ObservedCall, valid: Sequence[ObservedCall]) -> boo
     words = mask_values(words_of(call)[:_LONGEST_MESSAGE])
     said = (mask_values(words_of(base)[:_LONGEST_MESSAGE]).strip() for base in bases)
     return any(len(one) >= _SHORTEST_REFUSAL and one in words for one in said)
-
-
-def _score_parts(text: str, fault: Fault) -> Iterator[MessagePart | None]:
-    weights = _load_patterns().weights
-    yield _score_part("field", weights.field, _find_field(text, fault.field), text) if fault.field else None
-    if fault.received:
-        spans = _find_value(text, fault)
-        typed = () if spans else _find_first(_load_patterns().received, text)
-        # The type alone is two thirds: "received string" does not say which of the model's strings.
-        yield _score_part("received", weights.received, spans or typed, text, share=1.0 if spans else 2 / 3)
-    yield _score_part("expected", weights.expected, _find_first(_load_patterns().expected, text), text)
-    if fault.allowed:
-        yield _score_part("allowed", weights.allowed, _find_allowed(text, fault), text)
-    yield _score_part("fix", weights.fix, _find_first(_load_patterns().fix, text), text)
 
 
 def _score_part(name: PartName, most: int, spans: tuple[Span, ...], text: str, share: float = 1.0) -> MessagePart:
@@ -232,18 +229,15 @@ def _patterns_of_value(value: object) -> Iterator[str]:
                 bare = rf"(?<![\w.-]){re.escape(form)}{_BOUND}" if len(form) >= 2 + form.startswith("-") else None
                 yield bare or rf"{_FRAME}{re.escape(form)}{_BOUND}"
         case dict() | list() | tuple():
-            yield from map(re.escape, dict.fromkeys(_render_starts(cast("object", value))))
+            try:
+                shown = (json.dumps(value), json.dumps(value, separators=(",", ":")), repr(cast("object", value)))
+            except (TypeError, ValueError, RecursionError):
+                return
+            # An empty container is one that a message may well contain by chance.
+            starts = [form[:12] if len(form) > 2 else f" {form}" for form in shown]
+            yield from map(re.escape, dict.fromkeys(starts))
         case _:
             return
-
-
-def _render_starts(value: object) -> Iterator[str]:
-    try:
-        shown = (json.dumps(value), json.dumps(value, separators=(",", ":")), repr(value))
-    except (TypeError, ValueError, RecursionError):
-        return
-    # An empty container is one that a message may well contain by chance.
-    yield from (f"{form[:12]}" if len(form) > 2 else f" {form}" for form in shown)
 
 
 def _find_allowed(text: str, fault: Fault) -> tuple[Span, ...]:

@@ -1,7 +1,6 @@
 """`docs/checks.md`, made from the cards of the catalogue: `python -m toolvet.assess.rules.page > docs/checks.md`."""
 
 import sys
-from collections.abc import Iterator
 from typing import Final
 
 from toolvet.assess.rules.judge import cards, rules
@@ -23,7 +22,11 @@ _ONE_CAUSE: Final = (
 
 def render_checks_page() -> str:
     """`docs/checks.md`: every check with what it looks for, why it matters and what to do; an anchor for each id."""
-    groups = list(_group_cards())
+    left, groups = dict(cards()), list[tuple[str, list[Card]]]()
+    for scope in SCOPES:
+        # A card belongs to the first group that has a rule of it.
+        ids = {rule.card.id for rule in rules() if rule.scope is scope}
+        groups.append((scope.title, [left.pop(card) for card in cards() if card in ids and card in left]))
     lines = [
         "# The checks",
         "",
@@ -56,14 +59,6 @@ def render_checks_page() -> str:
             lines += [f'### <a id="{card.id}"></a>`{card.id}`', "", f"**{card.title}** ({card.severity.value})", ""]
             lines += [f"Looks for: {card.looks_for}", "", f"Why: {card.why}", "", f"What to do: {card.remedy}", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _group_cards() -> Iterator[tuple[str, list[Card]]]:
-    """The groups of the page with their cards, by id; a card belongs to the first group that has a rule of it."""
-    left = dict(cards())
-    for scope in SCOPES:
-        ids = {rule.card.id for rule in rules() if rule.scope is scope}
-        yield scope.title, [left.pop(card) for card in cards() if card in ids and card in left]
 
 
 if __name__ == "__main__":

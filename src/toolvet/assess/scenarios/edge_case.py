@@ -25,7 +25,7 @@ LONG: Final = 256  # Characters of a string whose schema declares no maxLength: 
 def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
     """One call per kind of value, with every property that can take it; without properties that can, no call."""
     sample = values.all_properties()
-    special = choose.one(SPECIAL)
+    schema, special = compiled(values.tool.input_schema), choose.one(SPECIAL)
 
     def awkward(old: object, _rules: Mapping[str, object]) -> object:
         return special if isinstance(old, str) else old
@@ -36,19 +36,13 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
         ("special characters", awkward),
     )
     for name, change in kinds:
-        arguments = _change_values(values, sample.arguments, change)
+        arguments = dict(sample.arguments)
+        for parameter, old in sample.arguments.items():
+            changed = change(old, members(values.tool.properties.get(parameter)))
+            if schema.is_valid({**arguments, parameter: changed}):
+                arguments[parameter] = changed
         if arguments != sample.arguments:
             yield PlannedCall(name=name, category=CATEGORY, arguments=arguments, origin="generator")
-
-
-def _change_values(values: Values, arguments: Mapping[str, object], change: Change) -> dict[str, object]:
-    """The arguments with each top-level value changed where the schema still allows it."""
-    schema, result = compiled(values.tool.input_schema), dict(arguments)
-    for name, old in arguments.items():
-        candidate = {**result, name: change(old, members(values.tool.properties.get(name)))}
-        if schema.is_valid(candidate):
-            result = candidate
-    return result
 
 
 def _make_empty(old: object, _rules: Mapping[str, object]) -> object:

@@ -92,9 +92,22 @@ class ServerUnderTest:
         reasons = why_failed(report)
         if report.incomplete:
             reasons = (*reasons, f"the assessment is incomplete: {report.incomplete}")
-        if reasons:
-            raise AssertionError(_explain(report, reasons))
-        return report
+        if not reasons:
+            return report
+        # A score that is too low has its reasons in findings that are not severe enough to fail by themselves.
+        failing = [finding for finding in report.findings if fails(report, finding)] or list(report.findings)
+        shown = "no score" if report.score is None else f"score {report.score:g}"
+        lines = [f"{report.server.name or report.server.command}: {shown}", *(f"  {reason}" for reason in reasons), ""]
+        for finding in failing[:_MOST_FINDINGS]:
+            whose = f"{finding.tool}: " if finding.tool else ""
+            lines.append(f"{finding.severity.value} {finding.id}  {whose}{finding.message}")
+            if finding.reproduce:
+                lines.append(f"    again: {finding.reproduce}")
+        if len(failing) > _MOST_FINDINGS:
+            lines.append(f"… and {len(failing) - _MOST_FINDINGS} more")
+        if failing:
+            lines.append("What a check means: toolvet explain CHECK")
+        raise AssertionError("\n".join(lines).rstrip())
 
     def call(self, tool: str, arguments: Mapping[str, object] | None = None) -> JudgedCall:
         """Call a tool once, and judge what came back.
@@ -163,21 +176,6 @@ class ServerUnderTest:
         return open_session(self.target, era=self.options.era, timeout=self.options.timeout)
 
 
-def _explain(report: Report, reasons: tuple[str, ...]) -> str:
-    # A score that is too low has its reasons in findings that are not severe enough to fail by themselves.
-    failing = [finding for finding in report.findings if fails(report, finding)] or list(report.findings)
-    score = "no score" if report.score is None else f"score {report.score:g}"
-    lines = [f"{report.server.name or report.server.command}: {score}", *(f"  {reason}" for reason in reasons), ""]
-    for finding in failing[:_MOST_FINDINGS]:
-        whose = f"{finding.tool}: " if finding.tool else ""
-        lines.append(f"{finding.severity.value} {finding.id}  {whose}{finding.message}")
-        if finding.reproduce:
-            lines.append(f"    again: {finding.reproduce}")
-    if len(failing) > _MOST_FINDINGS:
-        lines.append(f"… and {len(failing) - _MOST_FINDINGS} more")
-    return "\n".join([*lines, "What a check means: toolvet explain CHECK"] if failing else lines).rstrip()
-
-
 def _blocking(made: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end. In a thread: the test may have an event loop of its own."""
     with ThreadPoolExecutor(1, thread_name_prefix="toolvet") as thread:
@@ -218,24 +216,20 @@ def _by_name(snapshot: object) -> dict[str, object]:
 def _changes(before: object, after: object, pointer: str) -> Iterator[str]:
     """Yield `POINTER: before → after` for each place that differs (JSON Pointer, RFC 6901)."""
     if is_object(before) and is_object(after):
-        yield from _member_changes(before, after, pointer)
+        for key in sorted({*before, *after}):
+            place = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+            if key not in after:
+                yield f"{place}: {_short(before[key])} is gone"
+            elif key not in before:
+                yield f"{place}: {_short(after[key])} is new"
+            else:
+                yield from _changes(before[key], after[key], place)
     elif is_array(before) and is_array(after) and len(before) == len(after):
         for number, (old, new) in enumerate(zip(before, after, strict=True)):
             yield from _changes(old, new, f"{pointer}/{number}")
     # `true == 1` in Python, and not in JSON.
     elif json.dumps(before, sort_keys=True) != json.dumps(after, sort_keys=True):
         yield f"{pointer or '/'}: {_short(before)} → {_short(after)}"
-
-
-def _member_changes(before: Mapping[str, object], after: Mapping[str, object], pointer: str) -> Iterator[str]:
-    for key in sorted({*before, *after}):
-        place = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-        if key not in after:
-            yield f"{place}: {_short(before[key])} is gone"
-        elif key not in before:
-            yield f"{place}: {_short(after[key])} is new"
-        else:
-            yield from _changes(before[key], after[key], place)
 
 
 def _short(value: object) -> str:

@@ -269,19 +269,15 @@ async def _all_pages(page: Callable[[str | None], Awaitable[Any]]) -> Sequence[o
 
 
 def _unwrap(reply: Reply) -> object:
-    if isinstance(reply, Answer):
-        return reply.result
-    raise CallFailedError(_describe(reply))
-
-
-def _describe(reply: RpcError | TimedOut | ConnectionLost | Malformed) -> str:
     match reply:
+        case Answer():
+            return reply.result
         case RpcError():
-            return f"error {reply.code}: {reply.message}"
+            raise CallFailedError(f"error {reply.code}: {reply.message}")
         case TimedOut():
-            return f"no answer within {reply.duration:.3g} s"
+            raise CallFailedError(f"no answer within {reply.duration:.3g} s")
         case ConnectionLost() | Malformed():
-            return reply.reason
+            raise CallFailedError(reply.reason)
 
 
 def reason_of(problem: str | BaseException) -> str:

@@ -108,11 +108,13 @@ class NativeValidator:
 
     async def answer(self, questions: Sequence[Question]) -> None:
         """Fill in `reply` or `failure`. Arguments that are not an object are skipped: no tools/call can carry them."""
-        waiting = [
-            question
-            for question in questions
-            if is_object(question.arguments) and not self._answer_from_cache(question)
-        ]
+        waiting: list[Question] = []
+        for question in questions:
+            if is_object(question.arguments):
+                key = self._key(question)
+                question.reply = self._offer.cache.get(key) if key is not None else None
+                if question.reply is None:
+                    waiting.append(question)
         limit = self._announced.batch_limit or _LARGEST_BATCH
         if limit > 1 and len(waiting) > 1:
             size = min(limit, _LARGEST_BATCH)
@@ -121,11 +123,6 @@ class NativeValidator:
         for question in waiting:
             if question.reply is None:
                 await self._ask_alone(question)
-
-    def _answer_from_cache(self, question: Question) -> bool:
-        key = self._key(question)
-        question.reply = self._offer.cache.get(key) if key is not None else None
-        return question.reply is not None
 
     async def _ask_together(self, batch: Sequence[Question]) -> None:
         generation = self._offer.cache.generation

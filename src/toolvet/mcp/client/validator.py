@@ -92,7 +92,11 @@ class ToolDefinitions:
             if self._tools is not None and self._tools is not before:
                 return self._tools
             changes = self._changes
-            tools = _by_name(await self._list_tools())
+            tools: dict[str, object] = {}
+            for tool in await self._list_tools():
+                # The first of two with the same name, and none without a name.
+                if name := view_of(tool).name:
+                    tools.setdefault(name, tool)
             if changes == self._changes:
                 self._tools = tools
             return tools
@@ -375,12 +379,3 @@ def log_fallback(tool: str) -> None:
 
 def _refuse(error: str) -> SchemaVerdict:
     return SchemaVerdict(ValidationReply(valid=False, messages=(Message(error),)))
-
-
-def _by_name(listed: Sequence[object]) -> Mapping[str, object]:
-    """The tools by name: the first of two with the same name, and none without a name."""
-    found: dict[str, object] = {}
-    for tool in listed:
-        if name := view_of(tool).name:
-            found.setdefault(name, tool)
-    return found

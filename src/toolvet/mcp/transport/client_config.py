@@ -123,7 +123,11 @@ class _Config:
         for key in keys:
             for name, entry in self._object(top[key], key).items():
                 server = self._object(entry, key, name)
-                if not self._flag(server, key, name, "disabled"):
+                is_disabled = server.get("disabled", False)
+                if not isinstance(is_disabled, bool):
+                    problem = f"must be true or false, not {_type(is_disabled)}"
+                    raise self._error(problem, key, name, "disabled")
+                if not is_disabled:
                     found.append(NamedTarget(name, self._target(server, key, name)))
         return tuple(found)
 
@@ -138,7 +142,14 @@ class _Config:
                 both = "has both `command` and `url`; say which with `type`" if "url" in server else ""
                 raise self._error(both or "needs `command` (a program to start) or `url`", *where)
             kind = "stdio" if "command" in server else "http"
-        return self._stdio(server, *where) if kind == "stdio" else self._http(server, kind, *where)
+        if kind == "stdio":
+            return self._stdio(server, *where)
+        if "url" not in server:
+            raise self._error(f'needs `url`, because its type is "{kind}"', *where)
+        url = self._string(server["url"], *where, "url")
+        if not url.startswith(("http://", "https://")):
+            raise self._error("must start with http:// or https://", *where, "url")
+        return HttpTarget(url, self._strings(server, *where, "headers"), _HTTP_TYPES[kind])
 
     def _stdio(self, server: Mapping[str, object], *where: str) -> StdioTarget:
         if "command" not in server:
@@ -160,14 +171,6 @@ class _Config:
             None if cwd is None else self._string(cwd, *where, "cwd"),
         )
 
-    def _http(self, server: Mapping[str, object], kind: str, *where: str) -> HttpTarget:
-        if "url" not in server:
-            raise self._error(f'needs `url`, because its type is "{kind}"', *where)
-        url = self._string(server["url"], *where, "url")
-        if not url.startswith(("http://", "https://")):
-            raise self._error("must start with http:// or https://", *where, "url")
-        return HttpTarget(url, self._strings(server, *where, "headers"), _HTTP_TYPES[kind])
-
     def _strings(self, server: Mapping[str, object], *where: str) -> dict[str, str] | None:
         """Read an object of strings. Numbers are allowed, as in VS Code, and null leaves a variable out."""
         if server.get(where[-1]) is None:
@@ -180,12 +183,6 @@ class _Config:
             for name, value in members.items()
             if value is not None
         }
-
-    def _flag(self, server: Mapping[str, object], *where: str) -> bool:
-        value = server.get(where[-1], False)
-        if not isinstance(value, bool):
-            raise self._error(f"must be true or false, not {_type(value)}", *where)
-        return value
 
     def _object(self, value: object, *where: str) -> Mapping[str, object]:
         if not isinstance(value, dict):
@@ -273,7 +270,10 @@ class _JsoncReader:
             case "{":
                 value = self._object(path)
             case "[":
-                value = self._array(path)
+                items: list[object] = []
+                for _ in self._members("]"):
+                    items.append(self.value((*path, len(items))))
+                value = items
             case '"':
                 value = self._string()
             case _:
@@ -311,12 +311,6 @@ class _JsoncReader:
             self.keys[*path, key] = start
             members[key] = self.value((*path, key))
         return members
-
-    def _array(self, path: KeyPath) -> list[object]:
-        items: list[object] = []
-        for _ in self._members("]"):
-            items.append(self.value((*path, len(items))))
-        return items
 
     def _members(self, end: str) -> Iterable[None]:
         """Move to each member in turn and let the caller read it. A comma before the end is allowed."""

@@ -117,7 +117,11 @@ class HttpChannel:
             async with self._origin.send("POST", headers, message) as response:
                 session_id = response.headers.get("mcp-session-id")
                 if session_id and response.is_success:
-                    self._remember(session_id)
+                    # The specification demands visible ASCII; no other is safe to send.
+                    if _VISIBLE.fullmatch(session_id):
+                        self.session_id = session_id
+                    else:
+                        inbox.note("bad_session_id", session_id)
                 resume = await self._read_response(id_, response)
             for _ in range(_RESUMPTIONS):
                 if resume is None or not inbox.awaits(id_):
@@ -139,7 +143,10 @@ class HttpChannel:
         status = response.status_code
         if self._limit is not None and len(body) > self._limit:
             self._inbox.reject(id_, f"the response is over the limit of {self._limit:,} bytes", b"", status=status)
-        elif (response.is_success and kind == "application/json" and body.strip()) or _is_answer(status, body):
+        elif (response.is_success and kind == "application/json" and body.strip()) or (
+            # A 401 often comes from a gateway before the server; its challenge matters more than its body.
+            status != 401 and isinstance(parse(body), ErrorReply | Result)
+        ):
             self._inbox.receive(body, answers=id_, status=status)
         else:
             challenge = response.headers.get("www-authenticate", "")
@@ -160,13 +167,6 @@ class HttpChannel:
         legal = self.session_id is not None and _VISIBLE.fullmatch(framer.last_event_id)
         return framer if legal else None
 
-    def _remember(self, session_id: str) -> None:
-        """Keep the session id if it is visible ASCII, as the specification demands; no other is safe to send."""
-        if _VISIBLE.fullmatch(session_id):
-            self.session_id = session_id
-        else:
-            self._inbox.note("bad_session_id", session_id)
-
     async def _read_body(self, response: httpx2.Response) -> bytes:
         """Read the whole body, or a little more than the limit of it."""
         parts: list[bytes] = []
@@ -186,11 +186,6 @@ class HttpChannel:
             headers["mcp-session-id"] = self.session_id
         headers.update((name.lower(), value) for name, value in more.items())
         return headers
-
-
-def _is_answer(status: int, body: bytes) -> bool:
-    # A 401 often comes from a gateway before the server; its challenge matters more than its body.
-    return status != 401 and isinstance(parse(body), ErrorReply | Result)
 
 
 class EventStreamChannel:

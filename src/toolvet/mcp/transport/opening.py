@@ -153,7 +153,10 @@ class _OpeningAttempt:
             await asyncio.wait([discovery], timeout=min(PATIENCE, self._timeout / 2))
             if discovery.done():
                 outcome = self._read_discovery(discovery.result())
-                if isinstance(outcome, Introduction) or _is_final(outcome):
+                # Another request on this channel cannot succeed.
+                has_exited = isinstance(outcome, ConnectionLost) and outcome.exit_code is not None
+                is_denied = isinstance(outcome, Malformed | RpcError) and outcome.status in (401, 403)
+                if isinstance(outcome, Introduction) or has_exited or is_denied:
                     return outcome
             handshake = asyncio.ensure_future(self._initialize())
             await asyncio.wait([discovery, handshake], return_when=asyncio.FIRST_COMPLETED)
@@ -208,13 +211,6 @@ class _OpeningAttempt:
         elif found.protocol_version not in LEGACY_VERSIONS:
             self._peer.note("protocol_version", f"initialize answered protocolVersion {found.protocol_version}")
         return found
-
-
-def _is_final(reply: Reply) -> bool:
-    """Whether another request on this channel cannot succeed."""
-    if isinstance(reply, ConnectionLost):
-        return reply.exit_code is not None
-    return isinstance(reply, Malformed | RpcError) and reply.status in (401, 403)
 
 
 @asynccontextmanager

@@ -37,14 +37,28 @@ class Origin:
             raise UsageError(
                 f"{mask_url(target.url)} is no URL of an MCP server: it needs http:// or https:// and a host"
             )
-        headers = httpx2.Headers(_check_headers(target))
+        for name, value in (target.headers or {}).items():
+            if not _HEADER_NAME.fullmatch(name):
+                shown = printable(name, 80)
+                raise UsageError(f"the header {shown!r} for {mask_url(target.url)} cannot be sent: no such name")
+            if not _HEADER_VALUE.fullmatch(value):
+                flaw = "its value has a line break or a character beyond ASCII"
+                raise UsageError(f"the header {name} for {mask_url(target.url)} cannot be sent: {flaw}")
+        headers = httpx2.Headers(dict(target.headers or {}))
         headers.setdefault("accept-encoding", "identity")
         headers.setdefault("user-agent", "toolvet")
         local = _is_loopback(self.url.host)
         try:
+            if local and self.url.scheme == "http":
+                # Building a context with all root certificates takes 18 ms; plain loopback gets an empty one.
+                certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            else:
+                check_certificates()
+                # With the certificates that the environment names, for loopback names too.
+                certificates = httpx2.create_ssl_context(trust_env=True)
             self._client = httpx2.AsyncClient(
                 headers=headers,
-                verify=_certificates(local=local, scheme=self.url.scheme),
+                verify=certificates,
                 trust_env=not local,
                 timeout=None,  # The peer's timer ends each request.
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30.0),
@@ -121,30 +135,6 @@ def describe_response(response: httpx2.Response, body: bytes) -> str:
 def media_type(response: httpx2.Response) -> str:
     """Return the content type of the response without parameters; "" if it has none."""
     return response.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def _certificates(*, local: bool, scheme: str) -> ssl.SSLContext:
-    """Return the context with the certificates that the environment names, for loopback names too.
-
-    Building it with all root certificates takes 18 ms; plain loopback gets an empty one.
-    """
-    if scheme == "http" and local:
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    check_certificates()
-    return httpx2.create_ssl_context(trust_env=True)
-
-
-def _check_headers(target: HttpTarget) -> dict[str, str]:
-    headers = dict(target.headers or {})
-    for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name):
-            raise UsageError(
-                f"the header {printable(name, 80)!r} for {mask_url(target.url)} cannot be sent: no such name"
-            )
-        if not _HEADER_VALUE.fullmatch(value):
-            flaw = "its value has a line break or a character beyond ASCII"
-            raise UsageError(f"the header {name} for {mask_url(target.url)} cannot be sent: {flaw}")
-    return headers
 
 
 def _is_loopback(host: str) -> bool:

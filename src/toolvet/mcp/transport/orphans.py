@@ -85,10 +85,16 @@ class OrphanKeeper:
     @contextmanager
     def starting(self, servers: set[int]) -> Generator[Callable[[int], None]]:
         """Start a process in this block, and pass its id to what the block gets. `servers` receives it, too."""
+
+        def note(pid: int) -> None:
+            with self._lock:
+                self._own.add(pid)
+                servers.add(pid)
+
         with self._lock:
             self._starting += 1
         try:
-            yield lambda pid: self._note(pid, servers)
+            yield note
         finally:
             with self._lock:
                 self._starting -= 1
@@ -100,7 +106,8 @@ class OrphanKeeper:
             return
         signalled: set[tuple[int, int]] = set()
         began = monotonic()
-        while orphans := self._living():
+        # Those that ended are reaped.
+        while orphans := [child.pid for child in _children() if not self._reap(child) and self._is_orphan(child)]:
             waited = monotonic() - began
             if waited > 2 * _SECONDS:
                 return
@@ -122,15 +129,6 @@ class OrphanKeeper:
         with self._lock:
             self._own.discard(pid)
             self._servers.discard(pid)
-
-    def _note(self, pid: int, servers: set[int]) -> None:
-        with self._lock:
-            self._own.add(pid)
-            servers.add(pid)
-
-    def _living(self) -> list[int]:
-        """The orphans that still run; those that ended are reaped."""
-        return [child.pid for child in _children() if not self._reap(child) and self._is_orphan(child)]
 
     def _is_orphan(self, child: ChildProcess) -> bool:
         with self._lock:

@@ -91,11 +91,11 @@ class RawHttp:
         """
         self.sent += 1
         began = time.perf_counter()
+        origin = self._origin
+        if anonymous:
+            origin = self._stranger = self._stranger or Origin(replace(self._target, headers=None))
         try:
-            async with (
-                asyncio.timeout(timeout),
-                self._choose(anonymous=anonymous).send(verb, headers, body) as response,
-            ):
+            async with asyncio.timeout(timeout), origin.send(verb, headers, body) as response:
                 content, message = (b"", b"") if head_only else await _read(response)
                 answer = RawResponse(
                     status=response.status_code,
@@ -114,13 +114,6 @@ class RawHttp:
         await self._origin.close()
         if self._stranger is not None:
             await self._stranger.close()
-
-    def _choose(self, *, anonymous: bool) -> Origin:
-        if not anonymous:
-            return self._origin
-        if self._stranger is None:
-            self._stranger = Origin(replace(self._target, headers=None))
-        return self._stranger
 
 
 def place_of(host: str) -> Place:

@@ -17,7 +17,7 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.json_value import is_object
+from toolvet.core.json_value import is_object, members
 from toolvet.errors import ConfigError
 from toolvet.mcp.transport.client_config import NamedTarget, read_client_config
 from toolvet.mcp.transport.target import HttpTarget, StdioTarget, Target
@@ -108,16 +108,25 @@ def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -
     targets: list[NamedTarget] = []
     left_out: list[tuple[str, str]] = []
     for index, raw in enumerate(entries):
+        wrapped = raw if is_object(raw) and "server" in raw else {"server": raw}
         try:
-            wrapped = raw if is_object(raw) and "server" in raw else {"server": raw}
             entry = msgspec.convert(wrapped, _RegistryEntry)
         except msgspec.ValidationError as error:
             problem, _, place = str(error).partition(" - at ")
-            left_out.append((_name_of(raw, index), f"not a server.json: {problem} {place}".strip()))
+            given_name = members(wrapped["server"]).get("name")
+            shown = given_name if isinstance(given_name, str) and given_name else f"server {index + 1}"
+            left_out.append((shown, f"not a server.json: {problem} {place}".strip()))
             continue
         name = entry.server.name
-        if reason := _why_not_wanted(entry):
-            left_out.append((name, reason))
+        try:
+            official = msgspec.convert(entry.meta.get(_OFFICIAL, {}), _RegistryStanding)
+        except msgspec.ValidationError:
+            official = _RegistryStanding()
+        if "deleted" in (entry.server.status, official.status):
+            left_out.append((name, "the registry says that it is deleted"))
+            continue
+        if not official.is_latest:
+            left_out.append((name, f"{entry.server.version or 'this'} is not its latest version"))
             continue
         try:
             targets.append(NamedTarget(name, _target(entry.server, given or {})))
@@ -138,23 +147,6 @@ def _registry_entries(path: Path) -> Sequence[object] | None:
         return [document]  # A `server.json` by itself.
     entries = document.get("servers") if is_object(document) else document
     return cast("list[object]", entries) if isinstance(entries, list) else None
-
-
-def _name_of(raw: object, index: int) -> str:
-    server = raw.get("server", raw) if is_object(raw) else None
-    name = server.get("name") if is_object(server) else None
-    return name if isinstance(name, str) and name else f"server {index + 1}"
-
-
-def _why_not_wanted(entry: _RegistryEntry) -> str | None:
-    try:
-        official = msgspec.convert(entry.meta.get(_OFFICIAL, {}), _RegistryStanding)
-    except msgspec.ValidationError:
-        official = _RegistryStanding()
-    for status in (entry.server.status, official.status):
-        if status == "deleted":
-            return "the registry says that it is deleted"
-    return None if official.is_latest else f"{entry.server.version or 'this'} is not its latest version"
 
 
 def _target(server: _RegistryServer, given: Mapping[str, str]) -> Target:

@@ -171,7 +171,12 @@ async def read_list(
         else:
             problems.append(Anomaly("bad_page", f"page {page + 1}: {printable(reply.raw, 200)}"))
         read += len(reply.raw)
-        if too_many := _explain_excess(len(tools), read, more="nextCursor" in result):
+        more, entries, too_many = "nextCursor" in result, len(tools), ""
+        if entries > MAX_ENTRIES or (entries == MAX_ENTRIES and more):
+            too_many = f"more than {MAX_ENTRIES:,} entries; only the first {MAX_ENTRIES:,} were read"
+        elif read > MAX_BYTES and more:
+            too_many = f"more than {MAX_BYTES // 2**20} MiB; only the first {entries:,} entries were read"
+        if too_many:
             del tools[MAX_ENTRIES:]
             problems.append(Anomaly("too_many_entries", too_many))
             return Listing(tuple(tools), page + 1, tuple(problems))
@@ -195,15 +200,6 @@ def _next_cursor(result: Mapping[str, object], seen: Container[str]) -> tuple[st
     if following in seen:
         return None, Anomaly("cursor_cycle", f"{printable(repr(following), 100)} came before")
     return following, None
-
-
-def _explain_excess(entries: int, read: int, *, more: bool) -> str:
-    """Return why no further page is read, or "" when nothing speaks against it; `more` says that there is one."""
-    if entries > MAX_ENTRIES or (entries == MAX_ENTRIES and more):
-        return f"more than {MAX_ENTRIES:,} entries; only the first {MAX_ENTRIES:,} were read"
-    if read > MAX_BYTES and more:
-        return f"more than {MAX_BYTES // 2**20} MiB; only the first {entries:,} entries were read"
-    return ""
 
 
 class McpSession:
@@ -305,7 +301,10 @@ class McpSession:
                 pass
         renewals, session_id = self._renewals, self.peer.session_id
         reply = await self.peer.request(method, params, timeout=timeout, headers=headers)
-        if session_id is not None and _is_expired(reply) and await self._renew(renewals, timeout):
+        # The server forgot the session: HTTP 404, unless the error says that the method is unknown.
+        is_unknown = isinstance(reply, RpcError) and reply.code == -32601
+        is_expired = isinstance(reply, Malformed | RpcError) and reply.status == 404 and not is_unknown
+        if session_id is not None and is_expired and await self._renew(renewals, timeout):
             return await self.peer.request(method, params, timeout=timeout, headers=headers)
         return reply
 
@@ -385,10 +384,3 @@ class McpSession:
             await self.peer.notify("notifications/initialized")
             self._renewals += 1
             return True
-
-
-def _is_expired(reply: Reply) -> bool:
-    """Whether the server forgot the session: HTTP 404, unless the error says that the method is unknown."""
-    if isinstance(reply, RpcError):
-        return reply.status == 404 and reply.code != -32601
-    return isinstance(reply, Malformed) and reply.status == 404

@@ -77,13 +77,16 @@ class StdioChannel:
         """Start the process. Raises UnreachableError when it cannot be started."""
         self._inbox = inbox
         target = self._target
-        env = child_environment(target.env)
+        command, env = target.command, child_environment(target.env)
+        if sys.platform == "win32":
+            # `npx` is `npx.cmd` there, which only a search along PATHEXT finds; elsewhere exec searches PATH itself.
+            command = shutil.which(command, path=env.get("PATH")) or command
         self._process = _Process(inbox, self._limit, self._on_started)
         try:
             with starting_server() as started:
                 await asyncio.get_running_loop().subprocess_exec(
                     lambda: self._process,
-                    _executable(target.command, env),
+                    command,
                     *target.args,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -172,32 +175,29 @@ class StdioChannel:
 
     async def _end(self, grace: float) -> None:
         try:
-            await self._end_in_order(grace)
+            self._stdin.close()
+            if not await self._exits_within(grace):
+                _signal_group(self._pid, signal.SIGTERM)
+                if not await self._exits_within(_TERMINATE_SECONDS):
+                    _signal_group(self._pid, _KILL)
+                    await self._exits_within(_TERMINATE_SECONDS)
+            self._process.stop()
+            self._end_group()
+            if not await self._group_ends_within(_DRAIN_SECONDS):
+                _signal_group(self._pid, _KILL)
+                # Short: in a container without an init process, ended processes stay in the group as zombies for ever.
+                await self._group_ends_within(10 * _POLL_SECONDS)
+            for _ in end_orphans(self._pid):
+                await asyncio.sleep(_POLL_SECONDS)
+            if self._process.exited.done():
+                forget(self._pid)
+            self._finalizer.detach()
+            self._transport.close()
+            await asyncio.wait([self._process.disconnected], timeout=_TERMINATE_SECONDS)
         finally:
             # Also when the event loop is being shut down: no process of ours may outlive it.
             self._process.stop()
             self._transport.close()
-
-    async def _end_in_order(self, grace: float) -> None:
-        self._stdin.close()
-        if not await self._exits_within(grace):
-            _signal_group(self._pid, signal.SIGTERM)
-            if not await self._exits_within(_TERMINATE_SECONDS):
-                _signal_group(self._pid, _KILL)
-                await self._exits_within(_TERMINATE_SECONDS)
-        self._process.stop()
-        self._end_group()
-        if not await self._group_ends_within(_DRAIN_SECONDS):
-            _signal_group(self._pid, _KILL)
-            # Short: in a container without an init process, ended processes stay in the group as zombies for ever.
-            await self._group_ends_within(10 * _POLL_SECONDS)
-        for _ in end_orphans(self._pid):
-            await asyncio.sleep(_POLL_SECONDS)
-        if self._process.exited.done():
-            forget(self._pid)
-        self._finalizer.detach()
-        self._transport.close()
-        await asyncio.wait([self._process.disconnected], timeout=_TERMINATE_SECONDS)
 
     async def _exits_within(self, seconds: float) -> bool:
         done, _ = await asyncio.wait([self._process.exited], timeout=seconds)
@@ -231,7 +231,7 @@ class _Process(asyncio.SubprocessProtocol):
         self.disconnected: asyncio.Future[None] = loop.create_future()
         self.stderr: deque[bytes] = deque()
         self.ended = False
-        self.on_ended: Callable[[], None] = _nothing
+        self.on_ended: Callable[[], None] | None = None
         self._on_started = on_started
         self._stderr_bytes = 0
         self._inbox = inbox
@@ -306,12 +306,8 @@ class _Process(asyncio.SubprocessProtocol):
             return
         self.stop()
         self._inbox.lose("the process ended" if self.exited.done() else "the process closed its stdout")
-        if self.exited.done():
+        if self.exited.done() and self.on_ended is not None:
             self.on_ended()
-
-
-def _nothing() -> None:
-    pass
 
 
 def _signal_group(pid: int, number: int) -> bool:
@@ -336,13 +332,6 @@ def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     # A value that starts like this is an exported shell function of old bash (CVE-2014-6271), never a setting.
     own = {name: value for name, value in own.items() if not value.startswith("()")}
     return {**own, **(extra or {})}
-
-
-def _executable(command: str, env: Mapping[str, str]) -> str:
-    """On Windows `npx` is `npx.cmd`, which only a search along PATHEXT finds; elsewhere exec searches PATH itself."""
-    if sys.platform == "win32":
-        return shutil.which(command, path=env.get("PATH")) or command
-    return command
 
 
 def _describe_start_error(target: StdioTarget, error: OSError | ValueError) -> str:

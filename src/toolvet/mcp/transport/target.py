@@ -107,14 +107,12 @@ def mask_url(url: str) -> str:
     except ValueError:
         return url.partition("?")[0].rpartition("@")[2]
     host = parts.netloc.rpartition("@")
-    query = "&".join(_mask_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
+    pairs = [pair.partition("=") for pair in parts.query.split("&")]
+    query = "&".join(
+        f"{name}={MASK}" if equals and looks_secret(name) else f"{name}{equals}{value}" for name, equals, value in pairs
+    )
     netloc = f"{MASK}@{host[2]}" if host[1] else host[2]
     return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
-
-
-def _mask_pair(pair: str) -> str:
-    name, equals, _ = pair.partition("=")
-    return f"{name}={MASK}" if equals and looks_secret(name) else pair
 
 
 def mask_args(args: tuple[str, ...]) -> list[str]:
@@ -147,8 +145,15 @@ def given_secrets(target: Target) -> Iterator[str]:
         return
     yield from secret_variables(target.env or {})
     for arg, shown in zip(target.args, mask_args(target.args), strict=True):
-        if arg != shown:
-            yield from _of_argument(arg, shown)
+        if arg == shown:
+            continue
+        value = arg
+        if shown.endswith(MASK) and arg.startswith(shown.removesuffix(MASK)):
+            value = arg[len(shown) - len(MASK) :]
+        if len(value) >= _SHORTEST:
+            yield value
+        if "://" in value:
+            yield from _of_url(value[max(0, value.rfind("=", 0, value.find("://")) + 1) :])
 
 
 def secret_variables(variables: Mapping[str, str]) -> Iterator[str]:
@@ -163,16 +168,6 @@ def secret_variables(variables: Mapping[str, str]) -> Iterator[str]:
             yield from _of_url(value)
         elif len(value) >= _SHORTEST_UNNAMED and not _HARMLESS.fullmatch(value):
             yield value
-
-
-def _of_argument(arg: str, shown: str) -> Iterator[str]:
-    value = arg
-    if shown.endswith(MASK) and arg.startswith(shown.removesuffix(MASK)):
-        value = arg[len(shown) - len(MASK) :]
-    if len(value) >= _SHORTEST:
-        yield value
-    if "://" in value:
-        yield from _of_url(value[max(0, value.rfind("=", 0, value.find("://")) + 1) :])
 
 
 def _of_url(url: str) -> Iterator[str]:

@@ -82,28 +82,22 @@ class SseFramer:
             if self._at_start:
                 self._at_start = False
                 line = line.removeprefix(_BYTE_ORDER_MARK)
-            if line:
-                self._read_field(line)
-            elif (event := self._dispatch()) is not None:
-                events.append(event)
+            if not line:
+                if self._data:
+                    events.append(SseEvent(b"\n".join(self._data), self._event or "message", self.last_event_id))
+                self._data, self._event, self._held = [], "", 0
+                continue
+            name, value = _split_field(line)
+            if name == b"data":
+                self._data.append(value)
+            elif name == b"event":
+                self._event = value.decode(errors="replace")
+            elif name == b"id" and b"\0" not in value:
+                self.last_event_id = value.decode(errors="replace")
+            # Eighteen digits are 30 million years: int() of what a hostile server sends stays cheap.
+            elif name == b"retry" and value.isdigit() and len(value) <= 18:
+                self.retry = int(value)
         return events
-
-    def _read_field(self, line: bytes) -> None:
-        name, value = _split_field(line)
-        if name == b"data":
-            self._data.append(value)
-        elif name == b"event":
-            self._event = value.decode(errors="replace")
-        elif name == b"id" and b"\0" not in value:
-            self.last_event_id = value.decode(errors="replace")
-        # Eighteen digits are 30 million years: int() of what a hostile server sends stays cheap.
-        elif name == b"retry" and value.isdigit() and len(value) <= 18:
-            self.retry = int(value)
-
-    def _dispatch(self) -> SseEvent | None:
-        data, event = self._data, self._event or "message"
-        self._data, self._event, self._held = [], "", 0
-        return SseEvent(b"\n".join(data), event, self.last_event_id) if data else None
 
 
 class RawSseFramer:

@@ -56,7 +56,20 @@ def print_batch(report: BatchReport, console: Console) -> None:
         console.print(Text(f"{each.title}: {words.number_words(each)}", style="dim"))
     if report.signals:
         console.print()
-        console.print(_signals(report))
+        table = _table()
+        table.add_column("Found")
+        table.add_column("Rows", justify="right", no_wrap=True)
+        table.add_column("Share", justify="right", no_wrap=True)
+        table.add_column("The worst", overflow="fold")
+        for signal in report.signals[:_MOST]:
+            shown = Text("")
+            if signal.examples:
+                example = signal.examples[0]
+                shown = Text(f"{words.place(example)}  ", style="dim")
+                shown.append(shorten(one_line(example.evidence or example.detail), _EXAMPLE), style="default")
+            share = f"{words.percent(signal.rows.share)}"
+            table.add_row(Text(one_line(signal.name)), f"{signal.rows.count:,}", share, shown)
+        console.print(table)
         more = len(report.signals) - _MOST + report.other_signals
         if more > 0:
             console.print(Text(f"and {more:,} more", style="dim"))
@@ -97,7 +110,17 @@ def print_comparison(report: ComparisonReport, console: Console) -> None:
         console.print(Text(f"score: {report.score_up:,} up, {report.score_down:,} down"))
     if report.moves:
         console.print()
-        console.print(_moves(report))
+        table = _table()
+        table.add_column("Old")
+        table.add_column("New")
+        table.add_column("Rows", justify="right", no_wrap=True)
+        table.add_column("Such as", overflow="fold")
+        for move in report.moves[:_MOST]:
+            same = move.old == move.new
+            such_as = shorten(", ".join(one_line(each.id) for each in move.examples[:3]), _EXAMPLE)
+            new = Text("the same, other signals or score", style="dim") if same else Text(one_line(move.new))
+            table.add_row(Text(one_line(move.old)), new, f"{move.rows:,}", Text(such_as, style="dim"))
+        console.print(table)
     gained = [each for each in report.signals if each.gained or each.lost]
     if gained:
         console.print()
@@ -108,27 +131,6 @@ def print_comparison(report: ComparisonReport, console: Console) -> None:
             numbers = (signal.old, signal.new, signal.gained, signal.lost)
             table.add_row(Text(one_line(signal.name)), *(f"{number:,}" for number in numbers))
         console.print(table)
-
-
-def _signals(report: BatchReport) -> Table:
-    table = _table()
-    table.add_column("Found")
-    table.add_column("Rows", justify="right", no_wrap=True)
-    table.add_column("Share", justify="right", no_wrap=True)
-    table.add_column("The worst", overflow="fold")
-    for signal in report.signals[:_MOST]:
-        example = signal.examples[0] if signal.examples else None
-        shown = Text("")
-        if example is not None:
-            shown = Text(f"{words.place(example)}  ", style="dim")
-            shown.append(shorten(one_line(example.evidence or example.detail), _EXAMPLE), style="default")
-        table.add_row(
-            Text(one_line(signal.name)),
-            f"{signal.rows.count:,}",
-            f"{words.percent(signal.rows.share)}",
-            shown,
-        )
-    return table
 
 
 def _print_drift(drift: DriftReport, flag: str, console: Console) -> None:
@@ -174,20 +176,6 @@ def _print_labels(labels: LabelReport, flag: str, console: Console) -> None:
     for count, what in ((labels.unknown, "a label that says neither good nor bad"), (labels.unlabelled, "no label")):
         if count:
             console.print(Text(f"{counted(count, 'row')} with {what}", style="dim"))
-
-
-def _moves(report: ComparisonReport) -> Table:
-    table = _table()
-    table.add_column("Old")
-    table.add_column("New")
-    table.add_column("Rows", justify="right", no_wrap=True)
-    table.add_column("Such as", overflow="fold")
-    for move in report.moves[:_MOST]:
-        same = move.old == move.new
-        ids = shorten(", ".join(one_line(each.id) for each in move.examples[:3]), _EXAMPLE)
-        new = Text("the same, other signals or score", style="dim") if same else Text(one_line(move.new))
-        table.add_row(Text(one_line(move.old)), new, f"{move.rows:,}", Text(ids, style="dim"))
-    return table
 
 
 def _table() -> Table:

@@ -127,7 +127,9 @@ def number_chart(figures: NumberFigures) -> Markup:
     else:
         count = len(figures.bins)
         step = max(1, -(-count // 7))
-        ticks = [(at / count, _rounded(figures.bins[at].low)) for at in range(0, count, step)]
+        lows = [(at / count, figures.bins[at].low) for at in range(0, count, step)]
+        # A power of two in few letters: `2K` for 2,048.
+        ticks = [(at, compact(float(f"{low:.2g}")) if low >= 1000 else f"{low:.0f}") for at, low in lows]
     across = figures.unit or figures.title
     across = f"{across} (each bar doubles)" if figures.scale == "size" and len(figures.bins) > 1 else across
     says = f"{figures.title} of {figures.count:,} rows: {number_words(figures)}"
@@ -212,14 +214,13 @@ def drift_verdict(drift: DriftReport) -> str:
     return f"{len(drift.changes):,} changes are more than chance: {what}{few}."
 
 
-def _rounded(value: float) -> str:
-    """A power of two in few letters: `2K` for 2,048."""
-    return compact(float(f"{value:.2g}")) if value >= 1000 else f"{value:.0f}"
-
-
 def bar_chart(counts: Sequence[int], *, ticks: Sequence[tuple[float, str]], across: str, up: str, says: str) -> Markup:
     """Bars of equal width. `ticks` are words below places from 0 (left) to 1 (right)."""
-    top = _nice_top(max([*counts, 1]))
+    most = max([*counts, 1])
+    size = float(10 ** math.floor(math.log10(most)))
+    # Above the largest, and easy to divide by four.
+    tops = [factor * size for factor in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10)]
+    top = next((top for top in tops if top >= most and top % 1 == 0), float(most))
     width = (_RIGHT - _LEFT) / max(1, len(counts))
     gap = min(3.0, width / 6)
     parts = [
@@ -252,7 +253,9 @@ def line_chart(
     says: str,
 ) -> Markup:
     """Shares, each as (low, share, high); None leaves a gap. `marked` are the places that stand out."""
-    top = _share_top(max([high for point in points if point is not None for high in point] or [0.0]))
+    most = max([high for point in points if point is not None for high in point] or [0.0])
+    tops = (0.0004, 0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8)
+    top = next((top for top in tops if most <= top), 1.0)
     parts = [_grid([(place / 4, _percent(top * place / 4)) for place in range(5)])]
     step = (_RIGHT - _LEFT) / max(1, len(points))
 
@@ -262,7 +265,16 @@ def line_chart(
     def y(value: float) -> str:
         return _n(_BOTTOM - (_BOTTOM - _TOP) * min(1.0, value / top))
 
-    for run in _runs(points):
+    # The points that follow each other without a gap.
+    runs: list[list[tuple[int, tuple[float, float, float]]]] = []
+    for place, point in enumerate(points):
+        if point is None:
+            continue
+        if runs and runs[-1][-1][0] == place - 1:
+            runs[-1].append((place, point))
+        else:
+            runs.append([(place, point)])
+    for run in runs:
         line = " ".join(f"{x(place)},{y(point[1])}" for place, point in run)
         if len(run) > 1:
             upper = " ".join(f"{x(place)},{y(point[2])}" for place, point in run)
@@ -366,39 +378,6 @@ def _ticks(ticks: Sequence[tuple[float, str]]) -> Markup:
             )
         )
     return Markup("").join(found)
-
-
-def _runs(
-    points: Sequence[tuple[float, float, float] | None],
-) -> list[list[tuple[int, tuple[float, float, float]]]]:
-    """The points that follow each other without a gap."""
-    runs: list[list[tuple[int, tuple[float, float, float]]]] = []
-    before: int | None = None
-    for place, point in enumerate(points):
-        if point is None:
-            continue
-        if before is not None and before == place - 1:
-            runs[-1].append((place, point))
-        else:
-            runs.append([(place, point)])
-        before = place
-    return runs
-
-
-def _nice_top(most: float) -> float:
-    """The end of an axis of counts: above the largest, and easy to divide by four."""
-    size = float(10 ** math.floor(math.log10(most)))
-    for factor in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10):
-        if factor * size >= most and (factor * size) % 1 == 0:
-            return factor * size
-    return most
-
-
-def _share_top(most: float) -> float:
-    for top in (0.0004, 0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8):
-        if most <= top:
-            return top
-    return 1.0
 
 
 def _percent(share: float) -> str:

@@ -135,8 +135,26 @@ def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card],
         if server.report is None:
             unassessed.append(UnassessedServer(name=server.name, reason=server.reason, problem=server.problem))
             continue
-        ranked.append(_row(server, server.report))
-        for finding in server.report.findings:
+        report = server.report
+        row = RankedServer(
+            rank=None,
+            name=server.name,
+            file=server.file,
+            version=report.server.version,
+            command=report.server.command,
+            score=report.score,
+            status=report.status,
+            tools=report.summary.tools,
+            tested=report.summary.tested,
+            findings=report.summary.findings,
+            calls=report.summary.calls,
+            incomplete=report.incomplete,
+            failures=list(why_failed(report)),
+            duration_ms=report.duration_ms,
+            peak_mib=server.peak_mib,
+        )
+        ranked.append(row)
+        for finding in report.findings:
             tallies.setdefault((finding.id, finding.severity), _CheckTally()).add(finding, server)
     scores = [row.score for row in ranked if row.score is not None]
     return ServersOverview(
@@ -182,27 +200,6 @@ class _CheckTally:
                     evidence=shorten(finding.evidence, _EVIDENCE),
                 )
             )
-
-
-def _row(server: AssessedServer, report: Report) -> RankedServer:
-    summary = report.summary
-    return RankedServer(
-        rank=None,
-        name=server.name,
-        file=server.file,
-        version=report.server.version,
-        command=report.server.command,
-        score=report.score,
-        status=report.status,
-        tools=summary.tools,
-        tested=summary.tested,
-        findings=summary.findings,
-        calls=summary.calls,
-        incomplete=report.incomplete,
-        failures=list(why_failed(report)),
-        duration_ms=report.duration_ms,
-        peak_mib=server.peak_mib,
-    )
 
 
 def _in_order(rows: Iterable[RankedServer]) -> list[RankedServer]:

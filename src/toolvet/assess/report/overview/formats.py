@@ -46,17 +46,51 @@ def print_overview(overview: ServersOverview, console: Console) -> None:
     Width and colours are those of `console`. Text of a server is never markup.
     """
     if overview.ranking:
-        console.print(_ranking(overview))
+        table = _table()
+        table.add_column("", justify="right", no_wrap=True)
+        table.add_column("Server", overflow="fold")
+        table.add_column("Score", justify="right", no_wrap=True)
+        table.add_column("Status", no_wrap=True)
+        table.add_column("Tools", justify="right", no_wrap=True)
+        table.add_column("Findings", overflow="fold")
+        for row in overview.ranking[:_MOST_SERVERS]:
+            style = STATUS_STYLE[row.status]
+            name = Text(one_line(row.name))
+            if row.incomplete:
+                name.append(f"  incomplete: {one_line(row.incomplete)}", style="yellow")
+            table.add_row(
+                NONE if row.rank is None else str(row.rank),
+                name,
+                Text(number(row.score), style=f"bold {style}"),
+                Text(STATUS[row.status], style=style),
+                f"{row.tested}/{row.tools}",
+                severities(row.findings),
+            )
+        console.print(table)
         if len(overview.ranking) > _MOST_SERVERS:
             console.print(Text(f"and {counted(len(overview.ranking) - _MOST_SERVERS, 'more server')}", style="dim"))
     if overview.checks:
         console.print()
-        console.print(_checks(overview))
+        table = _table()
+        table.add_column("Found most often", overflow="fold")
+        table.add_column("Servers", justify="right", no_wrap=True)
+        table.add_column("Findings", justify="right", no_wrap=True)
+        for check in overview.checks[:_MOST_CHECKS]:
+            title = Text.assemble((check.title, ""), (f"  {check.id}", "dim"))
+            share = Text(f"{check.servers:,} ({100 * check.share:.0f} %)", style=SEVERITY_STYLE[check.severity])
+            table.add_row(title, share, f"{check.findings:,}")
+        console.print(table)
         if len(overview.checks) > _MOST_CHECKS:
             console.print(Text(f"and {counted(len(overview.checks) - _MOST_CHECKS, 'more check')}", style="dim"))
     if overview.not_assessed:
         console.print()
-        console.print(_unassessed(overview))
+        table = _table()
+        table.add_column("Not assessed", overflow="fold")
+        table.add_column("Why", overflow="fold")
+        for server in overview.not_assessed[:_MOST_UNASSESSED]:
+            problem = Text(shorten(one_line(server.problem), _PROBLEM), style="red")
+            table.add_row(Text(one_line(server.name)), problem)
+        console.print(table)
         if len(overview.not_assessed) > _MOST_UNASSESSED:
             more = counted(len(overview.not_assessed) - _MOST_UNASSESSED, "more server")
             console.print(Text(f"and {more}", style="dim"))
@@ -67,51 +101,6 @@ def print_overview(overview: ServersOverview, console: Console) -> None:
         f"{counted(overview.calls, 'call')}, {severities(overview.findings)}",
         highlight=False,
     )
-
-
-def _ranking(overview: ServersOverview) -> Table:
-    table = _table()
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("Server", overflow="fold")
-    table.add_column("Score", justify="right", no_wrap=True)
-    table.add_column("Status", no_wrap=True)
-    table.add_column("Tools", justify="right", no_wrap=True)
-    table.add_column("Findings", overflow="fold")
-    for row in overview.ranking[:_MOST_SERVERS]:
-        style = STATUS_STYLE[row.status]
-        name = Text(one_line(row.name))
-        if row.incomplete:
-            name.append(f"  incomplete: {one_line(row.incomplete)}", style="yellow")
-        table.add_row(
-            NONE if row.rank is None else str(row.rank),
-            name,
-            Text(number(row.score), style=f"bold {style}"),
-            Text(STATUS[row.status], style=style),
-            f"{row.tested}/{row.tools}",
-            severities(row.findings),
-        )
-    return table
-
-
-def _checks(overview: ServersOverview) -> Table:
-    table = _table()
-    table.add_column("Found most often", overflow="fold")
-    table.add_column("Servers", justify="right", no_wrap=True)
-    table.add_column("Findings", justify="right", no_wrap=True)
-    for check in overview.checks[:_MOST_CHECKS]:
-        title = Text.assemble((check.title, ""), (f"  {check.id}", "dim"))
-        share = Text(f"{check.servers:,} ({100 * check.share:.0f} %)", style=SEVERITY_STYLE[check.severity])
-        table.add_row(title, share, f"{check.findings:,}")
-    return table
-
-
-def _unassessed(overview: ServersOverview) -> Table:
-    table = _table()
-    table.add_column("Not assessed", overflow="fold")
-    table.add_column("Why", overflow="fold")
-    for server in overview.not_assessed[:_MOST_UNASSESSED]:
-        table.add_row(Text(one_line(server.name)), Text(shorten(one_line(server.problem), _PROBLEM), style="red"))
-    return table
 
 
 def _table() -> Table:

@@ -4,7 +4,7 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions: 
 also `:` and `,`. GitHub shows ten annotations of a kind per step, so findings of one check are one annotation.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import Report
@@ -31,21 +31,20 @@ _LONGEST: Final = 4_000  # characters; GitHub cuts what is longer in the middle 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """One line per check and severity, worst first, then one per server with its score."""
-    return "".join(f"{line}\n" for report in reports for line in _render_report(report, cards))
-
-
-def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
-    for group in group_findings(report.findings):
-        card = cards.get(group.id)
-        headline = f"{report.server.name}: {card.title if card is not None else group.id}"
-        yield _write_command(_COMMAND[group.severity], headline, _write_message(group))
-    if report.baseline is not None and report.baseline.stale:
-        stale = listed([f"{entry.id} ({subject(entry) or 'the server'})" for entry in report.baseline.stale], 10)
-        yield _write_command("warning", f"{report.server.name}: stale baseline", f"No longer found: {stale}")
-    for reason in why_failed(report):
-        yield _write_command("error", f"{report.server.name}: failed", f"Failed: {reason}")
-    score = f"score {number(report.score)}/100, " if report.score is not None else ""
-    yield _write_command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}")
+    lines: list[str] = []
+    for report in reports:
+        server = report.server.name
+        for group in group_findings(report.findings):
+            card = cards.get(group.id)
+            headline = f"{server}: {card.title if card is not None else group.id}"
+            lines.append(_write_command(_COMMAND[group.severity], headline, _write_message(group)))
+        if report.baseline is not None and report.baseline.stale:
+            stale = listed([f"{entry.id} ({subject(entry) or 'the server'})" for entry in report.baseline.stale], 10)
+            lines.append(_write_command("warning", f"{server}: stale baseline", f"No longer found: {stale}"))
+        lines += [_write_command("error", f"{server}: failed", f"Failed: {reason}") for reason in why_failed(report)]
+        score = f"score {number(report.score)}/100, " if report.score is not None else ""
+        lines.append(_write_command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}"))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _write_message(group: FindingGroup) -> str:

@@ -8,6 +8,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, cast
@@ -170,7 +171,13 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     room = _MOST_CALLS
     for number, tool in tools:
         calls = tuple(
-            _view_call(f"{anchor}-t{number}-c{position}", scenario, limit)
+            CallView(
+                anchor=f"{anchor}-t{number}-c{position}",
+                scenario=scenario,
+                mark="none" if scenario.outcome == "not_run" else "pass" if scenario.passed else "fail",
+                request=_render_json(scenario.arguments, limit),
+                response=tuple(_split_response(scenario.result, limit)) if scenario.result is not None else (),
+            )
             for position, scenario in enumerate(tool.scenarios[: max(room, 0)], 1)
         )
         panel = ToolPanel(
@@ -204,13 +211,6 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     )
 
 
-def _view_call(anchor: str, scenario: Scenario, limit: int) -> CallView:
-    mark = "none" if scenario.outcome == "not_run" else "pass" if scenario.passed else "fail"
-    parts = tuple(_split_response(scenario.result, limit)) if scenario.result is not None else ()
-    request = _render_json(scenario.arguments, limit)
-    return CallView(anchor=anchor, scenario=scenario, mark=mark, request=request, response=parts)
-
-
 def _split_response(result: object, limit: int) -> Iterator[ResponsePart]:
     """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
     members = _members(result)
@@ -241,22 +241,18 @@ def _split_response(result: object, limit: int) -> Iterator[ResponsePart]:
 def _render_block(block: object, limit: int) -> ResponsePart:
     members = _members(block)
     text = members.get("text") if members is not None and members.keys() == {"type", "text"} else None
-    return _render_text(text, limit) if isinstance(text, str) else ResponsePart("content", _render_json(block, limit))
+    if not isinstance(text, str):
+        return ResponsePart("content", _render_json(block, limit))
+    # Text that is a JSON object or array is indented: many servers send nothing else.
+    if text[:1] in ("{", "[") and len(text) < 10 * _LONGEST_PAYLOAD:
+        with suppress(ValueError):
+            return ResponsePart("text, JSON", _render_json(orjson.loads(text), limit))
+    return ResponsePart("text", _escape(shorten(visible(text), limit)))
 
 
 def _members(value: object) -> dict[object, object] | None:
     """The members of a JSON object; None for any other value."""
     return cast("dict[object, object]", value) if isinstance(value, dict) else None
-
-
-def _render_text(text: str, limit: int) -> ResponsePart:
-    """Text that is a JSON object or array is indented: many servers send nothing else."""
-    if text[:1] in ("{", "[") and len(text) < 10 * _LONGEST_PAYLOAD:
-        try:
-            return ResponsePart("text, JSON", _render_json(orjson.loads(text), limit))
-        except ValueError:
-            pass
-    return ResponsePart("text", _escape(shorten(visible(text), limit)))
 
 
 def _render_json(value: object, limit: int) -> Markup:

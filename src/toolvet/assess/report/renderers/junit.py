@@ -61,7 +61,18 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element
         _add_child(case, "skipped", "", {"message": f"{more} were not called: see the JSON report"})
         suites.append(_make_suite(report, f"{report.server.name}: not called", {}, [case]))
     if all_items(report):
-        suites.append(_render_items(report, by_scenario))
+        # A suite for all resources, templates and prompts: a case per request, and one for each without any.
+        classname = _name_class(report.server.name, "resources and prompts")
+        cases: list[ET.Element] = []
+        for item in all_items(report):
+            label = f"{ITEM[item.kind]} {item.identity}"
+            cases += [_render_request(report, request, label, classname, by_scenario) for request in item.requests]
+            if not item.requests:
+                case = _make_element("testcase", {"name": label, "classname": classname, "time": "0"})
+                _add_child(case, "skipped", "", {"message": item.why_not or "not asked for"})
+                cases.append(case)
+        cases += [_render_request(report, request, "", classname, by_scenario) for request in report.items.others]
+        suites.append(_make_suite(report, f"{report.server.name}: resources and prompts", {}, cases))
     return suites
 
 
@@ -76,7 +87,16 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
         "incomplete": report.incomplete or "",
     }
     classname = _name_class(report.server.name, "findings")
-    cases = [_render_finding(report, finding, classname, cards) for finding in findings]
+    cases: list[ET.Element] = []
+    for finding in findings:
+        where = " ".join(part for part in (subject(finding), finding.pointer) if part)
+        case = _make_element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
+        body = _describe(finding, cards.get(finding.id))
+        if fails(report, finding):
+            _add_child(case, "failure", body, {"message": finding.message, "type": finding.id})
+        else:
+            _add_child(case, "system-out", f"{finding.severity}: {body}")
+        cases.append(case)
     if report.fail_under is not None:
         name = f"score of at least {report.fail_under:g}"
         case = _make_element("testcase", {"name": name, "classname": classname, "time": "0"})
@@ -85,18 +105,6 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
             _add_child(case, "failure", shortfall, {"message": shortfall, "type": "score"})
         cases.append(case)
     return _make_suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
-
-
-def _render_finding(report: Report, finding: Finding, classname: str, cards: Mapping[str, Card]) -> ET.Element:
-    card = cards.get(finding.id)
-    where = " ".join(part for part in (subject(finding), finding.pointer) if part)
-    case = _make_element("testcase", {"name": f"{finding.id} {where}".strip(), "classname": classname, "time": "0"})
-    body = _describe(finding, card)
-    if fails(report, finding):
-        _add_child(case, "failure", body, {"message": finding.message, "type": finding.id})
-    else:
-        _add_child(case, "system-out", f"{finding.severity}: {body}")
-    return case
 
 
 def _describe(finding: Finding, card: Card | None) -> str:
@@ -135,21 +143,6 @@ def _render_tool(report: Report, tool: Tool, findings: Mapping[str, list[Finding
         _add_child(case, "skipped", "", {"message": f"not exercised: {tool.not_exercised}"})
         cases.append(case)
     return _make_suite(report, f"{report.server.name}: {tool.name}", facts, cases)
-
-
-def _render_items(report: Report, findings: Mapping[str, list[Finding]]) -> ET.Element:
-    """A suite for all resources, templates and prompts: a case per request, and one for each that was not asked for."""
-    classname = _name_class(report.server.name, "resources and prompts")
-    cases: list[ET.Element] = []
-    for item in all_items(report):
-        label = f"{ITEM[item.kind]} {item.identity}"
-        cases += [_render_request(report, request, label, classname, findings) for request in item.requests]
-        if not item.requests:
-            case = _make_element("testcase", {"name": label, "classname": classname, "time": "0"})
-            _add_child(case, "skipped", "", {"message": item.why_not or "not asked for"})
-            cases.append(case)
-    cases += [_render_request(report, request, "", classname, findings) for request in report.items.others]
-    return _make_suite(report, f"{report.server.name}: resources and prompts", {}, cases)
 
 
 def _render_request(

@@ -68,7 +68,18 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """A comparison when there are several servers, then each in turn; what does not fit is counted at the end."""
     blocks = [block for report in reports for block in _render_report(report, cards)]
     if len(reports) > 1:
-        blocks.insert(0, _render_comparison(reports))
+        rows = ["| Server | Score | Status | Tools tested | Passed | Findings |", "|:--|--:|:--|--:|--:|:--|"]
+        for report in reports:
+            cells = (
+                escape(title(report)),
+                number(report.score),
+                f"{_STATUS_MARK[report.status]} {STATUS[report.status]}",
+                f"{report.summary.tested}/{report.summary.tools}",
+                f"{report.summary.passed}/{report.summary.scenarios}",
+                severities(report.summary.findings),
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+        blocks.insert(0, "\n".join(rows) + "\n")
     if any(tool.skipped is None for report in reports for tool in report.tools):
         blocks.append(
             _fold("What the words mean", "\n".join(f"- **{word}**: {text}" for word, text in legend(reports)))
@@ -202,21 +213,6 @@ def _render_finding(finding: Finding, group: FindingGroup) -> str:
     return "\n\n".join(lines)
 
 
-def _render_comparison(reports: Sequence[Report]) -> str:
-    rows = ["| Server | Score | Status | Tools tested | Passed | Findings |", "|:--|--:|:--|--:|--:|:--|"]
-    for report in reports:
-        cells = (
-            escape(title(report)),
-            number(report.score),
-            f"{_STATUS_MARK[report.status]} {STATUS[report.status]}",
-            f"{report.summary.tested}/{report.summary.tools}",
-            f"{report.summary.passed}/{report.summary.scenarios}",
-            severities(report.summary.findings),
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows) + "\n"
-
-
 def _fold(summary: str, body: str) -> str:
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>\n"
 
@@ -249,13 +245,17 @@ def _block(text: str, language: str) -> str:
 def _prose(text: str) -> str:
     """A sentence of ours that may quote the server: its code spans (`isError`) stay code, all else is escaped."""
     parts = re.split(r"(?<!`)`([^`]+)`(?!`)", shorten(one_line(text), 1_000))
-    return "".join(_code(part) if position % 2 else _escape_part(part) for position, part in enumerate(parts))
-
-
-def _escape_part(text: str) -> str:
-    """Like `_escape`, with the spaces at both ends."""
-    head, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{head}{escape(text)}{tail}" if text.strip() else text
+    shown = ""
+    for position, part in enumerate(parts):
+        if position % 2:
+            shown += _code(part)
+        elif part.strip():
+            # `escape` drops the spaces at both ends.
+            head, tail = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
+            shown += f"{head}{escape(part)}{tail}"
+        else:
+            shown += part
+    return shown
 
 
 def _longest_run(text: str) -> int:

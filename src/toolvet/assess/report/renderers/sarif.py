@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
@@ -46,16 +47,26 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         for name in sorted({*cards, *firsts})
     ]
     index = {name: position for position, name in enumerate(sorted({*cards, *firsts}))}
-    uri = _choose_uri(report)
+    # A relative path of a source file in the command (`python examples/shop.py`), or a name for the tool list.
+    words = report.server.command.split() if report.server.transport == "stdio" else []
+    sources = [match.group(1) for word in words if (match := _SOURCE.fullmatch(word))]
+    uri = sources[0] if sources else f"mcp-servers/{_quote_segment(report.server.name)}/tools.json"
     command = f": {report.server.command}" if report.server.command else ""
     about = _clean(f"The MCP server {report.server.name}, {origin(report)}{command}")
     driver: dict[str, object] = {"name": "toolvet", "rules": rules}
     if report.toolvet_version:
         driver["version"] = _clean(report.toolvet_version)
+    invocation: dict[str, object] = {"executionSuccessful": report.incomplete is None}
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(report.started_at).astimezone(UTC)
+        invocation["startTimeUtc"] = moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    if report.incomplete is not None:
+        notification = {"level": "warning", "message": {"text": _clean(report.incomplete) or "incomplete"}}
+        invocation["toolExecutionNotifications"] = [notification]
     return {
         "tool": {"driver": driver},
         "automationDetails": {"id": f"toolvet/{_quote_segment(report.server.name)}/"},
-        "invocations": [_render_invocation(report)],
+        "invocations": [invocation],
         "artifacts": [{"location": {"uri": uri}, "description": {"text": about}}],
         "results": _render_results(report, index, uri),
         "columnKind": "unicodeCodePoints",
@@ -112,13 +123,20 @@ def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[
         }
         if finding.scenario is not None:
             properties["scenario"] = _clean(finding.scenario)
+        text = f"{whose}: {finding.message}" if (whose := subject(finding)) else finding.message
+        if finding.evidence:
+            text += f"\nSeen: {shorten(finding.evidence, 1_000)}"
+        if finding.remedy:
+            text += f"\nFix: {finding.remedy}"
+        # SARIF reads `[text](target)` as a link: words of the server must not become one.
+        message = (_clean(text) or _clean(finding.id)).replace("](", "] (") or "(a finding without words)"
         file = {"artifactLocation": {"uri": uri, "index": 0}, "region": {"startLine": 1}}
         results.append(
             {
                 "ruleId": _clean(finding.id),
                 "ruleIndex": index[finding.id],
                 "level": _LEVEL[finding.severity],
-                "message": {"text": _write_message(finding)},
+                "message": {"text": message},
                 "locations": [{"physicalLocation": file, "logicalLocations": _locate(finding, report)}],
                 "occurrenceCount": max(finding.occurrences, 1),
                 "properties": properties,
@@ -126,16 +144,6 @@ def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[
             }
         )
     return results
-
-
-def _write_message(finding: Finding) -> str:
-    text = f"{whose}: {finding.message}" if (whose := subject(finding)) else finding.message
-    if finding.evidence:
-        text += f"\nSeen: {shorten(finding.evidence, 1_000)}"
-    if finding.remedy:
-        text += f"\nFix: {finding.remedy}"
-    # SARIF reads `[text](target)` as a link: words of the server must not become one.
-    return (_clean(text) or _clean(finding.id)).replace("](", "] (") or "(a finding without words)"
 
 
 def _locate(finding: Finding, report: Report) -> list[dict[str, object]]:
@@ -153,37 +161,8 @@ def _locate(finding: Finding, report: Report) -> list[dict[str, object]]:
     return [{"name": name, "fullyQualifiedName": qualified, "kind": kind} for name, qualified, kind in places]
 
 
-def _render_invocation(report: Report) -> dict[str, object]:
-    invocation: dict[str, object] = {"executionSuccessful": report.incomplete is None}
-    started = _to_utc(report.started_at)
-    if started is not None:
-        invocation["startTimeUtc"] = started
-    if report.incomplete is not None:
-        notification = {"level": "warning", "message": {"text": _clean(report.incomplete) or "incomplete"}}
-        invocation["toolExecutionNotifications"] = [notification]
-    return invocation
-
-
-def _choose_uri(report: Report) -> str:
-    """A relative path of a source file in the command (`python examples/shop.py`), or a name for the tool list."""
-    if report.server.transport == "stdio":
-        for word in report.server.command.split():
-            match = _SOURCE.fullmatch(word)
-            if match is not None:
-                return match.group(1)
-    return f"mcp-servers/{_quote_segment(report.server.name)}/tools.json"
-
-
 def _quote_segment(name: str) -> str:
     return quote(one_line(name), safe="") or "unnamed"
-
-
-def _to_utc(timestamp: str) -> str | None:
-    try:
-        moment = datetime.fromisoformat(timestamp).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
 def _clean(text: str) -> str:

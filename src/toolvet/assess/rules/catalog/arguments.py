@@ -55,33 +55,22 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     fault = fault_of(call)
     violation = intended_violation(call)
     said = violation.message if violation is not None else call.breach.detail if call.breach is not None else ""
+    value = show(violation.instance if violation is not None else fault.value, 60)
+    accepted = f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
+    if fault.keyword in {"required", "dependentRequired"}:
+        accepted = f"a call without '{quote(fault.field, 60)}'"
+    # The value is nearly right: by default `format` is only a note, and "3" is often read as 3.
+    is_lenient = violation is not None and (
+        violation.keyword == "format"
+        or (violation.keyword == "type" and _reads_as(violation.instance, violation.params.get("types")))
+    )
     yield INVALID_ACCEPTED.finding(
-        message=f"The tool accepted {_name_accepted(call)}, although its schema forbids it ({fault.keyword}).",
-        severity=Severity.INFO if _is_lenient(call) else None,
+        message=f"The tool accepted {accepted}, although its schema forbids it ({fault.keyword}).",
+        severity=Severity.INFO if is_lenient else None,
         pointer=fault.pointer,
         evidence=f"{quote(said, 160)}; arguments: {show(call.arguments, 160)}",
         confidence=95,
         cause=f"{fault.keyword} is not checked",
-    )
-
-
-def _name_accepted(call: ObservedCall) -> str:
-    """What the tool accepted, for the middle of a sentence."""
-    fault = fault_of(call)
-    violation = intended_violation(call)
-    if fault.keyword in {"required", "dependentRequired"}:
-        return f"a call without '{quote(fault.field, 60)}'"
-    value = show(violation.instance if violation is not None else fault.value, 60)
-    return f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
-
-
-def _is_lenient(call: ObservedCall) -> bool:
-    """Whether the value is nearly right: by default `format` is only a note, and "3" is often read as 3."""
-    violation = intended_violation(call)
-    if violation is None:
-        return False
-    return violation.keyword == "format" or (
-        violation.keyword == "type" and _reads_as(violation.instance, violation.params.get("types"))
     )
 
 
@@ -91,9 +80,13 @@ def _reads_as(value: object, types: object) -> bool:
     match value:
         case str():
             text = value.strip().lower()
-            return bool(wanted & {"integer", "number"} and _is_number(text, wanted)) or (
-                "boolean" in wanted and text in {"true", "false"}
-            )
+            if "boolean" in wanted and text in {"true", "false"}:
+                return True
+            try:
+                number = float(text) if len(text) < 40 else float("nan")
+            except ValueError:
+                return False
+            return "number" in wanted or ("integer" in wanted and number == number // 1)
         case bool():
             return bool(wanted & {"string", "integer", "number"})
         case int() | float():
@@ -104,14 +97,6 @@ def _reads_as(value: object, types: object) -> bool:
             )
         case _:
             return False
-
-
-def _is_number(text: str, wanted: set[str]) -> bool:
-    try:
-        number = float(text) if len(text) < 40 else float("nan")
-    except ValueError:
-        return False
-    return "number" in wanted or number == number // 1
 
 
 UNKNOWN_ARGUMENT_IGNORED = Card(
@@ -208,7 +193,11 @@ def check_valid_refused(call: ObservedCall) -> Iterator[Finding]:
         return
     words = words_of(call)[:_LONGEST_ERROR]
     # The argument that is named first is the one that is meant; later ones are often only quoted with the input.
-    places = {name: place for name in call.tool.properties if (place := _place_of(name, words)) is not None}
+    places = {
+        name: min(starts)
+        for name in call.tool.properties
+        if (starts := [match.start() for pattern in field_patterns(name) if (match := pattern.search(words))])
+    }
     named = min(places, key=places.__getitem__, default=None)
     if named is not None and not speaks_of_absence(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
@@ -224,11 +213,6 @@ def check_valid_refused(call: ObservedCall) -> Iterator[Finding]:
             confidence=40,
             cause=cause_of(call),
         )
-
-
-def _place_of(name: str, words: str) -> int | None:
-    """Where the words first mention this argument; None where they do not."""
-    return min((match.start() for pattern in field_patterns(name) if (match := pattern.search(words))), default=None)
 
 
 ARGUMENTS_PROTOCOL_ERROR = Card(
@@ -343,24 +327,32 @@ _OF_THE_SDK: Final = re.compile(
 @of_server(ARGUMENTS_NOT_OBJECT)
 def check_arguments_not_object(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such calls: the gravest, with the others beside it."""
-    bad = [call for call in server.odd_arguments if _is_badly_answered(call)]
+    # A dump is a bad answer where its code blames the server and not the call.
+    bad = [
+        call
+        for call in server.odd_arguments
+        if ending(call) in _INTERNAL_ENDINGS
+        or ending(call) in _WITHOUT_ANSWER
+        or (call.error is not None and call.error.code not in INVALID_ARGUMENTS and _is_of_the_sdk(call))
+    ]
     if not bad:
         return
     worst = max(bad, key=lambda call: _severity_of_odd(call).rank)
+    ended, severity, words = ending(worst), _severity_of_odd(worst), quote(words_of(worst), 120)
+    form = f"error {worst.error.code}" if worst.error is not None else "an error that is no refusal"
+    if ended in _WITHOUT_ANSWER:
+        answer = f"{_WITHOUT_ANSWER[ended]}."
+    elif severity is Severity.INFO:
+        answer = f'is answered with {form} and what the SDK says of the message: "{words}"'
+    else:
+        answer = f'is answered with {form}: "{words}"' if words else f"is answered with {form}, without words."
     sent = " and ".join(f"`arguments: {show(call.arguments, 40)}`" for call in bad)
     yield ARGUMENTS_NOT_OBJECT.finding(
-        message=f"{sent} in a call of '{quote(worst.tool.name, 60)}' {_describe_odd(worst)}",
-        severity=_severity_of_odd(worst),
+        message=f"{sent} in a call of '{quote(worst.tool.name, 60)}' {answer}",
+        severity=severity,
         evidence=quote(words_of(worst) or worst.detail, 300),
         confidence=90,
     )
-
-
-def _is_badly_answered(call: ObservedCall) -> bool:
-    """Whether an answer is none that is due: a dump is one where its code blames the server and not the call."""
-    ended = ending(call)
-    internal = call.error is not None and call.error.code not in INVALID_ARGUMENTS
-    return ended in _INTERNAL_ENDINGS or ended in _WITHOUT_ANSWER or (internal and _is_of_the_sdk(call))
 
 
 def _is_of_the_sdk(call: ObservedCall) -> bool:
@@ -371,14 +363,3 @@ def _severity_of_odd(call: ObservedCall) -> Severity:
     if ending(call) is Ending.DIED:
         return Severity.ERROR
     return Severity.INFO if _is_of_the_sdk(call) else Severity.WARNING
-
-
-def _describe_odd(call: ObservedCall) -> str:
-    ended = ending(call)
-    if ended in _WITHOUT_ANSWER:
-        return f"{_WITHOUT_ANSWER[ended]}."
-    form = f"error {call.error.code}" if call.error is not None else "an error that is no refusal"
-    words = quote(words_of(call), 120)
-    if _severity_of_odd(call) is Severity.INFO:
-        return f'is answered with {form} and what the SDK says of the message: "{words}"'
-    return f'is answered with {form}: "{words}"' if words else f"is answered with {form}, without words."

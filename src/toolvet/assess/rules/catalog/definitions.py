@@ -129,26 +129,23 @@ def check_tool_name_rejected(tool: ToolDefinition) -> Iterator[Finding]:
     name = tool.name
     if not name or _MODEL_APIS.match(name):
         return
-    legal = _GUIDANCE.match(name) is not None
-    yield TOOL_NAME_REJECTED.finding(
-        message=f"The name '{quote(name, 80)}' {' and '.join(_problems_of_name(name))}.",
-        severity=None if legal else Severity.ERROR,
-        pointer="/name",
-        evidence=quote(name),
-    )
-
-
-def _problems_of_name(name: str) -> Iterator[str]:
+    problems: list[str] = []
     foreign = list(dict.fromkeys(re.findall(r"[^A-Za-z0-9_.\-]", name)))[:10]
     if foreign:
         shown = (char if char.isprintable() and not char.isspace() else f"U+{ord(char):04X}" for char in foreign)
-        yield f"holds characters that are not allowed ({', '.join(shown)})"
+        problems.append(f"holds characters that are not allowed ({', '.join(shown)})")
     if len(name) > _LONGEST_NAME:
-        yield f"has {len(name)} characters (the specification advises at most {_LONGEST_NAME})"
+        problems.append(f"has {len(name)} characters (the specification advises at most {_LONGEST_NAME})")
     elif len(name) > _LONGEST_FOR_MODELS:
-        yield f"has {len(name)} characters (common model APIs accept {_LONGEST_FOR_MODELS})"
+        problems.append(f"has {len(name)} characters (common model APIs accept {_LONGEST_FOR_MODELS})")
     if "." in name:
-        yield "holds a dot (allowed, but refused by common model APIs)"
+        problems.append("holds a dot (allowed, but refused by common model APIs)")
+    yield TOOL_NAME_REJECTED.finding(
+        message=f"The name '{quote(name, 80)}' {' and '.join(problems)}.",
+        severity=None if _GUIDANCE.match(name) else Severity.ERROR,
+        pointer="/name",
+        evidence=quote(name),
+    )
 
 
 TOOL_UNDESCRIBED = Card(

@@ -1,6 +1,6 @@
 """Calls that the tool, the server or its surroundings let fail."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from toolvet.assess.rules.ending import (
@@ -85,10 +85,17 @@ _MOST_CAUSES: Final = 4
 @of_server(NEVER_SUCCEEDED)
 def check_never_succeeded(server: ServerSeen) -> Iterator[Finding]:
     """A finding for each tool with a cause of its own, and one for all tools that share theirs."""
+    by_tool: dict[str, list[ObservedCall]] = {}
+    for call in server.calls:
+        if is_plain(call):
+            by_tool.setdefault(call.tool.name, []).append(call)
     causes: dict[str, list[tuple[str, str, int]]] = {}
-    for name, valid in _refused_tools(server.calls):
-        words = quote(words_of(valid[0]), 200)
-        causes.setdefault(mask_values(words, name), []).append((name, words, len(valid)))
+    for name, valid in by_tool.items():
+        refused = all(ending(call) in _REFUSALS and not fails_by_itself(call) for call in valid)
+        # What met an outage was not refused.
+        if refused and outage_of_call(valid[0]) is None:
+            words = quote(words_of(valid[0]), 200)
+            causes.setdefault(mask_values(words, name), []).append((name, words, len(valid)))
     shared = [tools for tools in causes.values() if len(tools) > 1]
     for (name, words, number), *others in causes.values():
         if not others:
@@ -105,18 +112,6 @@ def check_never_succeeded(server: ServerSeen) -> Iterator[Finding]:
             message=f"All valid calls of several tools were refused alike: {'; '.join(parts)}{more}.",
             evidence=shared[0][0][1],
         )
-
-
-def _refused_tools(calls: Sequence[ObservedCall]) -> Iterator[tuple[str, list[ObservedCall]]]:
-    """The tools all of whose valid calls were refused, with these calls; what met an outage was not refused."""
-    by_tool: dict[str, list[ObservedCall]] = {}
-    for call in calls:
-        if is_plain(call):
-            by_tool.setdefault(call.tool.name, []).append(call)
-    for name, valid in by_tool.items():
-        refused = all(ending(call) in _REFUSALS and not fails_by_itself(call) for call in valid)
-        if refused and outage_of_call(valid[0]) is None:
-            yield name, valid
 
 
 ENVIRONMENT_OUTAGE = Card(

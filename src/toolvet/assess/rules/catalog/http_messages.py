@@ -8,7 +8,7 @@ from typing import Final
 from toolvet.assess.rules.quote import describe, exchange_of, exchanges_of, quote
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.checks import LeakKind, check_result
-from toolvet.core.tool_rules import UNJUDGED, HttpExchange, ServerSeen, place_in_report
+from toolvet.core.tool_rules import UNJUDGED, ServerSeen, place_in_report
 from toolvet.findings import Card, Finding, Severity
 
 # Source: All revisions, sending messages 5: MUST.
@@ -202,7 +202,12 @@ _MOST_SHOWN: Final = 4
 def check_http_request_crash(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all such probes. Silence within the time limit is not judged: the network may be to blame."""
     exchanges = exchanges_of(server)
-    crashed = [one for one in exchanges if _is_crash(one)]
+    crashed = [
+        one
+        for one in exchanges
+        if (one.status is None and one.failure and not one.failure.startswith("no answer within"))
+        or (one.status is not None and one.status >= 500 and one.status not in _OF_GATEWAYS)
+    ]
     if crashed:
         first = crashed[0]
         more = f" (and {len(crashed) - 1} more)" if len(crashed) > 1 else ""
@@ -214,12 +219,6 @@ def check_http_request_crash(server: ServerSeen) -> Iterator[Finding]:
             evidence="; ".join(f"{one.probe}: {describe(one)}" for one in crashed[:_MOST_SHOWN]),
             pointer=place_in_report(first.probe),
         )
-
-
-def _is_crash(exchange: HttpExchange) -> bool:
-    if exchange.status is None:
-        return bool(exchange.failure) and not exchange.failure.startswith("no answer within")
-    return exchange.status >= 500 and exchange.status not in _OF_GATEWAYS
 
 
 # Source: OWASP, improper error handling; RFC 9110, 10.2.4 on what Server may reveal.
@@ -247,11 +246,19 @@ def check_http_error_leak(server: ServerSeen) -> Iterator[Finding]:
     """One finding for all bodies, one for the headers."""
     exchanges = exchanges_of(server)
     for exchange in exchanges:
-        trace = "" if exchange.is_success else _find_trace(exchange.body)
+        if exchange.is_success:
+            continue
+        # HTML is read as the text that it shows.
+        text = unescape(_TAG.sub("\n", exchange.body)) if "<" in exchange.body else exchange.body
+        result = {"content": [{"type": "text", "text": text}], "isError": True}
+        leaks = check_result({"name": "http", "inputSchema": {}}, {}, result).leaks
+        trace = "\n".join(leak.text for leak in leaks if leak.kind is LeakKind.STACK_TRACE)
         if trace:
+            # The page that Express shows in development, as the TypeScript SDK's own app does.
+            is_express = exchange.media_type == "text/html" and exchange.headers.get("x-powered-by") == "Express"
             yield HTTP_ERROR_LEAK.finding(
                 message=f"The answer to {exchange.sent or exchange.probe} shows a stack trace.",
-                severity=Severity.INFO if _is_express_page(exchange) else None,
+                severity=Severity.INFO if is_express else None,
                 evidence=quote(trace, 300),
                 pointer=place_in_report(exchange.probe),
             )
@@ -266,16 +273,3 @@ def check_http_error_leak(server: ServerSeen) -> Iterator[Finding]:
                 pointer=place_in_report(f"headers/{named[0]}"),
             )
             break
-
-
-def _find_trace(body: str) -> str:
-    """The stack trace in a body, "" if there is none; HTML is read as the text that it shows."""
-    text = unescape(_TAG.sub("\n", body)) if "<" in body else body
-    result = {"content": [{"type": "text", "text": text}], "isError": True}
-    leaks = check_result({"name": "http", "inputSchema": {}}, {}, result).leaks
-    return "\n".join(leak.text for leak in leaks if leak.kind is LeakKind.STACK_TRACE)
-
-
-def _is_express_page(exchange: HttpExchange) -> bool:
-    """Whether it is the page that Express shows in development, as the TypeScript SDK's own app does."""
-    return exchange.media_type == "text/html" and exchange.headers.get("x-powered-by") == "Express"

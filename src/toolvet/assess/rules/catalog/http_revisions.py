@@ -138,7 +138,12 @@ def check_http_header_mismatch(server: ServerSeen) -> Iterator[Finding]:
         return
     sent = [one for one in map(http.find, _MISMATCHES) if one is not None and one.status not in UNJUDGED]
     served = [one for one in sent if one.is_served]
-    odd = [one for one in sent if one.is_refused and not _is_right(one)]
+    odd: list[HttpExchange] = []
+    for one in sent:
+        # Another revision in the header may also be an unknown one.
+        codes = {-32020, -32022} if one.probe == "other-version" else {-32020}
+        if one.is_refused and (one.status != 400 or one.code not in codes):
+            odd.append(one)
     for found, severity, words in ((served, None, "was carried out"), (odd, Severity.WARNING, "was refused otherwise")):
         if found:
             yield HTTP_HEADER_MISMATCH.finding(
@@ -148,12 +153,6 @@ def check_http_header_mismatch(server: ServerSeen) -> Iterator[Finding]:
                 pointer=place_in_report(found[0].probe),
             )
             return
-
-
-def _is_right(exchange: HttpExchange) -> bool:
-    """Whether it was refused as the protocol says; another revision in the header may also be an unknown one."""
-    codes = {-32020, -32022} if exchange.probe == "other-version" else {-32020}
-    return exchange.status == 400 and exchange.code in codes
 
 
 # Source: 2026-07-28, basic, request metadata: MUST, 400 and -32602.

@@ -52,25 +52,19 @@ def check_http_session_id_guessable(server: ServerSeen) -> Iterator[Finding]:
     ids: Sequence[str] = server.http.session_ids if server.http is not None else ()
     if len(ids) < _FEWEST_SESSIONS:
         return
-    flaw = ""
+    flaw, longest = "", max(map(len, ids))
+    # The places that are not the same in all ids: one in "session-1041", "session-1042", "session-1043".
+    varying = longest - sum(len(set(places)) == 1 for places in zip(*ids, strict=False))
     if len(set(ids)) < len(ids):
         flaw = "Two sessions have the same id."
-    elif max(map(len, ids)) < _SHORTEST_ID:
-        flaw = f"The session ids have only {max(map(len, ids))} characters."
-    elif (varying := _varying(ids)) < _MOST_ALIKE:
-        flaw = f"The session ids differ in {varying} of {max(map(len, ids))} characters only, like a counter or a time."
+    elif longest < _SHORTEST_ID:
+        flaw = f"The session ids have only {longest} characters."
+    elif varying < _MOST_ALIKE:
+        flaw = f"The session ids differ in {varying} of {longest} characters only, like a counter or a time."
     if flaw:
         yield HTTP_SESSION_ID_GUESSABLE.finding(
             message=flaw, evidence=f"{len(ids)} sessions", pointer=place_in_report("initialize")
         )
-
-
-def _varying(ids: Sequence[str]) -> int:
-    """How many places are not the same in all ids.
-
-    "session-1041", "session-1042", "session-1043"   1
-    """
-    return max(map(len, ids)) - sum(len(set(places)) == 1 for places in zip(*ids, strict=False))
 
 
 # Source: 2025-03-26 to 2025-11-25, session management 3: MUST.

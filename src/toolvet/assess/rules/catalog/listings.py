@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolvet.assess.rules.item import ObservedItems, ObservedListing, Purpose
+from toolvet.assess.rules.item import ObservedItems, Purpose
 from toolvet.assess.rules.quote import list_names, quote, repeated_entries
 from toolvet.assess.rules.rule import of_items, of_server
 from toolvet.core.tool_rules import ServerSeen
@@ -118,35 +118,30 @@ _ENDLESS: Final = frozenset({"cursor_cycle", "too_many_pages", "too_many_entries
 def check_pagination_broken(seen: ObservedItems) -> Iterator[Finding]:
     """At most one finding for each list: the gravest."""
     for listing in seen.listings:
-        yield from _judge_pages(seen, listing)
-
-
-def _judge_pages(seen: ObservedItems, listing: ObservedListing) -> Iterator[Finding]:
-    endless = [words for kind, words in listing.problems if kind in _ENDLESS]
-    cursors = [words for kind, words in listing.problems if kind == "bad_cursor"]
-    wrong = [words for words in cursors if "null instead of missing" not in words]
-    place = f"/{listing.method}"
-    if endless or wrong:
-        words = quote((endless or wrong)[0])
-        yield PAGINATION_BROKEN.finding(
-            message=f"{listing.method}: {words.rstrip('.')}.", evidence=words, pointer=place
-        )
-        return
-    items = seen.of(listing.kind)
-    repeated = [name for name, _ in repeated_entries((item.identity, item.position) for item in items)]
-    if listing.pages > 1 and repeated:
-        yield PAGINATION_BROKEN.finding(
-            message=f"{listing.method}: {len(repeated)} entries come on several pages: {list_names(repeated, 3)}.",
-            severity=Severity.WARNING,
-            pointer=place,
-        )
-    elif cursors:
-        yield PAGINATION_BROKEN.finding(
-            message=f"{listing.method}: {quote(cursors[0])}.", severity=Severity.INFO, pointer=place
-        )
-    elif any(request.method == listing.method and request.succeeded for request in seen.asked(Purpose.BAD_CURSOR)):
-        yield PAGINATION_BROKEN.finding(
-            message=f"{listing.method} has {listing.pages} pages, and takes a cursor that it never gave.",
-            severity=Severity.INFO,
-            pointer=place,
-        )
+        endless = [words for kind, words in listing.problems if kind in _ENDLESS]
+        cursors = [words for kind, words in listing.problems if kind == "bad_cursor"]
+        wrong = [words for words in cursors if "null instead of missing" not in words]
+        items = seen.of(listing.kind)
+        repeated = [name for name, _ in repeated_entries((item.identity, item.position) for item in items)]
+        place = f"/{listing.method}"
+        if endless or wrong:
+            words = quote((endless or wrong)[0])
+            yield PAGINATION_BROKEN.finding(
+                message=f"{listing.method}: {words.rstrip('.')}.", evidence=words, pointer=place
+            )
+        elif listing.pages > 1 and repeated:
+            yield PAGINATION_BROKEN.finding(
+                message=f"{listing.method}: {len(repeated)} entries come on several pages: {list_names(repeated, 3)}.",
+                severity=Severity.WARNING,
+                pointer=place,
+            )
+        elif cursors:
+            yield PAGINATION_BROKEN.finding(
+                message=f"{listing.method}: {quote(cursors[0])}.", severity=Severity.INFO, pointer=place
+            )
+        elif any(request.method == listing.method and request.succeeded for request in seen.asked(Purpose.BAD_CURSOR)):
+            yield PAGINATION_BROKEN.finding(
+                message=f"{listing.method} has {listing.pages} pages, and takes a cursor that it never gave.",
+                severity=Severity.INFO,
+                pointer=place,
+            )

@@ -36,14 +36,14 @@ def check_prompt_illegal(item: ListedItem) -> Iterator[Finding]:
     """Report what makes official clients refuse an entry, and the list with it."""
     if item.kind != "prompt":
         return
-    place = f"Entry {item.position + 1} of the list of prompts"
+    entry = f"Entry {item.position + 1} of the list of prompts"
     if not is_object(item.raw):
-        yield PROMPT_ILLEGAL.finding(message=f"{place} is no object.", evidence=show(item.raw))
+        yield PROMPT_ILLEGAL.finding(message=f"{entry} is no object.", evidence=show(item.raw))
         return
     raw = item.raw
     if not item.identity:
         problem = f"has the name {show(raw['name'])}" if "name" in raw else "has no name"
-        yield PROMPT_ILLEGAL.finding(message=f"{place} {problem}.", pointer="/name", evidence=show(raw, 160))
+        yield PROMPT_ILLEGAL.finding(message=f"{entry} {problem}.", pointer="/name", evidence=show(raw, 160))
     yield from judge_types(PROMPT_ILLEGAL, raw, _TYPES_OF_FIELDS)
     arguments = raw.get("arguments")
     if arguments is not None and not is_array(arguments):
@@ -51,7 +51,23 @@ def check_prompt_illegal(item: ListedItem) -> Iterator[Finding]:
             message="'arguments' must be an array.", pointer="/arguments", evidence=show(arguments)
         )
     for index, argument in enumerate(elements(arguments)):
-        yield from _judge_argument(argument, f"/arguments/{index}")
+        place = f"/arguments/{index}"
+        if not is_object(argument):
+            yield PROMPT_ILLEGAL.finding(message="An argument is no object.", pointer=place, evidence=show(argument))
+            continue
+        name, required, words = argument.get("name"), argument.get("required"), argument.get("description")
+        if not isinstance(name, str) or not name:
+            yield PROMPT_ILLEGAL.finding(
+                message="An argument has no name.", pointer=f"{place}/name", evidence=show(argument)
+            )
+        if required is not None and not isinstance(required, bool):
+            yield PROMPT_ILLEGAL.finding(
+                message="'required' must be true or false.", pointer=f"{place}/required", evidence=show(required)
+            )
+        if words is not None and not isinstance(words, str):
+            yield PROMPT_ILLEGAL.finding(
+                message="'description' must be a string.", pointer=f"{place}/description", evidence=show(words)
+            )
     counts = Counter(str(argument["name"]) for argument in item.arguments)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
@@ -59,25 +75,6 @@ def check_prompt_illegal(item: ListedItem) -> Iterator[Finding]:
             message=f"Several arguments are named {list_names(twice, 3)}.",
             severity=Severity.WARNING,
             pointer="/arguments",
-        )
-
-
-def _judge_argument(argument: object, pointer: str) -> Iterator[Finding]:
-    if not is_object(argument):
-        yield PROMPT_ILLEGAL.finding(message="An argument is no object.", pointer=pointer, evidence=show(argument))
-        return
-    name, required, words = argument.get("name"), argument.get("required"), argument.get("description")
-    if not isinstance(name, str) or not name:
-        yield PROMPT_ILLEGAL.finding(
-            message="An argument has no name.", pointer=f"{pointer}/name", evidence=show(argument)
-        )
-    if required is not None and not isinstance(required, bool):
-        yield PROMPT_ILLEGAL.finding(
-            message="'required' must be true or false.", pointer=f"{pointer}/required", evidence=show(required)
-        )
-    if words is not None and not isinstance(words, str):
-        yield PROMPT_ILLEGAL.finding(
-            message="'description' must be a string.", pointer=f"{pointer}/description", evidence=show(words)
         )
 
 
@@ -235,7 +232,11 @@ def check_prompt_malformed(request: ObservedRequest) -> Iterator[Finding]:
                 message=f"A message {problem}.", evidence=show(message, 160), pointer=f"/messages/{index}"
             )
             return
-    if all(_is_blank_message(message) for message in messages):
+    contents = [members(members(message).get("content")) for message in messages]
+    if all(
+        content.get("type") == "text" and isinstance(text := content.get("text"), str) and not text.strip()
+        for content in contents
+    ):
         yield PROMPT_MALFORMED.finding(
             message="The prompt has no messages." if not messages else "The messages of the prompt are blank.",
             severity=Severity.WARNING,
@@ -260,12 +261,6 @@ def _message_problem(message: object) -> str:
         return f"has content of the type {show(kind)}"
     lacking = [name for name, type_ in wanted.items() if not isinstance(content.get(name), type_)]
     return f"has content of the type '{kind}' without '{lacking[0]}'" if lacking else ""
-
-
-def _is_blank_message(message: object) -> bool:
-    content = members(members(message).get("content"))
-    text = content.get("text")
-    return content.get("type") == "text" and isinstance(text, str) and not text.strip()
 
 
 PROMPT_REQUIRED_ACCEPTED = Card(

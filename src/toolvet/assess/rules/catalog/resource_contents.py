@@ -219,9 +219,17 @@ def check_resource_error_contents(seen: ObservedItems) -> Iterator[Finding]:
     """One finding for each text, with the resources that it came for."""
     uris: dict[str, list[str]] = {}
     for request in seen.asked(Purpose.LISTED, Purpose.OFFERED):
-        words = _error_in(request)
-        if words:
-            uris.setdefault(words, []).append(request.uri)
+        if request.method != "resources/read":
+            continue
+        texts = [entry.get("text") for entry in contents_of(request)]
+        only = texts[0] if len(texts) == 1 else None
+        if not isinstance(only, str) or not only.strip() or len(only) > _LONGEST_ERROR:
+            continue
+        if only.lstrip()[:1] not in {"{", "["} and not _ERROR_OPENING.match(only):
+            continue
+        verdict = check_result({"name": request.method}, {}, {"content": [{"type": "text", "text": only}]})
+        if verdict.error_without_flag:
+            uris.setdefault(only, []).append(request.uri)
     for words, names in uris.items():
         subject = "A resource has" if len(names) == 1 else f"{len(names)} resources have"
         yield RESOURCE_ERROR_CONTENTS.finding(
@@ -230,23 +238,6 @@ def check_resource_error_contents(seen: ObservedItems) -> Iterator[Finding]:
             pointer="/contents/0/text",
             confidence=75,
         )
-
-
-def _error_in(request: ObservedRequest) -> str:
-    """The words of the error that a resource consists of, or ""."""
-    texts = [entry.get("text") for entry in contents_of(request)]
-    only = texts[0] if len(texts) == 1 else None
-    if (
-        request.method != "resources/read"
-        or not isinstance(only, str)
-        or not only.strip()
-        or len(only) > _LONGEST_ERROR
-    ):
-        return ""
-    if only.lstrip()[:1] not in {"{", "["} and not _ERROR_OPENING.match(only):
-        return ""
-    verdict = check_result({"name": request.method}, {}, {"content": [{"type": "text", "text": only}]})
-    return only if verdict.error_without_flag else ""
 
 
 RESOURCE_URI_CHANGED = Card(
@@ -340,7 +331,10 @@ def _mime_problems(entry: Mapping[str, object], essence: str) -> Iterator[tuple[
         elif (essence.endswith(("/json", "+json"))) and len(text) <= _LONGEST_JSON and not _is_json(text):
             yield f"What is sent as '{shown}' is no JSON: \"{quote(text, 80)}\"", Severity.WARNING
     elif isinstance(blob, str):
-        opening = _first_bytes(blob)
+        try:
+            opening = b64decode(blob[:16], validate=True)
+        except (binascii.Error, ValueError):
+            opening = None
         expected = _FIRST_BYTES.get(essence, ())
         if opening is not None and expected and not opening.startswith(expected):
             yield f"The bytes that are sent as '{shown}' do not begin like that.", Severity.WARNING
@@ -361,13 +355,6 @@ def _is_json(text: str) -> bool:
     except RecursionError:
         return True
     return True
-
-
-def _first_bytes(blob: str) -> bytes | None:
-    try:
-        return b64decode(blob[:16], validate=True)
-    except (binascii.Error, ValueError):
-        return None
 
 
 RESOURCE_MIME_MISSING = Card(

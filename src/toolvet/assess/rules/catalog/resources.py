@@ -52,10 +52,7 @@ def check_resource_illegal(item: ListedItem) -> Iterator[Finding]:
         yield RESOURCE_ILLEGAL.finding(
             message="'size' must be a whole number of bytes.", pointer="/size", evidence=show(size)
         )
-    yield from _judge_annotations(members(raw.get("annotations")))
-
-
-def _judge_annotations(annotations: Mapping[str, object]) -> Iterator[Finding]:
+    annotations = members(raw.get("annotations"))
     priority, audience = annotations.get("priority"), annotations.get("audience")
     if priority is not None and (
         isinstance(priority, bool) or not isinstance(priority, int | float) or not 0 <= priority <= 1

@@ -67,8 +67,13 @@ def check_answer_malformed(call: ObservedCall) -> Iterator[Finding]:
         yield ANSWER_MALFORMED.finding(
             message="'content' must be an array.", pointer="/content", evidence=show(result["content"])
         )
-    else:
-        yield from _check_blocks(cast("object", result["content"]))
+    for index, block in enumerate(elements(result.get("content"))):
+        problem = _block_problem(block)
+        if problem is not None:
+            yield ANSWER_MALFORMED.finding(
+                message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=show(block, 160)
+            )
+            break  # The others are usually like it.
     if not isinstance(result.get("isError", False), bool):
         yield ANSWER_MALFORMED.finding(
             message="'isError' must be true or false.", pointer="/isError", evidence=show(result["isError"])
@@ -80,17 +85,6 @@ def check_answer_malformed(call: ObservedCall) -> Iterator[Finding]:
             pointer="/resultType",
             evidence=show(kind),
         )
-
-
-def _check_blocks(content: object) -> Iterator[Finding]:
-    """Report the first malformed block; the others are usually like it."""
-    for index, block in enumerate(elements(content)):
-        problem = _block_problem(block)
-        if problem is not None:
-            yield ANSWER_MALFORMED.finding(
-                message=f"Content block {index + 1} {problem}.", pointer="/content", evidence=show(block, 160)
-            )
-            return
 
 
 def _block_problem(block: object) -> str | None:
@@ -208,11 +202,14 @@ def check_empty_success(call: ObservedCall) -> Iterator[Finding]:
     result = members(call.result)
     schema = call.tool.output_schema
     # `structured-content-missing` reports structured content that was promised and not sent; what a framework wraps
-    # keeps its schema and may be nothing all the same.
-    if (schema is not None and not _wraps_a_value(schema)) or not _is_nothing(result.get("structuredContent")):
+    # keeps its schema, which allows more than null, and may be nothing all the same.
+    properties = members(members(schema).get("properties"))
+    is_wrapped = list(properties) == ["result"] and members(properties["result"]).get("type") != "null"
+    if (schema is not None and not is_wrapped) or not _is_nothing(result.get("structuredContent")):
         return
     blocks = elements(result.get("content"))
-    if all(_is_blank(block) for block in blocks):
+    texts = [members(block).get("text") if members(block).get("type") == "text" else None for block in blocks]
+    if all(isinstance(text, str) and text.strip().lower() in _WORDS_FOR_NOTHING for text in texts):
         how = (
             "has no content"
             if not blocks
@@ -228,18 +225,6 @@ def check_empty_success(call: ObservedCall) -> Iterator[Finding]:
             confidence=90,
             cause=how,
         )
-
-
-def _is_blank(block: object) -> bool:
-    fields = members(block)
-    text = fields.get("text")
-    return fields.get("type") == "text" and isinstance(text, str) and text.strip().lower() in _WORDS_FOR_NOTHING
-
-
-def _wraps_a_value(schema: object) -> bool:
-    """Whether an `outputSchema` was made by a framework around what is not an object, and allows more than null."""
-    properties = members(members(schema).get("properties"))
-    return list(properties) == ["result"] and members(properties["result"]).get("type") != "null"
 
 
 def _is_nothing(value: object) -> bool:
@@ -297,7 +282,16 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
             continue
         if ending(call) is not Ending.SUCCESS or is_bad(call):
             continue
-        record, real = _record(call), [_record(other) for other in calls if _asks_for_a_real_one(other, call)]
+        record = _record(call)
+        # Of the calls that asked for the thing that a listing has, and got it.
+        real = [
+            _record(other)
+            for other in calls
+            if not other.absent
+            and other.breach is None
+            and members(other.arguments).get(call.absent) == call.present
+            and ending(other) is Ending.SUCCESS
+        ]
         if record and any(_is_invented(record, one, call) for one in real):
             sent = members(call.arguments).get(call.absent)
             yield ABSENT_ANSWERED.finding(
@@ -309,16 +303,6 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
                 evidence=quote(words_of(call), 300),
                 confidence=75,
             )
-
-
-def _asks_for_a_real_one(other: ObservedCall, call: ObservedCall) -> bool:
-    """Whether a call asked for the thing that a listing has, and got it."""
-    return (
-        not other.absent
-        and other.breach is None
-        and members(other.arguments).get(call.absent) == call.present
-        and ending(other) is Ending.SUCCESS
-    )
 
 
 def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call: ObservedCall) -> bool:
@@ -395,10 +379,19 @@ def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> 
     """One finding for the first parameter whose junk is answered like this."""
     good = [call for call in calls if ending(call) is Ending.SUCCESS and not is_bad(call) and call.breach is None]
     for name, declared in tool.properties.items():
-        kind = _kind_of(name, members(declared))
-        if kind is None:
+        schema, parts = members(declared), word_segments(name)
+        kind = _KIND_OF_NAME.get(parts[-1]) if parts else None
+        if kind is None or schema.get("type") != "string" or any(word in schema for word in _TEXT_KEYWORDS):
             continue
-        junk = [call for call in good if _is_junk(_value(call, name), kind) and not _echoes(call)]
+        junk: list[ObservedCall] = []
+        for call in good:
+            if not _is_junk(_value(call, name), kind):
+                continue
+            # When the answer repeats what was sent, a reader sees that it was junk.
+            answer = words_of(call)
+            sent = [value.strip() for value in members(call.arguments).values() if isinstance(value, str)]
+            if not any(text and text[:_LONGEST_VALUE] in answer for text in sent):
+                junk.append(call)
         doubtful = next((call for call in junk if _ADMITS.search(words_of(call))), None)
         shown = doubtful or _same_for_all(junk, name, good, kind)
         if shown is not None:
@@ -412,13 +405,6 @@ def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> 
             return
 
 
-def _kind_of(name: str, declared: Mapping[str, object]) -> str | None:
-    words = word_segments(name)
-    if not words or declared.get("type") != "string" or any(word in declared for word in _TEXT_KEYWORDS):
-        return None
-    return _KIND_OF_NAME.get(words[-1])
-
-
 def _value(call: ObservedCall, name: str) -> object:
     return members(call.arguments).get(name)
 
@@ -430,15 +416,6 @@ def _is_junk(value: object, kind: str) -> bool:
     if kind == "date":
         return len(value) > _LONGEST_VALUE or ('"' in value and "'" in value) or "\n" in value
     return ("@" not in value) if kind == "address of mail" else not re.search(r"[.:/]", value)
-
-
-def _echoes(call: ObservedCall) -> bool:
-    """Whether the answer says back what was sent: then a reader sees that it was junk."""
-    words = words_of(call)
-    return any(
-        isinstance(value, str) and value.strip() and (value.strip()[:_LONGEST_VALUE] in words)
-        for value in members(call.arguments).values()
-    )
 
 
 def _same_for_all(

@@ -1,13 +1,13 @@
 """The inputSchema of a tool, and its parameters."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final, cast
 
 from toolvet.assess.rules.quote import list_names, quote, quote_problem, show
 from toolvet.assess.rules.rule import of_tool
-from toolvet.core.json_value import Path, elements, members, pointer
+from toolvet.core.json_value import elements, is_object, members, pointer
 from toolvet.core.schema import compiled, subschemas, unsatisfiable_parts
 from toolvet.core.tool_rules import ToolDefinition
 from toolvet.findings import Card, Finding, Severity
@@ -210,7 +210,12 @@ def check_remote_reference(tool: ToolDefinition) -> Iterator[Finding]:
     for name, schema in (("inputSchema", tool.schema), ("outputSchema", tool.result_schema)):
         problem = None if schema is None else compiled(schema).problem
         if problem is not None and problem.kind == "remote_ref":
-            references = dict.fromkeys(_references(schema))
+            references = dict.fromkeys(
+                reference
+                for _, here in subschemas(schema)
+                for keyword in ("$ref", "$dynamicRef")
+                if isinstance(reference := here.get(keyword), str) and _ELSEWHERE.match(reference)
+            )
             words = next(
                 (reference for reference in references if reference in problem.message),
                 next(iter(references), problem.message),
@@ -220,14 +225,6 @@ def check_remote_reference(tool: ToolDefinition) -> Iterator[Finding]:
                 pointer=f"/{name}{problem.pointer}",
                 evidence=quote(", ".join(references) or problem.message),
             )
-
-
-def _references(schema: object) -> Iterator[str]:
-    for _, here in subschemas(schema):
-        for keyword in ("$ref", "$dynamicRef"):
-            reference = here.get(keyword)
-            if isinstance(reference, str) and _ELSEWHERE.match(reference):
-                yield reference
 
 
 PARAMETER_UNTYPED = Card(
@@ -269,23 +266,18 @@ def check_parameter_untyped(tool: ToolDefinition) -> Iterator[Finding]:
     """Report each untyped property. A property whose schema is `false` is forbidden, not untyped."""
     found = 0
     for path, here in islice(subschemas(tool.input_schema), _MOST_SUBSCHEMAS):
+        # In `if`, `not` or a combination `properties` often only mentions a parameter.
+        if any(isinstance(part, str) and part in _CONDITIONAL for part in path):
+            continue
         for name, schema in members(here.get("properties")).items():
-            if _is_untyped(schema) and not _is_mentioned(path) and found < _MOST_UNTYPED:
+            is_untyped = schema is True or (is_object(schema) and _TYPE_KEYWORDS.isdisjoint(schema))
+            if is_untyped and found < _MOST_UNTYPED:
                 found += 1
                 yield PARAMETER_UNTYPED.finding(
                     message=f"The parameter '{quote(name, 60)}' has no type.",
                     pointer=f"/inputSchema{pointer((*path, 'properties', name))}",
                     evidence=f"{quote(name, 60)}: {show(schema)}",
                 )
-
-
-def _is_untyped(schema: object) -> bool:
-    return schema is True or (isinstance(schema, dict) and _TYPE_KEYWORDS.isdisjoint(members(cast("object", schema))))
-
-
-def _is_mentioned(path: Path) -> bool:
-    """Whether a place is inside `if`, `not` or a combination, where `properties` often only mentions a parameter."""
-    return any(isinstance(part, str) and part in _CONDITIONAL for part in path)
 
 
 PARAMETER_UNDESCRIBED = Card(
@@ -375,7 +367,15 @@ DEFAULT_INVALID = Card(
 @of_tool(DEFAULT_INVALID)
 def check_default_invalid(tool: ToolDefinition) -> Iterator[Finding]:
     """One finding a tool, naming its parameters; another one for nulls, which are milder."""
-    wrong = dict(_find_wrong_defaults(tool))
+    root = members(tool.input_schema)
+    shared = {key: root[key] for key in ("$schema", "$defs", "definitions") if key in root}
+    wrong: dict[str, object] = {}
+    for name, declared in tool.properties.items():
+        schema = members(declared)
+        if "default" in schema:
+            alone = compiled({**shared, **schema})
+            if alone.problem is None and not alone.is_valid(schema["default"]):
+                wrong[name] = schema["default"]
     nulls = [name for name, default in wrong.items() if default is None]
     others = [name for name, default in wrong.items() if default is not None]
     if others:
@@ -393,18 +393,3 @@ def check_default_invalid(tool: ToolDefinition) -> Iterator[Finding]:
             pointer=pointer(("inputSchema", "properties", first, "default")),
             evidence=show(tool.properties[first], 200),
         )
-
-
-def _find_wrong_defaults(tool: ToolDefinition) -> Iterator[tuple[str, object]]:
-    root = members(tool.input_schema)
-    for name, declared in tool.properties.items():
-        schema = members(declared)
-        if "default" in schema and not _allows(root, schema):
-            yield name, schema["default"]
-
-
-def _allows(root: Mapping[str, object], schema: Mapping[str, object]) -> bool:
-    """Whether a property's schema allows its own default; true for one that does not compile by itself."""
-    shared = {key: root[key] for key in ("$schema", "$defs", "definitions") if key in root}
-    alone = compiled({**shared, **schema})
-    return alone.problem is not None or alone.is_valid(schema["default"])

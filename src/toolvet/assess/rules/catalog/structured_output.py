@@ -88,7 +88,14 @@ def check_output_schema_broken(call: ObservedCall) -> Iterator[Finding]:
         # SDKs write null for "none": `structured-content-missing` reports it unless the schema allows null.
         return
     if call.excerpt is not None:
-        yield from _check_whole(call)
+        # An excerpt may lack what the schema demands: the verdict is about the whole.
+        seen = call.verdict.metadata.output_schema_validation if call.verdict is not None else None
+        if seen is not None and not seen.is_valid:
+            yield OUTPUT_SCHEMA_BROKEN.finding(
+                message=f"The structured content breaks the outputSchema: {quote(seen.error or '', 160)}",
+                pointer="/structuredContent",
+                evidence=quote(seen.error or "", 300),
+            )
         return
     for violation in compiled(call.tool.result_schema).violations(content)[:_MOST_PLACES]:
         place, words = quote(violation.pointer or "the root", 80), quote(violation.message, 120)
@@ -96,17 +103,6 @@ def check_output_schema_broken(call: ObservedCall) -> Iterator[Finding]:
             message=f"The structured content breaks the outputSchema at {place}: {words}",
             pointer=f"/structuredContent{violation.pointer}",
             evidence=f"{quote(violation.message, 160)}; structuredContent: {show(content, 160)}",
-        )
-
-
-def _check_whole(call: ObservedCall) -> Iterator[Finding]:
-    """What the verdict says of the whole: an excerpt may lack what the schema demands."""
-    seen = call.verdict.metadata.output_schema_validation if call.verdict is not None else None
-    if seen is not None and not seen.is_valid:
-        yield OUTPUT_SCHEMA_BROKEN.finding(
-            message=f"The structured content breaks the outputSchema: {quote(seen.error or '', 160)}",
-            pointer="/structuredContent",
-            evidence=quote(seen.error or "", 300),
         )
 
 
