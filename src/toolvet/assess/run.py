@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -41,6 +41,9 @@ from toolvet.mcp.transport import (
     Target,
     TimedOut,
 )
+
+if TYPE_CHECKING:
+    from toolvet.assess.http_probes import HttpProbing
 
 MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any client offers a model.
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"

@@ -51,7 +51,7 @@ class Metrics:
         self._kinds: dict[tuple[object, ...], tuple[list[Callable[[], None]], Callable[[float], None]]] = {}
 
         # When each series began is a line for each that nobody asked for.
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         registry = self._registry = CollectorRegistry()
         Info("toolvet_build", "The version of toolvet.", registry=registry).info({"version": __version__})
 
