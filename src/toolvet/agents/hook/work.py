@@ -142,18 +142,17 @@ class AgentAction(msgspec.Struct, frozen=True):
 
 def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
     """Return what each call did, in their order."""
-    return [_action(call) for call in calls]
-
-
-def _action(call: ToolCall) -> AgentAction:
-    tools, name = work_table().tools, call.name.rpartition(".")[2].lower()
-    if name in tools.edit or call.name.lower() in tools.edit:
-        return _edit(call)
-    if name in tools.shell or call.name.lower() in tools.shell:
-        return _run(call)
-    if name in tools.opaque:
-        return AgentAction("hidden")
-    return AgentAction("other")
+    tools = work_table().tools
+    found: list[AgentAction] = []
+    for call in calls:
+        name = call.name.rpartition(".")[2].lower()
+        if name in tools.edit or call.name.lower() in tools.edit:
+            found.append(_edit(call))
+        elif name in tools.shell or call.name.lower() in tools.shell:
+            found.append(_run(call))
+        else:
+            found.append(AgentAction("hidden" if name in tools.opaque else "other"))
+    return found
 
 
 def _edit(call: ToolCall) -> AgentAction:

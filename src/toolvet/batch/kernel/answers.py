@@ -125,7 +125,12 @@ def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> Re
             made.add_lists(name, cast("Sequence[tuple[int, Sequence[Mapping[str, object]]]]", found))
         else:
             made.add(name, getattr(CLEAN, name), [(row, getattr(quality, name)) for row, quality in judged])
-    made.columns["signal_counts"] = _counts(rows, judged)
+    counts = {kind: np.zeros(rows, np.int32) for kind in SignalType}
+    for row, quality in judged:
+        for signal in quality.signals:
+            counts[signal.type][row] += 1
+    of_types = [pa.array(each) for each in counts.values()]
+    made.columns["signal_counts"] = pa.StructArray.from_arrays(of_types, fields=list(_COUNTS))
     return made.batch()
 
 
@@ -136,12 +141,3 @@ def signal_record(signal: FailureSignal) -> dict[str, object]:
     found["start"] = start
     found["end"] = None if start is None else start + len(signal.evidence)
     return found
-
-
-def _counts(rows: int, judged: Judged) -> object:
-    """How many signals of each type a row has."""
-    counts = {kind: np.zeros(rows, np.int32) for kind in SignalType}
-    for row, quality in judged:
-        for signal in quality.signals:
-            counts[signal.type][row] += 1
-    return pa.StructArray.from_arrays([pa.array(each) for each in counts.values()], fields=list(_COUNTS))

@@ -71,7 +71,11 @@ class ArgumentsKernel(RecordKernel):
             if not report.valid:
                 # Of the report, which has the same members: its `error` would make an example for each row.
                 record |= {name: getattr(report, name) for name, _ in _OF_FAULT}
-                record["violations"] = [_violation(issue.to_dict()) for issue in report.issues]
+                violations = [issue.to_dict() for issue in report.issues]
+                for violation in violations:
+                    if not isinstance(violation["received"], str):
+                        violation["received"] = orjson.dumps(violation["received"], default=str).decode()
+                record["violations"] = violations
             if not report.valid and report.repair is not None:
                 record["repaired"] = orjson.dumps(mask_arguments(report.repair.arguments), default=str).decode()
                 record["repair_confidence"] = report.repair.confidence
@@ -91,9 +95,3 @@ class ArgumentsKernel(RecordKernel):
         if named in self._tools:
             return self._tools[named]
         raise ValueError(f"there is no definition of the tool {named!r}")
-
-
-def _violation(issue: Mapping[str, object]) -> dict[str, object]:
-    received = issue["received"]
-    shown = received if isinstance(received, str) else orjson.dumps(received, default=str).decode()
-    return {**issue, "received": shown}

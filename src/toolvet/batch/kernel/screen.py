@@ -59,7 +59,10 @@ class AnswerScreen:
             found[:] = True
             return found, known
         data = np.frombuffer(texts.buffer, np.uint8)
-        wide = _are_wide(texts, data)
+        # Those with a character beyond ASCII.
+        wide: Flags = np.zeros(len(texts), np.bool_)
+        if not texts.buffer.isascii():
+            wide[np.unique(texts.rows_of(np.flatnonzero(data >= 0x80)))] = True
         ended, ends = are_ended(texts, data)
         found |= ~ended
         found |= self._may_be_short(texts, data, wide, ends)
@@ -115,14 +118,6 @@ class AnswerScreen:
         return found
 
 
-def _are_wide(texts: Texts, data: Bytes) -> Flags:
-    """Which texts have a character beyond ASCII."""
-    wide: Flags = np.zeros(len(texts), np.bool_)
-    if not texts.buffer.isascii():
-        wide[np.unique(texts.rows_of(np.flatnonzero(data >= 0x80)))] = True
-    return wide
-
-
 def _may_loop(texts: Texts, rows: Places, ends: Places, wide: Flags) -> list[bool]:
     """Which of these texts have their last words in their tail a second time, as those of a text in a loop are."""
     count, buffer = texts.buffer.count, texts.buffer
@@ -162,17 +157,11 @@ class _PhraseScan:
         within = ends <= texts.ends[rows]
         ends, numbers, rows = ends[within], numbers[within], rows[within]
         ends -= texts.starts[rows]
-        counted = self._in_reach(numbers, ends, (texts.ends - texts.starts)[rows])
-        return _RowHits(np.unique(rows[counted]), rows, numbers, ends)
-
-    def _in_reach(self, numbers: Places, ends: Places, lengths: Places) -> Flags:
-        """Which matches of these patterns, by where they end and the length of their text, may count there.
-
-        A match is looked for from its longest before a place on, and may end so far behind it.
-        """
+        # A match is looked for from its longest before a place on, and may end so far behind it.
+        lengths = (texts.ends - texts.starts)[rows]
         near = (ends < self._opening[numbers]) | (ends >= lengths - self._closing[numbers])
-        counted: Flags = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
-        return counted
+        counted = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
+        return _RowHits(np.unique(rows[counted]), rows, numbers, ends)
 
 
 class _RowHits:

@@ -159,7 +159,11 @@ class Metrics:
 
     def _series_of(self, note: CallEnded, server: str) -> "Sequence[tuple[_MetricFamily, _Labels]]":
         """Return what a call counts in: the labels of the first begin with its server and tool."""
-        labels = self._labels(server, self._label_of(note.tool))
+        key = (self._name or server, self._label_of(note.tool))
+        is_known = key in self._tools or len(self._tools) < _MOST_TOOLS
+        if is_known:
+            self._tools.add(key)
+        labels = (("server", key[0]), ("tool", key[1] if is_known else _OTHER))
         found: list[tuple[_MetricFamily, _Labels]] = [(_CALLS, (*labels, ("outcome", note.outcome)))]
         if note.blocked is not None:
             found.append((_BLOCKED, (*labels, ("reason", note.blocked))))
@@ -187,14 +191,6 @@ class Metrics:
                 self._labelled.clear()
             label = self._labelled[tool] = self._known.text(tool)
         return label
-
-    def _labels(self, server: str, tool: str) -> _Labels:
-        key = (self._name or server, tool)
-        if key not in self._tools:
-            if len(self._tools) >= _MOST_TOOLS:
-                return (("server", key[0]), ("tool", _OTHER))
-            self._tools.add(key)
-        return (("server", key[0]), ("tool", tool))
 
     def _count(self, family: _MetricFamily, labels: _Labels) -> None:
         self._counts.setdefault(family, Counter())[labels] += 1

@@ -5,7 +5,7 @@ from its schemas.
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from toolvet.core.checks import (
@@ -144,7 +144,7 @@ def answer_validation(call: PendingCall, catalogue: Catalogue, check: ResultChec
         verdict = judge_own_answer("arguments", request, tool=call.tool, result=refusal, check=check)
         return _reply_with(call, refusal, verdict, catalogue)
     replies = [_reply(request, each, catalogue) for each in request.calls]
-    body = _batch(request, replies) if request.is_batch else replies[0].to_dict()
+    body = request.batch_reply(replies) if request.is_batch else replies[0].to_dict()
     result: dict[str, object] = {
         "content": [{"type": "text", "text": bytes(encode_raw(body)).decode()}],
         "structuredContent": body,
@@ -191,21 +191,6 @@ def _reply(request: ValidationRequest, call: ValidationCall, catalogue: Catalogu
 def _unknown(name: str, known: Mapping[str, KnownTool]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"There is no tool '{name}'." + (f" Did you mean '{near[0]}'?" if near else "")
-
-
-def _batch(request: ValidationRequest, replies: Sequence[ValidationReply]) -> dict[str, object]:
-    """Return all replies in the order of the calls, with the reply for the batch as a whole on top."""
-    together = ValidationReply(
-        valid=all(reply.valid for reply in replies),
-        messages=tuple(
-            Message(
-                f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
-            )
-            for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
-            for each in reply.messages
-        ),
-    )
-    return {**together.to_dict(), "results": [reply.to_dict() for reply in replies]}
 
 
 def _corrections(repair: Repair | None) -> tuple[Correction, ...]:

@@ -100,10 +100,20 @@ def check_calls(
     check = load_settings(settings).argument_check()
     path = Path(tool_file)
     tools = _read_tools(path)
+    names = [tool.name for tool in tools]
     code = 0
     for record in read_rows_or_records(file, field, "arguments", ("id", "name", "tool")):
         identity, called, arguments = read_call(record.value)
-        tool = _choose(tools, called or name, path, record.place)
+        wanted = called or name
+        if len(tools) == 1 and (wanted is None or not tools[0].name):
+            tool = tools[0]
+        elif wanted is None:
+            has = ", ".join(names)
+            raise UsageError(f"{record.place}: which tool? {path} has {has}: name one with --name, or in the record")
+        elif wanted not in names:
+            raise UsageError(f"{record.place}: {path} has no tool '{wanted}'; it has {', '.join(names)}")
+        else:
+            tool = tools[names.index(wanted)]
         report = check(tool.definition, arguments)
         code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:
@@ -125,30 +135,17 @@ def _read_tools(path: Path) -> list[NamedTool]:
         raise UsageError(f"--tool {path}: not JSON: {error}") from error
     result = members(members(value).get("result"))
     listed = result.get("tools", members(value).get("tools", value))
-    tools = [each for entry in (elements(listed) if is_array(listed) else [listed]) for each in _declarations(entry)]
+    tools: list[object] = []
+    for entry in elements(listed) if is_array(listed) else [listed]:
+        # Gemini has several in one.
+        name = next((each for each in _DECLARATIONS if is_array(members(entry).get(each))), None)
+        if name is None:
+            tools.append(entry)
+        else:
+            tools += [{name: [each]} for each in elements(members(entry)[name]) if is_object(each)]
     if not tools:
         raise UsageError(f"--tool {path}: must hold a tool definition (an object with name and inputSchema) or a list")
     try:
         return [NamedTool(read_tool(tool).name, tool) for tool in tools]
     except ToolShapeError as error:
         raise UsageError(f"--tool {path}: {error}") from error
-
-
-def _declarations(entry: object) -> list[object]:
-    """The tools of an entry: Gemini has several in one."""
-    for name in _DECLARATIONS:
-        declared = members(entry).get(name)
-        if is_array(declared):
-            return [{name: [each]} for each in declared if is_object(each)]
-    return [entry]
-
-
-def _choose(tools: list[NamedTool], name: str | None, path: Path, place: str) -> NamedTool:
-    if len(tools) == 1 and (name is None or not tools[0].name):
-        return tools[0]
-    names = [tool.name for tool in tools]
-    if name is None:
-        raise UsageError(f"{place}: which tool? {path} has {', '.join(names)}: name one with --name, or in the record")
-    if name not in names:
-        raise UsageError(f"{place}: {path} has no tool '{name}'; it has {', '.join(names)}")
-    return tools[names.index(name)]

@@ -11,7 +11,6 @@ from rich.text import Text
 from toolvet.cli.commands.check.input import Record
 from toolvet.cli.commands.check.tables import read_rows_or_records
 from toolvet.cli.terminal import new_table
-from toolvet.core.checks import ResultVerdict
 from toolvet.core.json_value import is_object, members
 from toolvet.core.settings import load_settings
 from toolvet.core.tools import view_of
@@ -48,12 +47,14 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
             identity = {"id": record["id"]} if "id" in record else {}
             sys.stdout.buffer.write(orjson.dumps({**identity, **verdict.to_dict()}) + b"\n")
         else:
+            reasons = "; ".join(verdict.issues or verdict.evidence)
+            taken_for = verdict.metadata.taken_for
             table.add_row(
                 str(number),
                 Text(view_of(tool).name),
                 Text(verdict.classification, style=_STYLE[verdict.classification]),
                 verdict.state or "",
-                Text(_reasons(verdict)),
+                Text(f"{reasons} (taken for: {taken_for})" if taken_for else reasons),
             )
     if not as_json:
         Console().print(table)
@@ -70,9 +71,3 @@ def _read_result(record: Record) -> tuple[Mapping[str, object], object]:
     if "result" in value and "jsonrpc" not in value:
         return value, value["result"]
     return value, None if value and _NO_RESULT.issuperset(value) else value
-
-
-def _reasons(verdict: ResultVerdict) -> str:
-    reasons = "; ".join(verdict.issues or verdict.evidence)
-    taken_for = verdict.metadata.taken_for
-    return f"{reasons} (taken for: {taken_for})" if taken_for else reasons

@@ -46,9 +46,14 @@ def change_settings(
     with name_file(path):
         old = read_file(path) if path.exists() else None
         before = read_backup(path)
-        new = (
-            _installed(dialect, client, old, resident=resident) if what == "install" else _removed(dialect, old, before)
-        )
+        if what == "install":
+            words = [*own_command(), "hook", client]
+            prefix = "TOOLVET_RESIDENT=on " if resident and sys.platform == "linux" else ""
+            windows = subprocess.list2cmdline(words)
+            posix = windows if sys.platform == "win32" else prefix + shlex.join(words)
+            new: str | None = with_hooks(old, dialect, HookCommand(posix, f"& {windows}"))
+        else:
+            new = _removed(dialect, old, before)
     if dry_run:
         lines, changed = ((each or "").splitlines(keepends=True) for each in (old, new))
         sys.stdout.writelines(difflib.unified_diff(lines, changed, str(path), str(path)))
@@ -72,14 +77,6 @@ def settings_path(dialect: HookDialect, *, project: bool) -> Path:
     if moved:
         return Path(moved) / place.user.removeprefix(f"{place.home_default}/")
     return Path(place.user).expanduser()
-
-
-def _installed(dialect: HookDialect, client: Client, old: str | None, *, resident: bool) -> str:
-    words = [*own_command(), "hook", client]
-    prefix = "TOOLVET_RESIDENT=on " if resident and sys.platform == "linux" else ""
-    windows = subprocess.list2cmdline(words)
-    posix = windows if sys.platform == "win32" else prefix + shlex.join(words)
-    return with_hooks(old, dialect, HookCommand(posix, f"& {windows}"))
 
 
 def _removed(dialect: HookDialect, old: str | None, before: str | None) -> str | None:
