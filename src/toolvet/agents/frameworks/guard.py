@@ -8,6 +8,7 @@ import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Generic, Literal, ParamSpec, Self, TypeVar
 
@@ -148,7 +149,13 @@ class AgentGuard:
         """
         trace = trace_of(conversation)
         meta = {} if trace is None else {TRACE_KEY: trace}
-        given = _parsed(arguments)
+        given: Mapping[str, Any] | None = None
+        if isinstance(arguments, str):
+            with suppress(msgspec.DecodeError, ValueError, RecursionError):
+                read: object = msgspec.json.decode(arguments or "{}")
+                given = read if is_object(read) else None
+        else:
+            given = arguments
         view = None if tool is None else view_of(tool)
         called = name if view is None else view.name
         if given is None and view is not None:
@@ -231,16 +238,6 @@ def trace_of(conversation: str) -> str | None:
 def _make_room(held: dict[str, Any]) -> None:
     if len(held) >= _MOST_OPEN:
         del held[next(iter(held))]
-
-
-def _parsed(arguments: str | Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        found: object = msgspec.json.decode(arguments or "{}")
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return None
-    return found if is_object(found) else None
 
 
 def _as_result(result: Any) -> Mapping[str, Any]:

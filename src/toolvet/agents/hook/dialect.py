@@ -113,8 +113,9 @@ def dialect_of(client: Client) -> HookDialect:
 
 def read_event(dialect: HookDialect, given: object) -> HookEvent:
     """Return the event that these members are; of moment `other` where they are none that toolvet answers."""
-    found: dict[str, object] = dict.fromkeys(dialect.input)
+    found: dict[str, object] = {}
     for member, paths in dialect.input.items():
+        found[member] = None
         for path in paths:
             value: object = given
             for key in path.split("."):

@@ -87,7 +87,18 @@ def without_hooks(text: str, before: str | None = None) -> str:
         path = _next(document, kept)
         if path is None:
             return mark + bare
-        bare = apply_edits(bare, [_cut(bare, document, path)])
+        siblings = _children(document, path[:-1])
+        at = siblings.index(path)
+        start, end = document.keys.get(path, document.spans[path][0]), document.spans[path][1]
+        # With the comma that it needed.
+        if at > 0:
+            start = document.spans[siblings[at - 1]][1]
+        elif len(siblings) > 1:
+            end = document.keys.get(siblings[1], document.spans[siblings[1]][0])
+        else:
+            outer = document.spans.get(path[:-1], (bare.index("{"), _end_of_top(bare)))
+            start, end = outer[0] + 1, outer[1] - 1
+        bare = apply_edits(bare, [Edit(start, end, "")])
 
 
 def has_hooks(text: str) -> bool:
@@ -180,18 +191,3 @@ def _next(document: Document, kept: object) -> Path | None:
 def _is_ours(hook: object) -> bool:
     held = members(hook)
     return any(isinstance(held.get(key), str) and _OURS.search(f"{held[key]}") is not None for key in _COMMANDS)
-
-
-def _cut(text: str, document: Document, path: Path) -> Edit:
-    """Take out a member or an item, with the comma that it needed."""
-    siblings = _children(document, path[:-1])
-    at = siblings.index(path)
-    start = document.keys.get(path, document.spans[path][0])
-    end = document.spans[path][1]
-    if at > 0:
-        return Edit(document.spans[siblings[at - 1]][1], end, "")
-    if len(siblings) > 1:
-        following = siblings[1]
-        return Edit(start, document.keys.get(following, document.spans[following][0]), "")
-    outer = document.spans.get(path[:-1], (text.index("{"), _end_of_top(text)))
-    return Edit(outer[0] + 1, outer[1] - 1, "")

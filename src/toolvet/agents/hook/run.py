@@ -122,16 +122,16 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     return None if found is None else HookAnswer("block", found.text())
 
 
-def read_tail(path: str, most: int = MOST_TRANSCRIPT_BYTES) -> tuple[list[bytes], bool]:
+def read_tail(path: str) -> tuple[list[bytes], bool]:
     """Return the last lines of a transcript, and whether these are all; none where it cannot be read."""
     try:
         with Path(path).expanduser().open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - most))
-            content = file.read(most)
+            file.seek(max(0, size - MOST_TRANSCRIPT_BYTES))
+            content = file.read(MOST_TRANSCRIPT_BYTES)
     except (OSError, ValueError, RuntimeError):
         return [], False
-    whole = size <= most
+    whole = size <= MOST_TRANSCRIPT_BYTES
     lines = content.split(b"\n")
     if whole and content.lstrip()[:1] == b"{" and len(lines) > 1 and lines[0].strip() == b"{":
         # One document over many lines.

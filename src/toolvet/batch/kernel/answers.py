@@ -9,7 +9,7 @@ from toolvet.batch.arrow import ArrowSchema, RecordBatch, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
-from toolvet.core.checks import AnswerQuality, FailureSignal, ScreenedText, SignalType, read_answer
+from toolvet.core.checks import AnswerQuality, FailureSignal, SignalType, read_answer
 from toolvet.core.json_value import elements, is_array
 from toolvet.core.turn import CLEAN, AnswerCheck
 
@@ -73,6 +73,7 @@ class AnswersKernel:
         return answer_columns(len(texts), judged, problems)
 
     def _judge(self, columns: InputColumns, texts: Texts, problems: dict[int, str]) -> Judged:
+        """Judge what the screen does not let pass; what it has found of a text is not looked for again."""
         if self._screen is None:
             self._screen = AnswerScreen(self._check)
         suspects, known = self._screen.suspects(texts)
@@ -85,7 +86,17 @@ class AnswersKernel:
 
         def judge(row: int) -> AnswerQuality:
             if calls is None and row in known and not (reasons and reasons[row]):
-                return self._judge_screened(texts[row] or "", known[row])
+                text, check = texts[row] or "", self._check
+                signals = read_answer(
+                    text,
+                    min_length=check.min_length,
+                    languages=check.languages,
+                    custom=check.custom,
+                    packs=check.packs,
+                    model=check.model,
+                    screened=known[row],
+                )
+                return check.verdict_on(text, signals) if signals else CLEAN
             given = None if calls is None else calls[row]
             question = None if questions is None else questions[row]
             return self._check(
@@ -98,20 +109,6 @@ class AnswersKernel:
         judged = cast("Judged", list(guarded(suspects.nonzero()[0].tolist(), judge, problems)))
         # Nothing has to be written of those that turn out to be clean.
         return [each for each in judged if each[1] is not CLEAN]
-
-    def _judge_screened(self, text: str, known: ScreenedText) -> AnswerQuality:
-        """The verdict of the check, seen what the screen has found."""
-        check = self._check
-        signals = read_answer(
-            text,
-            min_length=check.min_length,
-            languages=check.languages,
-            custom=check.custom,
-            packs=check.packs,
-            model=check.model,
-            screened=known,
-        )
-        return check.verdict_on(text, signals) if signals else CLEAN
 
 
 def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> RecordBatch:

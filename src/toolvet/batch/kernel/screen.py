@@ -17,7 +17,7 @@ from toolvet.batch.kernel.raw_starts import may_be_raw_error
 from toolvet.batch.kernel.text_ends import Bytes, are_ended
 from toolvet.batch.kernel.texts import Flags, Places, Texts
 from toolvet.core.checks import ScreenedText, phrases
-from toolvet.core.matching import Hit, PatternSet, Reach, RowScan
+from toolvet.core.matching import Hit, PatternSet, RowScan
 from toolvet.core.turn import AnswerCheck
 
 # As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many
@@ -142,7 +142,17 @@ class _PhraseScan:
 
     def __init__(self, patterns: PatternSet) -> None:
         self.rows = RowScan(patterns)
-        bounds = [_bounds(each) for each in self.rows.reach]
+        # For each phrase: it counts in a text of how many characters at most, of how many anywhere, before which, and
+        # how near the end.
+        bounds: list[tuple[int, int, int, int]] = []
+        for scope, width in self.rows.reach:
+            at_most = _NO_LIMIT if scope is None or scope.at_most is None else scope.at_most
+            if scope is None or width is None or (scope.first is None and scope.last is None):
+                bounds.append((at_most, _NO_LIMIT, 0, 0))
+                continue
+            opening = 0 if scope.first is None else scope.first + width
+            closing = 0 if scope.last is None else scope.last + 2 * width + 2
+            bounds.append((at_most, scope.whole, opening, closing))
         self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
 
     def hits(self, texts: Texts) -> "_RowHits":
@@ -179,15 +189,3 @@ class _RowHits:
         for number, place in zip(self._numbers[begin:end].tolist(), self._ends[begin:end].tolist(), strict=True):
             found.setdefault(number, []).append(place)
         return found
-
-
-def _bounds(reach: Reach) -> tuple[int, int, int, int]:
-    """In a text of how many characters at most, of how many anywhere, before which, and how near the end."""
-    scope, width = reach
-    if scope is None:
-        return _NO_LIMIT, _NO_LIMIT, 0, 0
-    at_most = _NO_LIMIT if scope.at_most is None else scope.at_most
-    if width is None or (scope.first is None and scope.last is None):
-        return at_most, _NO_LIMIT, 0, 0
-    opening = 0 if scope.first is None else scope.first + width
-    return at_most, scope.whole, opening, 0 if scope.last is None else scope.last + 2 * width + 2

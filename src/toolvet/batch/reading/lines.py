@@ -233,14 +233,16 @@ def _kept(column: Sequence[object], kind: ArrowType) -> Array:
     try:
         return pa.array(column, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([_fitting(value, kind) for value in column], kind)
-
-
-def _fitting(value: object, kind: ArrowType) -> object:
+        pass
     if pa.types.is_string(kind):
-        return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()
-    try:
-        pa.scalar(value, kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return None
-    return value
+        texts = [each if each is None or isinstance(each, str) else orjson.dumps(each).decode() for each in column]
+        return pa.array(texts, kind)
+    fitting: list[object] = []
+    for each in column:
+        try:
+            pa.scalar(each, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            fitting.append(None)
+        else:
+            fitting.append(each)
+    return pa.array(fitting, kind)

@@ -39,7 +39,7 @@ from toolvet.proxy.install.edit import (
     Path,
     apply_edits,
     indent,
-    remove_member,
+    remove_list,
     rename_member,
     split_mark,
     write_json,
@@ -148,7 +148,7 @@ def unwrap_remote(place: MemberRange, entry: Mapping[str, object], remote: Remot
     edits = [
         rename_member(place.at("command"), backup.key_of(*path, key) or write_json(key)),
         Edit(start, end, was if was is not None else write_json(remote.url)),
-        remove_member(place.at("args"), end, "[]"),
+        remove_list(place.at("args"), end),
     ]
     edits += [
         Edit(*place.at(kind).span, backup.text_of(*path, kind) or '"http"')
@@ -370,4 +370,4 @@ def _restore_command(place: MemberRange, inner: tuple[str, list[object]], backup
         was = backup.text_of(*path, "args") if backup.value_of(*path, "args") == args else None
         return [*edits, Edit(first, last, was if was is not None else write_json(args))]
     # There were none: remove the member with the comma before it, or only its items when it is the first.
-    return [*edits, remove_member(place.at("args"), end, "[]")]
+    return [*edits, remove_list(place.at("args"), end)]

@@ -106,7 +106,14 @@ class CallRenderer:
             if len(self._kinds) >= _MOST:
                 self._kinds.clear()
             nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
-            self._kinds[key] = _cut(self.render(nameless))
+            # The own values of others go where those of the nameless call are; None where that cannot be done.
+            made: PlainKind | None = None
+            shown, trace_of_nobody = self.render(nameless), _NO_TRACES.id_of(EMPTY, 0).encode()
+            document = bytes(shown.document)
+            if document.startswith(_NO_CALL) and document.count(trace_of_nobody) == 1:
+                before, after = document[len(_NO_CALL) :].split(trace_of_nobody)
+                made = PlainKind(shown.tool, shown.reason, before, after)
+            self._kinds[key] = made
         kind = self._kinds[key]
         return None if kind is None else (kind, trace, str(ended.id))
 
@@ -119,15 +126,6 @@ def has_failed(ended: CallEnded) -> bool:
     """Whether a call failed, as the protocol or its verdict says."""
     verdict = ended.verdict
     return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
-
-
-def _cut(shown: RenderedCall) -> PlainKind | None:
-    """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
-    document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
-    if not document.startswith(_NO_CALL) or document.count(trace) != 1:
-        return None
-    before, after = document[len(_NO_CALL) :].split(trace)
-    return PlainKind(shown.tool, shown.reason, before, after)
 
 
 def _is_plain(ended: CallEnded) -> bool:

@@ -134,7 +134,7 @@ class RemoteProxy:
         self._quiet = QuietWatch()
         prefix = f"toolvet:{os.urandom(8).hex()}:"
         # Faults of the target are reported before our stdout is taken over.
-        self._server = RemoteServer(
+        self._server: RemoteServer = RemoteServer(
             target,
             self._catalogue,
             prefix,
@@ -147,7 +147,7 @@ class RemoteProxy:
             rested=self._check_load,
         )
         self._client = _ClientOutput()
-        self._relay = Relay(
+        self._relay: Relay = Relay(
             Session(policies, self._catalogue, prefix=prefix),
             recorder,
             RecordSource(target.describe(), connection=f"stdio-{os.getpid()}"),

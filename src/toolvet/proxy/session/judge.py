@@ -192,6 +192,17 @@ def end_call(
     policy = call.policy
     if found is None:
         found = _NOTHING
+    verdict = found.verdict
+    quotes_result = verdict is not None and (
+        verdict.is_error
+        or not verdict.is_valid
+        or verdict.error_without_flag
+        or bool(verdict.factors or verdict.leaks or verdict.metadata.warnings)
+    )
+    # Most notes quote nothing of the arguments and the answer, and need no look for their secrets.
+    mask = _NO_SECRETS
+    if quotes_result or found.why or found.unjudged or call.why or call.issues or call.repaired:
+        mask = SecretMask.learned(call.arguments, found.result, found.said)
     # With more values in one call CPython builds a dict for them, which costs a microsecond.
     note = CallEnded(
         call.number,
@@ -199,7 +210,7 @@ def end_call(
         call.tool,
         call.era,
         outcome,
-        found.verdict,
+        verdict,
         unjudged=found.unjudged,
         issues=call.issues,
         repaired=call.repaired,
@@ -210,27 +221,13 @@ def end_call(
         code=code,
         size=size,
         hidden=policy.redact,
-        mask=_mask_of(call, found),
+        mask=mask,
         meta=call.meta,
         traces=call.traces,
     )
     if policy.record in ("calls", "required_calls"):
         return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
     return note
-
-
-def _mask_of(call: PendingCall, found: _JudgedResult) -> SecretMask:
-    """Learn the secrets of a call whose arguments or answer are quoted in its note; most calls quote nothing."""
-    verdict = found.verdict
-    quotes = verdict is not None and (
-        verdict.is_error
-        or not verdict.is_valid
-        or verdict.error_without_flag
-        or bool(verdict.factors or verdict.leaks or verdict.metadata.warnings)
-    )
-    if not (quotes or found.why or found.unjudged or call.why or call.issues or call.repaired):
-        return _NO_SECRETS
-    return SecretMask.learned(call.arguments, found.result, found.said)
 
 
 def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: ResultCheck) -> _JudgedResult:
@@ -316,33 +313,29 @@ def _count(
         return
     verdict = found.verdict
     failed = found.outcome in ("tool_error", "protocol_error") or (verdict is not None and verdict.error_without_flag)
-    if not failed:
-        if found.outcome == "success":
-            if policy.break_after:
-                changes = tool is None or not tool.read_only
-                catalogue.breaker.note_success(call.tool, call.arguments, changes_things=changes)
-            _watch(call, tool, found, catalogue, message)
+    counts_repeats = bool(policy.break_repeats) and catalogue.is_one_conversation
+    if failed:
+        if verdict is not None and verdict.retry is Retry.BACKOFF:
+            return
+        if policy.break_after:
+            catalogue.breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
+            if call.is_unlisted and catalogue.is_one_conversation:
+                blocks = elements(members(found.result).get("content"))[:8]
+                words = found.said or "\n".join(str(members(block).get("text", "")) for block in blocks)
+                if says_no_tool(words, call.tool):
+                    catalogue.breaker.count_name(call.tool)
+        if counts_repeats:
+            catalogue.repeats.note_failure(call.tool, call.arguments)
         return
-    if verdict is not None and verdict.retry is Retry.BACKOFF:
+    if found.outcome != "success":
         return
     if policy.break_after:
-        catalogue.breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
-        if call.is_unlisted and catalogue.is_one_conversation:
-            blocks = elements(members(found.result).get("content"))[:8]
-            words = found.said or "\n".join(str(members(block).get("text", "")) for block in blocks)
-            if says_no_tool(words, call.tool):
-                catalogue.breaker.count_name(call.tool)
-    if policy.break_repeats and catalogue.is_one_conversation:
-        catalogue.repeats.note_failure(call.tool, call.arguments)
-
-
-def _watch(
-    call: PendingCall, tool: KnownTool | None, found: _JudgedResult, catalogue: Catalogue, message: Result | None
-) -> None:
-    """Note a call that worked, where results are judged: what was not looked at may be news."""
-    if not call.policy.break_repeats or not catalogue.is_one_conversation:
+        changes = tool is None or not tool.read_only
+        catalogue.breaker.note_success(call.tool, call.arguments, changes_things=changes)
+    if not counts_repeats:
         return
-    if message is None or found.verdict is None:
+    if message is None or verdict is None:
+        # What was not looked at may be news.
         catalogue.repeats.note_quiet()
         return
 

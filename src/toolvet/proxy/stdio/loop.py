@@ -189,14 +189,14 @@ class StdioProxy:
             is_awaited = self._relay.open and not self._to_client.broken
             # A server that reads no more would keep the rest for ever, and with it the proxy.
             is_over = self._to_server.closed or self._to_client.broken
-            if is_over and not self._exited and not self._is_timed("end") and not is_awaited:
+            if is_over and not self._exited and "end" not in self._timers and not is_awaited:
                 self._after("end", _EOF_SECONDS, self._terminate)
         if (
             self._to_server.lost
             and self._server_open
             and not self._exited
             and not self._lost
-            and not self._is_timed("end")
+            and "end" not in self._timers
         ):
             self._end_server()
 
@@ -230,7 +230,7 @@ class StdioProxy:
             self._pressed = True
             if writer is self._to_client:
                 # What the client wrote before it went is still delivered, as a pipe would.
-                while self._client_open and _is_readable(0):
+                while self._client_open and _is_stdin_readable():
                     self._read_client()
                 if self._client_open:
                     self._client_ended()
@@ -315,7 +315,7 @@ class StdioProxy:
         """Answer requests that the client wrote before it could see the end. Returns whether there were any."""
         if self._gave_up or not self._client_open or not self._last_reads or self._to_client.broken:
             return False
-        if not _is_readable(0):
+        if not _is_stdin_readable():
             return False
         self._last_reads -= 1
         self._read_client()
@@ -352,9 +352,6 @@ class StdioProxy:
     def _after(self, name: str, seconds: float, act: Callable[[], None]) -> None:
         self._timers[name] = (monotonic() + seconds, act)
 
-    def _is_timed(self, name: str) -> bool:
-        return name in self._timers
-
 
 def _read_chunk(fd: int, size: int) -> bytes | None:
     """Return the bytes that can be read now; b"" at the end, None when there are none yet."""
@@ -367,9 +364,9 @@ def _read_chunk(fd: int, size: int) -> bytes | None:
         return b""
 
 
-def _is_readable(fd: int) -> bool:
+def _is_stdin_readable() -> bool:
     poll = select.poll()
-    poll.register(fd, select.POLLIN)
+    poll.register(0, select.POLLIN)
     return bool(poll.poll(0))
 
 

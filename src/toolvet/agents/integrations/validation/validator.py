@@ -163,7 +163,13 @@ def _read_answer(answer: object) -> Findings | str:
     corrections: list[Correction] = []
     for item in answers:
         problem = Problem(item) if isinstance(item, str) else item
-        if not isinstance(problem, Problem) or not _is_sound(problem):
+        # A struct does not check the types of its parts when it is built.
+        if (
+            not isinstance(problem, Problem)
+            or not all(isinstance(part, str) for part in cast("list[object]", [problem.message, problem.path]))
+            or not problem.message.strip()
+            or problem.severity not in SEVERITIES
+        ):
             if isinstance(item, str):
                 what = "an empty text"
             else:
@@ -173,10 +179,3 @@ def _read_answer(answer: object) -> Findings | str:
         if problem.correction is not msgspec.UNSET:
             corrections.append(Correction(problem.path, problem.correction))
     return Findings(tuple(messages), tuple(corrections))
-
-
-def _is_sound(problem: Problem) -> bool:
-    """Whether the parts have their types, which a struct does not check when it is built."""
-    text, path = cast("tuple[object, object]", (problem.message, problem.path))
-    is_text = isinstance(text, str) and bool(text.strip()) and isinstance(path, str)
-    return is_text and problem.severity in SEVERITIES

@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from toolvet.cli.commands.check.input import is_table, open_input, source_name
 from toolvet.cli.commands.check.verdicts import (
@@ -22,10 +22,6 @@ from toolvet.core.turn import AnswerCheck, AnswerOptions
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError
 from toolvet.store.settings import StoreSettings
-
-if TYPE_CHECKING:
-    from toolvet.store import Store
-
 
 _TEXT_KEYS: Final = ("answer", "text", "response", "content")
 # These are only kept: the check does not read them.
@@ -207,7 +203,12 @@ def check_files(
     totals = _Totals()
     failed = False
     with ExitStack() as until_the_end:
-        store = _open_store(output.store or url, until_the_end)
+        store = None
+        if place := output.store or url:
+            from toolvet.cli.options import checked_store  # noqa: PLC0415 - only where it is asked for
+            from toolvet.store import Store  # noqa: PLC0415 - as above
+
+            store = until_the_end.enter_context(Store(checked_store(place)))
         progress = until_the_end.enter_context(show_progress())
         for number, record in enumerate(records, start=1):
             quality = check(
@@ -260,15 +261,6 @@ def _settings(given: str | None) -> tuple[AnswerOptions, str | None]:
 
     loaded = load_settings(given)
     return loaded.answer_options(), loaded[StoreSettings].url
-
-
-def _open_store(given: str | None, until_the_end: ExitStack) -> "Store | None":
-    if given is None:
-        return None
-    from toolvet.cli.options import checked_store  # noqa: PLC0415 - only where it is asked for
-    from toolvet.store import Store  # noqa: PLC0415 - as above
-
-    return until_the_end.enter_context(Store(checked_store(given)))
 
 
 def _lines(record: AnswerRecord, quality: AnswerQuality, advice: str | None, *, underlines: bool) -> Iterable[Line]:

@@ -46,27 +46,24 @@ def read_call(value: object) -> NamedCall:
     """
     if not is_object(value):
         return NamedCall({}, None, value)
-    inner, key = _open(value)
+    # The part that names the tool, and the member in it with the arguments.
+    inner, key = value, ""
+    kind = value.get("type")
+    if kind == "function" and is_object(value.get("function")):
+        inner, key = members(value["function"]), "arguments"
+    elif value.get("method") == "tools/call":
+        inner, key = members(value.get("params")), "arguments"
+    elif isinstance(kind, str) and kind in _ARGUMENTS:
+        key = _ARGUMENTS[kind]
+    elif len(value) == 1:
+        (wrapper,) = value
+        if wrapper in _WRAPPERS and is_object(value[wrapper]):
+            inner, key = members(value[wrapper]), _WRAPPERS[wrapper]
     if key in inner and isinstance(inner.get("name"), str):
         return _named(value, inner, inner[key])
     if "arguments" in value and _CALL_KEYS.issuperset(value):
         return _named(value, value, value["arguments"])
     return NamedCall({}, None, value)
-
-
-def _open(value: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
-    """The part of a record that names the tool, and the member in it with the arguments; "" for what is no call."""
-    kind = value.get("type")
-    if kind == "function" and is_object(value.get("function")):
-        return members(value["function"]), "arguments"
-    if value.get("method") == "tools/call":
-        return members(value.get("params")), "arguments"
-    if isinstance(kind, str) and kind in _ARGUMENTS:
-        return value, _ARGUMENTS[kind]
-    for name, key in _WRAPPERS.items():
-        if len(value) == 1 and is_object(value.get(name)):
-            return members(value[name]), key
-    return value, ""
 
 
 def _named(record: Mapping[str, object], call: Mapping[str, object], arguments: object) -> NamedCall:

@@ -15,7 +15,7 @@ from toolvet.cli.terminal import Line, line_printer
 from toolvet.core.json_value import elements, is_array, members
 from toolvet.core.messages import is_conversation
 from toolvet.core.settings import load_settings
-from toolvet.core.turn import SHORTEST, AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict
+from toolvet.core.turn import SHORTEST, AnswerCheck, ConversationCheck, ConversationVerdict
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError
 
@@ -130,26 +130,20 @@ def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlin
             (f"  {found}" if found else "", "dim"),
         ]
         for call in each.calls:
-            outcome = (_outcome(call), "red" if call.failed else "green")
+            said: list[str] = []
+            if call.arguments is not None and not call.arguments.valid:
+                issue = call.arguments.issues[0]
+                said.append(f"invalid arguments: {_short(f'{issue.field}: {issue.problem}')}")
+            if call.result is None:
+                said.append("no result")
+            elif call.failed and (call.result.reports_error or call.call.failed):
+                said.append(f"failed ({call.result.state})" if call.result.state is not None else "failed")
+            outcome = ("; ".join(said) or "fine", "red" if call.failed else "green")
             yield [(f"    {visible(call.call.name) or 'a tool'}: ", ""), outcome]
         if each.answer is not None:
             yield from signal_lines(each.answer, underlines=underlines)
         for note in each.turn.notes:
             yield [(f"    note: {visible(note)}", "dim")]
-
-
-def _outcome(verdict: CallVerdict) -> str:
-    """How a call went, in a few words."""
-    said: list[str] = []
-    if verdict.arguments is not None and not verdict.arguments.valid:
-        issue = verdict.arguments.issues[0]
-        said.append(f"invalid arguments: {_short(f'{issue.field}: {issue.problem}')}")
-    result = verdict.result
-    if result is None:
-        said.append("no result")
-    elif verdict.failed and (result.reports_error or verdict.call.failed):
-        said.append(f"failed ({result.state})" if result.state is not None else "failed")
-    return "; ".join(said) or "fine"
 
 
 def _short(text: str) -> str:

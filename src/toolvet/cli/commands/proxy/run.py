@@ -59,7 +59,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         if flags.metrics is not None:
             from toolvet.proxy.record import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
-            host, port = parse_address("--metrics", flags.metrics)
+            host, port = parse_address(flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
         if flags.listen is not None:
             return _serve_http(

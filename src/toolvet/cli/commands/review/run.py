@@ -366,21 +366,19 @@ def item_lines(
         yield Text.assemble((one_line(label.reviewer), "bold"), words)
     for change in history:
         at = datetime.fromtimestamp(float(str(change["at"])), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        yield Text(f"{at}  {one_line(str(change['reviewer']))}  {_change_words(change)}", style="dim")
+        before, after = members(change["before"]), members(change["after"])
+        words = str(change["action"])
+        if before.get("value") != after.get("value") or before.get("note") != after.get("note"):
+            # Such as `label right → wrong "it quotes the user"`.
+            values = " → ".join(
+                str(each.get("value") or "nothing") for each in ((before, after) if before else (after,))
+            )
+            note = f' "{one_line(str(after["note"]))}"' if after.get("note") else ""
+            words = f"{words} {values}{note}"
+        yield Text(f"{at}  {one_line(str(change['reviewer']))}  {words}", style="dim")
     if asks:
         keys = " [--signal KEY=right|wrong]" if review_signals(verdict) else ""
         yield Text(f"toolvet review label {MINE} VALUE{keys} [--note WORDS]", style="dim")
-
-
-def _change_words(change: Mapping[str, object]) -> str:
-    """Return what was done: `label right → wrong "it quotes the user"`."""
-    before, after = members(change["before"]), members(change["after"])
-    action = str(change["action"])
-    if before.get("value") == after.get("value") and before.get("note") == after.get("note"):
-        return action
-    said = [str(each.get("value") or "nothing") for each in ((before, after) if before else (after,))]
-    note = f' "{one_line(str(after["note"]))}"' if after.get("note") else ""
-    return f"{action} {' → '.join(said)}{note}"
 
 
 def _marked(text: str, signals: Sequence[ReviewSignal]) -> Text:

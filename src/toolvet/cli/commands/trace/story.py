@@ -154,7 +154,20 @@ def _call(call: VerdictRecord) -> Iterator[Text]:
     )
     if text.strip():
         yield _line("result", text)
-    yield from _verdict(detail, verdict)
+    if detail.get("unjudged"):
+        yield _line("verdict", f"not judged: {detail['unjudged']}")
+    if not verdict:
+        return
+    words = [f"{verdict[key]}" for key in ("error_kind", "state") if verdict.get(key)] or [
+        f"{verdict['classification']}"
+    ]
+    retry = f"; retry: {verdict['retry']}" if verdict.get("retry") else ""
+    yield _line("verdict", ", ".join(words) + retry, style="bold")
+    if words == ["fully_working"]:
+        return
+    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
+    for each in [each for each in said if each != detail.get("why")][:_MOST_LINES]:
+        yield _line("", f"- {each}")
 
 
 def _happened(call: VerdictRecord, verdict: Mapping[str, object]) -> tuple[str, str]:
@@ -170,23 +183,6 @@ def _happened(call: VerdictRecord, verdict: Mapping[str, object]) -> tuple[str, 
     if verdict.get("error_without_flag"):
         return f"{happened}, with an error that is not flagged as one", "yellow"
     return happened, "green" if call.outcome in GOOD_OUTCOMES else "red"
-
-
-def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Iterator[Text]:
-    if detail.get("unjudged"):
-        yield _line("verdict", f"not judged: {detail['unjudged']}")
-    if not verdict:
-        return
-    words = [f"{verdict[key]}" for key in ("error_kind", "state") if verdict.get(key)] or [
-        f"{verdict['classification']}"
-    ]
-    retry = f"; retry: {verdict['retry']}" if verdict.get("retry") else ""
-    yield _line("verdict", ", ".join(words) + retry, style="bold")
-    if words == ["fully_working"]:
-        return
-    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
-    for each in [each for each in said if each != detail.get("why")][:_MOST_LINES]:
-        yield _line("", f"- {each}")
 
 
 def _answer(answer: VerdictRecord) -> Iterator[Text]:
