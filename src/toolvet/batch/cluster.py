@@ -168,20 +168,18 @@ def _reply(asked: WorkRequest) -> Reply:
     try:
         with _processes.lent(asked.plan) as process:
             before = process.deaths
-            pieces = list(_pieces(asked, process))
+            pieces: list[JudgedChunk] = []
+            if asked.chunk is not None:
+                chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
+                pieces.append(JudgedChunk(chunk.after, chunk.after, process.judge(chunk)))
+            if asked.file_range is not None:
+                plan = msgspec.msgpack.decode(asked.plan, type=Plan)
+                for place, found in _read(asked.file_range, plan):
+                    judged = process.judge(msgspec.structs.replace(found, name=asked.name))
+                    pieces.append(JudgedChunk(place, found.after, judged))
             return Reply(worker, pieces, retries=process.deaths - before)
     except (ToolvetError, OSError, ValueError) as error:
         return Reply(worker, problem=f"{error} (on the worker on {worker})")
-
-
-def _pieces(asked: WorkRequest, process: JudgeProcess) -> Iterator[JudgedChunk]:
-    if asked.chunk is not None:
-        chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
-        yield JudgedChunk(chunk.after, chunk.after, process.judge(chunk))
-    if asked.file_range is not None:
-        plan = msgspec.msgpack.decode(asked.plan, type=Plan)
-        for place, chunk in _read(asked.file_range, plan):
-            yield JudgedChunk(place, chunk.after, process.judge(msgspec.structs.replace(chunk, name=asked.name)))
 
 
 def _read(file_range: FileRange, plan: Plan) -> Iterator[tuple[ReadPosition, Chunk]]:
@@ -213,7 +211,11 @@ class _Processes:
     @contextmanager
     def lent(self, plan: bytes) -> Generator[JudgeProcess]:
         """Lend a process to one thread."""
-        process = self._taken(plan) or JudgeProcess(plan)
+        with self._lock:
+            idle = next((each for each in reversed(self._idle) if each[0] == plan), None)
+            if idle is not None:
+                self._idle.remove(idle)
+        process = JudgeProcess(plan) if idle is None else idle[1]
         try:
             yield process
         except BaseException:
@@ -224,14 +226,6 @@ class _Processes:
             self._idle.append((plan, process, time.monotonic()))
             if self._sweeper is None:
                 self._sweep_later()
-
-    def _taken(self, plan: bytes) -> JudgeProcess | None:
-        with self._lock:
-            for each in reversed(self._idle):
-                if each[0] == plan:
-                    self._idle.remove(each)
-                    return each[1]
-        return None
 
     def _sweep_later(self) -> None:
         self._sweeper = threading.Timer(_IDLE_SECONDS, self._sweep)

@@ -29,6 +29,7 @@ from toolvet.batch.reading.parquet import decoded
 from toolvet.core.json_value import elements, is_array, is_object, members
 
 _MOST_SHOWN: Final = 5
+_COUNTS: Final = "signal_counts"
 _MIX: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -74,7 +75,16 @@ class ChunkJudge:
 
     def __call__(self, chunk: Chunk, most: int | None = None) -> Judged:
         """Return the output for a chunk, or for its first `most` rows."""
-        batch, rows = self._read(chunk)
+        rows: Any = np.arange(chunk.row, chunk.row + chunk.rows, dtype=np.int64)
+        if chunk.form == "arrow":
+            batch = decoded(chunk.body)
+        elif chunk.form == "lines":
+            batch, rows = lines_batch(chunk.body, chunk.row, self._plan)
+        else:
+            names = [*self._plan.wanted, READ_PROBLEM]
+            nothing = pa.nulls(chunk.rows, pa.string())
+            problem = pa.array([chunk.problem] * chunk.rows, pa.string())
+            batch = pa.RecordBatch.from_arrays([*[nothing] * (len(names) - 1), problem], names=names)
         if self._plan.job.sample is not None:
             chosen = np.flatnonzero(sampled(rows, self._plan.job.sample))
             batch, rows = batch.take(pa.array(chosen)), rows[chosen]
@@ -83,17 +93,6 @@ class ChunkJudge:
         verdicts = self._kernel(batch)
         output = self._output(batch, rows, verdicts, chunk)
         return Judged(self._tally(output), encode(output, self._plan.form))
-
-    def _read(self, chunk: Chunk) -> tuple[RecordBatch, Any]:
-        rows = np.arange(chunk.row, chunk.row + chunk.rows, dtype=np.int64)
-        if chunk.form == "arrow":
-            return decoded(chunk.body), rows
-        if chunk.form == "lines":
-            return lines_batch(chunk.body, chunk.row, self._plan)
-        names = [*self._plan.wanted, READ_PROBLEM]
-        nothing = pa.nulls(chunk.rows, pa.string())
-        problem = pa.array([chunk.problem] * chunk.rows, pa.string())
-        return pa.RecordBatch.from_arrays([*[nothing] * (len(names) - 1), problem], names=names), rows
 
     def _output(self, batch: RecordBatch, rows: Any, verdicts: RecordBatch, chunk: Chunk) -> RecordBatch:
         arrays: list[Any] = []
@@ -111,7 +110,14 @@ class ChunkJudge:
                 arrays.append(verdicts.column(name))
             else:
                 source = self._plan.columns[ID] if name == ID and ID in self._plan.columns else name
-                arrays.append(_as_type(batch.column(source), field.type))
+                column: Any = batch.column(source)
+                if column.type != field.type:
+                    try:
+                        column = column.cast(field.type)
+                    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                        # What does not fit the type becomes null.
+                        column = pa.nulls(len(column), field.type)
+                arrays.append(column)
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _tally(self, output: RecordBatch) -> Tally:
@@ -119,18 +125,28 @@ class ChunkJudge:
         failed = np.flatnonzero(np.asarray(problems.is_valid()))
         subject = self._plan.job.subject
         flagged = compute.is_in(output.column(subject.flag), value_set=pa.array(list(subject.flagged)))
-        shown = [(self._place(output, row), problems[row].as_py()) for row in failed[:_MOST_SHOWN].tolist()]
+        shown: list[tuple[str, str]] = []
+        for row in failed[:_MOST_SHOWN].tolist():
+            place = f"row {output.column(ROW)[row].as_py()}"
+            if self._plan.files:
+                place = f"{output.column(FILE)[row].as_py()}, {place}"
+            shown.append((place, problems[row].as_py()))
+        # How often each type of signal was found, or each value of a column of words.
+        counts: dict[str, int] = {}
+        if _COUNTS in output.schema.names:
+            found = output.column(_COUNTS)
+            sums = {field.name: compute.sum(found.field(field.name)).as_py() for field in found.type}
+            counts = {name: count for name, count in sums.items() if count}
+        elif pa.types.is_string(output.column(subject.flag).type):
+            values = compute.value_counts(output.column(subject.flag)).to_pylist()
+            counts = {each["values"]: each["counts"] for each in values if each["values"] is not None}
         return Tally(
             rows=output.num_rows,
             flagged=int(compute.sum(flagged).as_py() or 0),
             problems=len(failed),
-            counts=_counts(output, subject.flag),
+            counts=counts,
             shown=shown,
         )
-
-    def _place(self, output: RecordBatch, row: int) -> str:
-        number = output.column(ROW)[row].as_py()
-        return f"{output.column(FILE)[row].as_py()}, row {number}" if self._plan.files else f"row {number}"
 
 
 def sampled(rows: Any, share: float) -> Any:
@@ -141,37 +157,13 @@ def sampled(rows: Any, share: float) -> Any:
     return (mixed ^ (mixed >> np.uint64(31))) < np.uint64(min(share, 1.0) * (2**64 - 1))
 
 
-def _as_type(column: Any, kind: Any) -> Any:
-    """A column as the output has it: what does not fit its type becomes null."""
-    if column.type == kind:
-        return column
-    try:
-        return column.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.nulls(len(column), kind)
-
-
-def _counts(output: RecordBatch, flag: str) -> dict[str, int]:
-    """How often each type of signal was found, or each value of a column of words."""
-    if "signal_counts" in output.schema.names:
-        found = output.column("signal_counts")
-        sums = {field.name: compute.sum(found.field(field.name)).as_py() for field in found.type}
-        return {name: count for name, count in sums.items() if count}
-    if pa.types.is_string(output.column(flag).type):
-        values = compute.value_counts(output.column(flag)).to_pylist()
-        return {each["values"]: each["counts"] for each in values if each["values"] is not None}
-    return {}
-
-
-_COUNTS: Final = "signal_counts"
-
-
 def encode(batch: RecordBatch, form: str) -> bytes:
     """Return the rows as "parquet" (a stream of Arrow, which becomes Parquet when all are there), "jsonl" or "csv"."""
     if form == "jsonl":
         return b"".join(_json(_row(row)) + b"\n" for row in batch.to_pylist())
     if form == "csv":
-        return _as_csv(batch)
+        rows: list[dict[str, object]] = batch.to_pylist()
+        return _lines([[_cell(found.get(name)) for name in row] for row in rows for found in (_row(row),)])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_batch(batch)
@@ -196,11 +188,6 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
     if _COUNTS in found:
         found[_COUNTS] = {name: count for name, count in members(found[_COUNTS]).items() if count}
     return found
-
-
-def _as_csv(batch: RecordBatch) -> bytes:
-    rows: list[dict[str, object]] = batch.to_pylist()
-    return _lines([[_cell(_row(row).get(name)) for name in row] for row in rows])
 
 
 def _cell(value: object) -> object:

@@ -98,18 +98,14 @@ def run_batch(
     total = BatchOutcome(Tally())
     for file in files:
         inner = file.path[len(root) :].lstrip("/") or Path(file.path).name
-        target = locate(output.rstrip("/")).child(_renamed(inner, form or "parquet"))
+        plain = Path(inner)
+        if Location("", None, inner).compression is not None:
+            plain = plain.with_suffix("")
+        target = locate(output.rstrip("/")).child(str(plain.with_suffix(f".{form or 'parquet'}")))
         found = run.to_file([file], target, form or "parquet")
         total.tally.add(found.tally)
         total = BatchOutcome(total.tally, [*total.grown, *found.grown], total.resumed or found.resumed)
     return total
-
-
-def _renamed(name: str, form: str) -> str:
-    path = Path(name)
-    if Location("", None, name).compression is not None:
-        path = path.with_suffix("")
-    return str(path.with_suffix(f".{form}"))
 
 
 class InputRows:
@@ -124,6 +120,7 @@ class InputRows:
         self._start = start
         self._sizes = sizes
         self._lines: list[tuple[str, LinesReader]] = []
+        # How far the places in a file go, where that is known.
         self._lengths: dict[int, int] = {}
 
     def work(self, *, ranges: bool) -> Iterator[Work]:
@@ -145,7 +142,9 @@ class InputRows:
                 continue
             if isinstance(reader, LinesReader):
                 self._lines.append((self._files[number].given, reader))
-            self._lengths[number] = _length(reader)
+                self._lengths[number] = reader.size or 0
+            elif isinstance(reader, ParquetReader):
+                self._lengths[number] = reader.rows
             yield from (self._ranges(reader, number, start) if ranges else None) or reader.chunks(
                 self._plan.wanted, start
             )
@@ -247,7 +246,14 @@ class _BatchRun:
         return BatchOutcome(tally, rows.grown())
 
     def _to_place(self, plan: Plan, files: Sequence[Location], first: RowReader, output: Location) -> BatchOutcome:
-        parts = Parts(_folder_of(output), _fingerprint(plan, files, self._limit))
+        if output.is_local:
+            path = Path(output.path)
+            folder = path.with_name(f".{path.name}.toolvet-batch")
+        else:
+            own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+            own.mkdir(mode=0o700, exist_ok=True)
+            folder = own / fingerprint(output.given)
+        parts = Parts(folder, _fingerprint(plan, files, self._limit))
         if self._restart:
             parts.remove()
             parts = Parts(parts.folder, _fingerprint(plan, files, self._limit))
@@ -300,16 +306,6 @@ def _lines_size(file: Location) -> int | None:
     return None if file.is_stdio or file.format != "jsonl" or file.compression else int(file.info().size)
 
 
-def _folder_of(output: Location) -> Path:
-    """Where the parts of an output are: beside it, or in the folder for temporary files if it is on another machine."""
-    if output.is_local:
-        path = Path(output.path)
-        return path.with_name(f".{path.name}.toolvet-batch")
-    own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    own.mkdir(mode=0o700, exist_ok=True)
-    return own / fingerprint(output.given)
-
-
 def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> str:
     infos = [(file.path, None if file.is_stdio else file.info()) for file in files]
     known = [
@@ -322,10 +318,3 @@ def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> st
 
 # One of many files that is at most so large is read as a whole where it is judged: its output fits into memory.
 _WHOLE_FILE: Final = 64 * 2**20
-
-
-def _length(reader: RowReader) -> int:
-    """How far the places in a file go; 0 where that is not known."""
-    if isinstance(reader, ParquetReader):
-        return reader.rows
-    return (reader.size or 0) if isinstance(reader, LinesReader) else 0

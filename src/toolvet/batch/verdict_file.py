@@ -1,6 +1,7 @@
 """`VerdictFile`: an output of `toolvet batch` in any of its formats → its record batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import orjson
@@ -69,28 +70,31 @@ class VerdictFile:
         to its end: a report of some of the rows would be taken for one of all.
         """
         if self._reader is None:
-            yield from self._parquet_batches(wanted)
+            paths = {self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))}
+            columns: list[str] = []
+            for name, members in wanted.items():
+                inner = [f"{name}.list.element.{member}" for member in members]
+                # Other writers name the levels of a list otherwise: then the whole column is read.
+                columns += inner if inner and paths.issuperset(inner) else [name]
+            try:
+                yield from self._parquet.iter_batches(_ROWS, columns=columns)
+            except (OSError, pa.ArrowException) as error:
+                raise UsageError(f"{self.given}: cannot be read to its end: {error}") from error
             return
-        types = _types(kind, wanted)
+        # Each kind loads its own checks, and no others.
+        kernel: ArrowSchema = getattr(import_module(f"toolvet.batch.kernel.{kind}"), kind.upper())
+        known: dict[str, ArrowType] = {field.name: field.type for field in kernel}
+        known |= {FILE: pa.string(), ROW: pa.int64(), LENGTH: pa.int64(), ID: pa.string()}
+        # Others are read as texts.
+        types = {name: known.get(name, pa.string()) for name in wanted}
         for number, rows in self._records(self._reader):
             if self.is_lines:
                 self.names = tuple(dict.fromkeys([*self.names, *(name for row in rows for name in row)]))
             try:
-                yield _batch(rows, types)
+                arrays = {name: _array([row.get(name) for row in rows], type_) for name, type_ in types.items()}
+                yield pa.RecordBatch.from_pydict(arrays)
             except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
                 raise UsageError(f"{self.given}: no output of `toolvet batch {kind}`: row {number}: {error}") from error
-
-    def _parquet_batches(self, wanted: Mapping[str, Sequence[str]]) -> Iterator[RecordBatch]:
-        paths = {self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))}
-        columns: list[str] = []
-        for name, members in wanted.items():
-            inner = [f"{name}.list.element.{member}" for member in members]
-            # Other writers name the levels of a list otherwise: then the whole column is read.
-            columns += inner if inner and paths.issuperset(inner) else [name]
-        try:
-            yield from self._parquet.iter_batches(_ROWS, columns=columns)
-        except (OSError, pa.ArrowException) as error:
-            raise UsageError(f"{self.given}: cannot be read to its end: {error}") from error
 
     def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
         """The rows as records, in parts, with the number of the first of each."""
@@ -104,67 +108,23 @@ class VerdictFile:
                     raise UsageError(f"{self.given}: a row behind row {chunk.row} has too few or too many cells")
                 yield chunk.row, rows
                 continue
-            yield chunk.row, [*self._lines(chunk.body, chunk.row)]
-
-    def _lines(self, body: bytes, first: int) -> Iterator[dict[str, object]]:
-        for number, line in enumerate(body.split(b"\n"), start=first):
-            if not line.strip():
-                continue
-            try:
-                record: object = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise UsageError(f"{self.given}: line {number}: not JSON: {error}") from error
-            if not is_object(record):
-                raise UsageError(f"{self.given}: line {number}: must be a JSON object, not {type(record).__name__}")
-            yield {str(name): value for name, value in record.items()}
+            records: list[dict[str, object]] = []
+            for number, line in enumerate(chunk.body.split(b"\n"), start=chunk.row):
+                if not line.strip():
+                    continue
+                try:
+                    record: object = orjson.loads(line)
+                except orjson.JSONDecodeError as error:
+                    raise UsageError(f"{self.given}: line {number}: not JSON: {error}") from error
+                if not is_object(record):
+                    raise UsageError(f"{self.given}: line {number}: must be a JSON object, not {type(record).__name__}")
+                records.append({str(name): value for name, value in record.items()})
+            yield chunk.row, records
 
     @property
     def is_lines(self) -> bool:
         """Whether rows are JSON objects, which leave out what is null."""
         return isinstance(self._reader, LinesReader)
-
-
-def _types(kind: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, ArrowType]:
-    """The types of columns: those that the kernel gives them; others are read as texts."""
-    known = _verdict_schema(kind)
-    own = {FILE: pa.string(), ROW: pa.int64(), LENGTH: pa.int64(), ID: pa.string()}
-    found: dict[str, ArrowType] = {}
-    for name in wanted:
-        if name in own:
-            found[name] = own[name]
-        elif name in known.names:
-            found[name] = known.field(name).type
-        else:
-            found[name] = pa.string()
-    return found
-
-
-def _verdict_schema(kind: str) -> ArrowSchema:
-    # Each kind loads its own checks, and no others.
-    if kind == "answers":
-        from toolvet.batch.kernel.answers import ANSWERS  # noqa: PLC0415
-
-        return ANSWERS
-    if kind == "results":
-        from toolvet.batch.kernel.results import RESULTS  # noqa: PLC0415
-
-        return RESULTS
-    if kind == "arguments":
-        from toolvet.batch.kernel.arguments import ARGUMENTS  # noqa: PLC0415
-
-        return ARGUMENTS
-    if kind == "envelopes":
-        from toolvet.batch.kernel.envelopes import ENVELOPES  # noqa: PLC0415
-
-        return ENVELOPES
-    from toolvet.batch.kernel.conversations import CONVERSATIONS  # noqa: PLC0415
-
-    return CONVERSATIONS
-
-
-def _batch(rows: Sequence[Mapping[str, object]], types: Mapping[str, ArrowType]) -> RecordBatch:
-    arrays = {name: _array([row.get(name) for row in rows], kind) for name, kind in types.items()}
-    return pa.RecordBatch.from_pydict(arrays)
 
 
 def _array(values: list[object], kind: ArrowType) -> Array:
@@ -176,14 +136,7 @@ def _array(values: list[object], kind: ArrowType) -> Array:
             for each in values
         ]
         return pa.array([each or None for each in texts], kind)
-    read = [_read(each) if isinstance(each, str) else each for each in values]
+    read: list[object] = [(orjson.loads(each) if each else None) if isinstance(each, str) else each for each in values]
     if pa.types.is_floating(kind):
         read = [float(each) if isinstance(each, int) else each for each in read]
     return pa.array(read, kind)
-
-
-def _read(cell: str) -> object:
-    if not cell:
-        return None
-    value: object = orjson.loads(cell)
-    return value

@@ -99,24 +99,15 @@ def main(words: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     prepare_streams()
     given = sys.argv[1:] if words is None else list(words)
-    if given[:1] in (["check"], ["hook"]):
-        _import_msgspec()
-    sys.exit(run(given))
-
-
-def _import_msgspec() -> None:
-    """Import msgspec without `typing_extensions`, which loads `inspect` and `ast`: 9 ms of the 60 that a check takes.
-
-    Msgspec takes the same names from `typing` where it is missing. This is our own process, so no other code sees it.
-    """
-    missing = "typing_extensions" not in sys.modules
-    if missing:
+    if given[:1] in (["check"], ["hook"]) and "typing_extensions" not in sys.modules:
+        # It loads `inspect` and `ast`: 9 ms of the 60 that a check takes. Without it msgspec takes the same names from
+        # `typing`; this is our own process, so no other code sees it.
         sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-    try:
-        import_module("msgspec")
-    finally:
-        if missing:
+        try:
+            import_module("msgspec")
+        finally:
             del sys.modules["typing_extensions"]
+    sys.exit(run(given))
 
 
 def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int:

@@ -26,7 +26,18 @@ def main() -> None:
     fcntl.fcntl(int(lock), fcntl.F_SETFD, fcntl.FD_CLOEXEC)
     # No settings are there, and it can be removed only with the socket.
     os.chdir(os.path.dirname(path))  # noqa: PTH120 - a path is a string here
-    _load()
+    from toolvet import check_answer, check_result  # noqa: PLC0415 - loaded here, not where this is imported
+    from toolvet.core.turn import prepare  # noqa: PLC0415 - as above
+
+    modules("toolvet.cli.commands.check")
+    modules("toolvet.agents.hook")
+    prepare()
+    # Something is judged in each way, so that databases and models are loaded.
+    check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
+    check_answer("The lamp costs 12 euros.", calls=[{"name": "price", "arguments": {}, "result": "12 EUR"}])
+    check_answer("The lamp costs 12 euros.", languages=["en"])
+    check_result({"name": "price"}, {}, {"content": [{"type": "text", "text": "Error: not found"}]})
+    _known(("check", "answer", "--json"))
     Daemon(path, _parse, _rehearse, idle=float(seconds), held=int(lock)).run()
 
 
@@ -45,21 +56,6 @@ def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
     except (Exception, SystemExit):  # noqa: BLE001 - whatever it is, the command says it where it is run
         return None
     return partial(command, *bound.args, **bound.kwargs)
-
-
-def _load() -> None:
-    """Import the work of the commands, and judge something in each way, so that databases and models are loaded."""
-    from toolvet import check_answer, check_result  # noqa: PLC0415 - loaded here, not where this is imported
-    from toolvet.core.turn import prepare  # noqa: PLC0415 - as above
-
-    modules("toolvet.cli.commands.check")
-    modules("toolvet.agents.hook")
-    prepare()
-    check_answer("I cannot help with that request. However, the lamp costs 12 euros.", calls=[], question="What is it?")
-    check_answer("The lamp costs 12 euros.", calls=[{"name": "price", "arguments": {}, "result": "12 EUR"}])
-    check_answer("The lamp costs 12 euros.", languages=["en"])
-    check_result({"name": "price"}, {}, {"content": [{"type": "text", "text": "Error: not found"}]})
-    _known(("check", "answer", "--json"))
 
 
 def _rehearse() -> None:

@@ -58,7 +58,11 @@ def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], 
             annotation = annotations.get(name.replace("-", "_"))
             if annotation is None or not word.startswith("--") or "_" in name or name.replace("-", "_") in options:
                 return None
-            kind = _kind(annotation)
+            kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+            if isinstance(kind, UnionType):
+                # That of its value where it is given.
+                kinds = [each for each in get_args(kind) if each is not NoneType]
+                kind = kinds[0] if len(kinds) == 1 else None
             if kind is not bool and "=" not in word:
                 value = next(waiting, "")
             found = _value(value, kind, is_flag="=" not in word)
@@ -66,16 +70,6 @@ def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], 
                 return None
             options[name.replace("-", "_")] = found
     return [*files, *of_stdin], options
-
-
-def _kind(annotation: object) -> object:
-    """The type of an option: that of its value where it is given."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if isinstance(annotation, UnionType):
-        kinds = [each for each in get_args(annotation) if each is not NoneType]
-        return kinds[0] if len(kinds) == 1 else None
-    return annotation
 
 
 def _value(word: str, kind: object, *, is_flag: bool) -> object:

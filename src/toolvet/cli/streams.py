@@ -25,18 +25,37 @@ _MODES: Final = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRO
 def prepare_streams() -> None:
     """Replace our streams by ones that fail as the head of this file says. Call it once, when the program starts."""
     closed = [name for name in _MODES if getattr(sys, name) is None]
-    for number, name in enumerate(_MODES):
-        if name in closed:
-            _occupy(number, _MODES[name])
+    for number, (name, mode) in enumerate(_MODES.items()):
+        if name not in closed:
+            continue
+        # The null device takes the number, for us and for what we start.
+        opened = os.open(os.devnull, mode)
+        if opened == number:
+            os.set_inheritable(opened, True)  # noqa: FBT003 - the name of the function says what it is
+        else:
+            os.dup2(opened, number)
+            os.close(opened)
     if "stdin" in closed:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedInput(0, "r", closefd=False)), encoding="utf-8")
     for name, number, kind in (("stdout", 1, _CheckedOutput), ("stderr", 2, _Complaints)):
         stream = cast("io.TextIOWrapper | None", getattr(sys, name))
         if stream is None:
             setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(kind(number, "w", closefd=False)), encoding="utf-8"))
-        elif _is_plain(stream, number):
+            continue
+        # With PYTHONUNBUFFERED the buffer itself is the file.
+        buffer: object = getattr(stream, "buffer", None)
+        raw: object = getattr(buffer, "raw", buffer)
+        # Only what Python opened for the descriptor, and no stream of a test or of a Windows console.
+        if type(raw) is io.FileIO and raw.fileno() == number:
             stream.flush()
-            setattr(sys, name, _like(stream, kind(number, "w", closefd=False)))
+            checked = io.TextIOWrapper(
+                io.BufferedWriter(kind(number, "w", closefd=False)),
+                encoding=stream.encoding,
+                errors=stream.errors,
+                line_buffering=stream.line_buffering,
+                write_through=stream.write_through,
+            )
+            setattr(sys, name, checked)
 
 
 class _CheckedOutput(io.FileIO):
@@ -86,31 +105,3 @@ def output_error(error: OSError) -> OutputError:
 
 def _no_input() -> UsageError:
     return UsageError("stdin is closed, so there is nothing to read; name a file, or give it something to read")
-
-
-def _is_plain(stream: object, number: int) -> bool:
-    """Whether this is the stream that Python opened for the descriptor, and not a test's or a Windows console's."""
-    # With PYTHONUNBUFFERED the buffer itself is the file.
-    buffer: object = getattr(stream, "buffer", None)
-    raw: object = getattr(buffer, "raw", buffer)
-    return type(raw) is io.FileIO and raw.fileno() == number
-
-
-def _like(stream: io.TextIOWrapper, raw: io.FileIO) -> io.TextIOWrapper:
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=stream.encoding,
-        errors=stream.errors,
-        line_buffering=stream.line_buffering,
-        write_through=stream.write_through,
-    )
-
-
-def _occupy(number: int, mode: int) -> None:
-    """Open the null device under this number, for us and for what we start."""
-    opened = os.open(os.devnull, mode)
-    if opened == number:
-        os.set_inheritable(opened, True)  # noqa: FBT003 - the name of the function says what it is
-    else:
-        os.dup2(opened, number)
-        os.close(opened)

@@ -54,12 +54,12 @@ def read_variable(name: str, *, problem: str) -> str:
     return value
 
 
-def parse_address(option: str, text: str) -> tuple[str, int]:
+def parse_address(text: str) -> tuple[str, int]:
     """Split `127.0.0.1:8080`, `[::1]:8080` or `localhost:0` into host and port; port 0 takes any that is free.
 
-    Raises UsageError, which names `option`, for anything else.
+    Raises UsageError for anything else.
     """
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{option} {text}: write it as HOST:PORT, such as 127.0.0.1:8080")
+        raise UsageError(f"--metrics {text}: write it as HOST:PORT, such as 127.0.0.1:8080")
     return host.removeprefix("[").removesuffix("]"), int(port)

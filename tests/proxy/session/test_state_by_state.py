@@ -1,12 +1,14 @@
 """The parts of a session that decide by numbers and words, state by state: repeats, tools of ours, what is unread."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
 from toolvet.core.checks.arguments import ArgumentReport, check_arguments
+from toolvet.core.checks.result import ResultCheck
 from toolvet.core.envelope.archive import ContentArchive
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.schema.repairs import Repair
@@ -25,7 +27,7 @@ from toolvet.proxy.session import (
 )
 from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.judge import ENVELOPE_KEY, _failure, end_call, envelope_form
-from toolvet.proxy.session.own_tools import _corrections, _unknown, is_ours, needed_tools
+from toolvet.proxy.session.own_tools import _validation_reply, answer_validation, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
     PendingAnswer,
@@ -258,16 +260,28 @@ def test_whose_schemas_a_call_needs() -> None:
 def test_only_a_repair_that_sets_values_is_a_correction(ops: list[str], places: list[str]) -> None:
     patch = tuple({"op": op, "path": f"/{number}", "value": number} for number, op in enumerate(ops))
     repair = Repair(arguments={}, patch=patch, confidence="high", steps=(), certainty=1.0)
-    assert [(found.path, found.value) for found in _corrections(repair)] == [
+    report: Any = SimpleNamespace(valid=False, issues=(), suggestions=(), repair=repair)
+    reply = _validation_reply("t", report, {})
+    assert [(found.path, found.value) for found in reply.corrections] == [
         (place, number) for number, place in enumerate(places)
     ]
-    assert _corrections(None) == ()
+    report.repair = None
+    assert _validation_reply("t", report, {}).corrections == ()
 
 
-def test_a_name_that_is_close_is_named() -> None:
-    known = {name: KnownTool(name, {}) for name in ("find_book", "drop_table")}
-    assert _unknown("find_bock", known) == "There is no tool 'find_bock'. Did you mean 'find_book'?"
-    assert _unknown("zzz", known) == "There is no tool 'zzz'."
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("find_bock", "There is no tool 'find_bock'. Did you mean 'find_book'?"),
+        ("zzz", "There is no tool 'zzz'."),
+    ],
+)
+def test_a_name_that_is_close_is_named(name: str, said: str) -> None:
+    catalogue = Catalogue()
+    catalogue.tools.update({known: KnownTool(known, {}) for known in ("find_book", "drop_table")})
+    call = call_of("validate", arguments={"tool": name, "arguments": {}})
+    reply = answer_validation(call, catalogue, ResultCheck())
+    assert msgspec.json.decode(reply.data)["result"]["structuredContent"]["errors"] == [said]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 19, 20, 21, 22, 30, 31, 50, 51])

@@ -76,7 +76,17 @@ def ask(words: list[str]) -> int | None:
     if answer is None:
         call.give_back()
         return None
-    return _print(answer)
+    code, printed, complaints = answer
+    for number, content in ((2, complaints), (1, printed)):
+        at = 0
+        try:
+            while at < len(content):
+                at += os.write(number, content[at:])
+        except OSError:
+            # There is no stream left to report that stderr fails.
+            if number == 1:
+                raise
+    return int(code)
 
 
 def _is_served(words: list[str]) -> bool:
@@ -146,21 +156,6 @@ class _Call:
         sys.stdin = io.TextIOWrapper(
             io.BufferedReader(_ReplayedInput(b"".join(self._read), rest)), encoding=old.encoding, errors=old.errors
         )
-
-
-def _print(answer: list[bytes]) -> int:
-    """Write what the command printed; return its exit code."""
-    code, printed, complaints = answer
-    for number, content in ((2, complaints), (1, printed)):
-        at = 0
-        try:
-            while at < len(content):
-                at += os.write(number, content[at:])
-        except OSError:
-            # There is no stream left to report that stderr fails.
-            if number == 1:
-                raise
-    return int(code)
 
 
 def _start(path: str, idle: int) -> None:

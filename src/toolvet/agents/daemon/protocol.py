@@ -119,11 +119,17 @@ def unpacked(received: bytes) -> tuple[bytes, list[bytes]] | None:
 def receive(connection: "_socket.socket") -> tuple[bytes, list[bytes]] | None:
     """Return the next message, None at the end. Raises `MessageError`, and `OSError` as the connection does."""
     received = b""
-    while (missing := _missing(received)) > 0:
-        more = connection.recv(min(missing, 2**20))
+    whole = _HEAD_BYTES
+    while len(received) < whole:
+        more = connection.recv(min(whole - len(received), 2**20))
         if not more:
             return None
         received += more
+        if len(received) >= _HEAD_BYTES:
+            length = int.from_bytes(received[1:_HEAD_BYTES], "big")
+            if length > MOST_BYTES:
+                raise MessageError
+            whole = _HEAD_BYTES + length
     return unpacked(received)
 
 
@@ -133,13 +139,3 @@ def is_ours(connection: "_socket.socket", user: int) -> bool:
 
     peer = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _PEER_BYTES)
     return int.from_bytes(peer[4:8], sys.byteorder) == user
-
-
-def _missing(received: bytes) -> int:
-    """Return how many bytes of the message are still to come, as far as is known. Raises `MessageError`."""
-    if len(received) < _HEAD_BYTES:
-        return _HEAD_BYTES - len(received)
-    length = int.from_bytes(received[1:_HEAD_BYTES], "big")
-    if length > MOST_BYTES:
-        raise MessageError
-    return _HEAD_BYTES + length - len(received)

@@ -89,21 +89,17 @@ class Daemon:
         signal.signal(signal.SIGTERM, _end)
         try:
             while self._busy or time.monotonic() - self._asked_at < self._idle:
-                self._turn()
+                while len(self._waiting) < _SPARE_CHILDREN and len(self._waiting) + len(self._busy) < _MOST_CHILDREN:
+                    self._make_child()
+                poll = select.poll()
+                for number in (*self._waiting, *self._busy):
+                    poll.register(number, select.POLLIN)
+                wait = self._idle - (time.monotonic() - self._asked_at)
+                for number, _event in poll.poll(max(1, 1000 * wait)):
+                    self._receive_from(number)
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(self._path)  # noqa: PTH108 - as above
-
-    def _turn(self) -> None:
-        """Make the children that should wait, and receive what the others send."""
-        while len(self._waiting) < _SPARE_CHILDREN and len(self._waiting) + len(self._busy) < _MOST_CHILDREN:
-            self._make_child()
-        poll = select.poll()
-        for number in (*self._waiting, *self._busy):
-            poll.register(number, select.POLLIN)
-        wait = self._idle - (time.monotonic() - self._asked_at)
-        for number, _event in poll.poll(max(1, 1000 * wait)):
-            self._receive_from(number)
 
     def _receive_from(self, number: int) -> None:
         """Receive from a child that it has a caller with these words, is free again, has old files loaded, or ends."""

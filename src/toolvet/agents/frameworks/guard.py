@@ -8,6 +8,7 @@ import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Generic, Literal, ParamSpec, Self, TypeVar
 
@@ -148,7 +149,13 @@ class AgentGuard:
         """
         trace = trace_of(conversation)
         meta = {} if trace is None else {TRACE_KEY: trace}
-        given = _parsed(arguments)
+        given: Mapping[str, Any] | None = None
+        if isinstance(arguments, str):
+            with suppress(msgspec.DecodeError, ValueError, RecursionError):
+                read: object = msgspec.json.decode(arguments or "{}")
+                given = read if is_object(read) else None
+        else:
+            given = arguments
         view = None if tool is None else view_of(tool)
         called = name if view is None else view.name
         if given is None and view is not None:
@@ -161,7 +168,9 @@ class AgentGuard:
             return RefusedCall(report.to_text() if report.issues else f"Tool '{called}' was not called: {why}.")
         definition = None
         if view is not None:
-            definition = {"name": called, "inputSchema": view.input_schema, **_further(tool)}
+            held = members(tool)
+            further = {key: held[key] for key in ("annotations", "outputSchema") if key in held}
+            definition = {"name": called, "inputSchema": view.input_schema, **further}
         params = {"name": called, "arguments": given or {}, "_meta": meta}
         with self._lock:
             vetted = self._vetting.call(conversation, definition, params)
@@ -187,22 +196,18 @@ class AgentGuard:
         if ending is None:
             return None
         advice = None
-        if self._may_send_back(conversation, is_wrong=ending.contradiction is not None):
-            advice = regeneration_advice(ending.quality, calls=ending.calls)
+        if self._answers == "retry" and conversation:
+            with self._lock:
+                # What came for an answer that was sent back before is not sent back itself.
+                is_second = self._sent_back.pop(conversation, False)
+                sends_back = ending.contradiction is not None and not is_second
+                if sends_back:
+                    _make_room(self._sent_back)
+                    self._sent_back[conversation] = True
+            if sends_back:
+                advice = regeneration_advice(ending.quality, calls=ending.calls)
         self._note(AnswerJudged(trace, ending.quality, advice))
         return advice
-
-    def _may_send_back(self, conversation: str, *, is_wrong: bool) -> bool:
-        """Whether an answer is sent back: a wrong one, unless it is what came for one that was sent back before."""
-        if self._answers != "retry" or not conversation:
-            return False
-        with self._lock:
-            is_second = self._sent_back.pop(conversation, False)
-            if not is_wrong or is_second:
-                return False
-            _make_room(self._sent_back)
-            self._sent_back[conversation] = True
-        return True
 
     def _note(self, note: Note) -> None:
         if self._on_note is not None:
@@ -233,22 +238,6 @@ def trace_of(conversation: str) -> str | None:
 def _make_room(held: dict[str, Any]) -> None:
     if len(held) >= _MOST_OPEN:
         del held[next(iter(held))]
-
-
-def _parsed(arguments: str | Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        found: object = msgspec.json.decode(arguments or "{}")
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return None
-    return found if is_object(found) else None
-
-
-def _further(tool: object) -> Mapping[str, Any]:
-    """What a definition in the form of MCP says beside name and schema: annotations, outputSchema."""
-    held = members(tool)
-    return {key: held[key] for key in ("annotations", "outputSchema") if key in held}
 
 
 def _as_result(result: Any) -> Mapping[str, Any]:

@@ -40,20 +40,18 @@ class ToolvetGuardrail(CustomGuardrail):
                 self._judged(str(message.get("tool_call_id", "")), message.get("content"), texts)
         elif "tool_calls" not in inputs:
             self._judged(at_mcp, "\n\n".join(texts), texts)
-            self._finished(request_data, "\n\n".join(texts))
+            answer = {"role": "assistant", "content": "\n\n".join(texts)}
+            messages = [*(request_data.get("messages") or ()), answer]
+            # Without an id of the session each request has its own, so what was sent back could not be counted.
+            session = str(request_data.get("litellm_session_id") or "")
+            if len(messages) > 1 and (again := self._guard.finished(session, messages)) is not None:
+                raise GuardrailRaisedException(self.guardrail_name, again, False, 400, blocked_content=True)  # noqa: FBT003
         tools = {tool["function"]["name"]: tool for tool in request_data.get("tools") or () if "function" in tool}
         for call in (inputs.get("tool_calls") or ()) if input_type == "response" else ():
             if declared := tools.get(call["function"]["name"]):
                 found = self._asked(request_data, declared, call["function"]["arguments"], call["id"])
                 call["function"]["arguments"] = json.dumps(found.arguments)
         return {**inputs, "texts": texts}
-
-    def _finished(self, request_data: Any, answer: str) -> None:
-        messages = [*(request_data.get("messages") or ()), {"role": "assistant", "content": answer}]
-        # Without an id of the session each request has an id of its own, so what was sent back could not be counted.
-        session = str(request_data.get("litellm_session_id") or "")
-        if len(messages) > 1 and (again := self._guard.finished(session, messages)) is not None:
-            raise GuardrailRaisedException(self.guardrail_name, again, False, 400, blocked_content=True)  # noqa: FBT003
 
     def _asked(self, request_data: Any, tool: Any, arguments: Any, call_id: str) -> GuardedCall:
         found = self._guard.call(

@@ -7,7 +7,7 @@ from toolvet.core.json_value import is_array, is_object
 from toolvet.proxy.session import Policy
 
 if TYPE_CHECKING:
-    from toolvet.core.checks import ArgumentReport, ResultCheck
+    from toolvet.core.checks import ResultCheck
 
 _MOST_TEXT: Final = 6_000
 _CONFIDENCES: Final = ("low", "medium", "high")
@@ -26,20 +26,16 @@ def before(event: HookEvent, definition: object, policy: Policy, *, merges: bool
     report = check_arguments(definition, arguments, unchecked="pass")
     if report.valid:
         return None
-    repaired = _repaired(report, policy)
-    if is_object(repaired) and not (merges and is_object(arguments) and not set(arguments) <= set(repaired)):
-        return HookAnswer("update", arguments=repaired)
+    if (
+        policy.repair == "apply"
+        and (repair := report.repair) is not None
+        and _CONFIDENCES.index(repair.confidence) >= _CONFIDENCES.index(policy.repair_from)
+    ):
+        repaired = repair.arguments
+        if is_object(repaired) and not (merges and is_object(arguments) and not set(arguments) <= set(repaired)):
+            return HookAnswer("update", arguments=repaired)
     shown = report if policy.repair != "off" else report.without_repair()
     return HookAnswer("deny", shown.to_text(max_chars=_MOST_TEXT))
-
-
-def _repaired(report: "ArgumentReport", policy: Policy) -> object:
-    if policy.repair != "apply":
-        return None
-    repair = report.repair
-    if repair is None or _CONFIDENCES.index(repair.confidence) < _CONFIDENCES.index(policy.repair_from):
-        return None
-    return repair.arguments
 
 
 def after(event: HookEvent, definition: object, policy: Policy, check: "ResultCheck") -> HookAnswer | None:

@@ -8,6 +8,7 @@ A file of `dialects/` has what one client sends and reads, and from which versio
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
@@ -112,16 +113,41 @@ def dialect_of(client: Client) -> HookDialect:
 
 def read_event(dialect: HookDialect, given: object) -> HookEvent:
     """Return the event that these members are; of moment `other` where they are none that toolvet answers."""
-    found = {name: _first(given, paths) for name, paths in dialect.input.items()}
-    name = _event_name(dialect, found)
-    moment = dialect.events.get(name, "other")
+    found: dict[str, object] = {}
+    for member, paths in dialect.input.items():
+        found[member] = None
+        for path in paths:
+            value: object = given
+            for key in path.split("."):
+                value = members(value).get(key)
+            if value is not None:
+                found[member] = value
+                break
     error = found.get("error")
+    event = found.get("event")
+    name = event if isinstance(event, str) else ""
+    if not isinstance(event, str):
+        # The one whose members are there.
+        of_moment = {moment: event for event, moment in reversed(dialect.events.items())}
+        if found.get("tool") is None:
+            name = of_moment["end"] if found.get("transcript") is not None else ""
+        elif error is not None:
+            failures = (each for each in dialect.events if each.lower().endswith("failure"))
+            name = next(failures, of_moment["after"])
+        else:
+            name = of_moment["after"] if found.get("result") is not None else of_moment["before"]
+    moment = dialect.events.get(name, "other")
     result = error if error is not None else _result(dialect, found.get("result"))
+    arguments = found["arguments"]
+    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
+        # Some clients have the object as JSON in a text.
+        with suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            arguments = msgspec.json.decode(arguments)
     return HookEvent(
         moment,
         name,
         tool=_text(found["tool"]),
-        arguments=_decoded(found["arguments"]),
+        arguments=arguments,
         result=result,
         failed=True if error is not None or name.lower().endswith("failure") else None,
         message=_text(found["message"]) if isinstance(found["message"], str) else None,
@@ -147,29 +173,6 @@ def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | No
         return json.dumps(filled, default=str, skipkeys=True).encode() + b"\n"
 
 
-def _event_name(dialect: HookDialect, found: Mapping[str, object]) -> str:
-    """The event's name: as it is said, else the one whose members are there."""
-    name = found.get("event")
-    if isinstance(name, str):
-        return name
-    of_moment = {moment: event for event, moment in reversed(dialect.events.items())}
-    if found.get("tool") is None:
-        return of_moment["end"] if found.get("transcript") is not None else ""
-    if found.get("error") is not None:
-        return next((event for event in dialect.events if event.lower().endswith("failure")), of_moment["after"])
-    return of_moment["after"] if found.get("result") is not None else of_moment["before"]
-
-
-def _first(given: object, paths: tuple[str, ...]) -> object:
-    for path in paths:
-        value: object = given
-        for key in path.split("."):
-            value = members(value).get(key)
-        if value is not None:
-            return value
-    return None
-
-
 def _result(dialect: HookDialect, result: object) -> object:
     """The result as the server gave it: a part of Gemini is a block of text without a type."""
     if isinstance(result, str):
@@ -183,17 +186,6 @@ def _result(dialect: HookDialect, result: object) -> object:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _decoded(arguments: object) -> object:
-    """Arguments as an object, where a client has them as JSON in a text."""
-    if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
-        return arguments
-    try:
-        value: object = msgspec.json.decode(arguments)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return arguments
-    return value
 
 
 def _filled(form: object, values: Mapping[str, object]) -> object:

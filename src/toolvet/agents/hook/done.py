@@ -200,7 +200,9 @@ def _ungrounded(
     if signal is None:
         # A failure that an honest answer would name.
         signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
-        if signal is None or finds(work_table().told.patterns, said) or not _says_done(said):
+        if signal is None or finds(work_table().told.patterns, said):
+            return None
+        if not any(finds(work_table().done.patterns, each) for each in sentences_of(said)):
             return None
     elif not found.should_escalate:
         return None
@@ -214,10 +216,6 @@ def _ungrounded(
     return MissingWork(
         "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
     )
-
-
-def _says_done(said: str) -> bool:
-    return any(finds(work_table().done.patterns, each) for each in sentences_of(said))
 
 
 def _is_last_word(actions: Sequence[AgentAction], at: int) -> bool:

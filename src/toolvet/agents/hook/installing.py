@@ -50,15 +50,28 @@ def with_hooks(text: str | None, dialect: HookDialect, command: HookCommand) -> 
 
     Raises ConfigError for a text that is no settings.
     """
+    place, entry = dialect.settings, command.entry(dialect)
+    wanted: dict[str, Mapping[str, object]] = {}
+    for event, moment in dialect.events.items():
+        matcher = {"matcher": place.matcher} if moment != "end" and place.matcher else {}
+        wanted[event] = entry if place.form == "commands" else {**matcher, "hooks": [entry]}
     if text is None or not text.strip():
-        return json.dumps(_whole(dialect, command), indent=2, ensure_ascii=False) + "\n"
-    hooks = members(members(_parsed(split_mark(text)[1]).value).get("hooks"))
-    wanted = {event: _item(dialect, command, tool=moment != "end") for event, moment in dialect.events.items()}
-    if all(item in elements(hooks.get(event)) for event, item in wanted.items()):
+        version = {"version": 1} if place.form == "commands" else {}
+        whole = {**version, "hooks": {event: [item] for event, item in wanted.items()}}
+        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    present = members(members(_parsed(split_mark(text)[1]).value).get("hooks"))
+    if all(item in elements(present.get(event)) for event, item in wanted.items()):
         return text
     mark, bare = split_mark(without_hooks(text) if has_hooks(text) else text)
     for event, item in wanted.items():
-        bare = _added(bare, event, item)
+        document = _parsed(bare)
+        hooks = members(document.value).get("hooks")
+        if hooks is None:
+            bare = _inserted(bare, document, (), {"hooks": {event: [item]}})
+        elif event not in members(hooks):
+            bare = _inserted(bare, document, ("hooks",), {event: [item]})
+        else:
+            bare = _inserted(bare, document, ("hooks", event), [item])
     return mark + bare
 
 
@@ -74,7 +87,18 @@ def without_hooks(text: str, before: str | None = None) -> str:
         path = _next(document, kept)
         if path is None:
             return mark + bare
-        bare = apply_edits(bare, [_cut(bare, document, path)])
+        siblings = _children(document, path[:-1])
+        at = siblings.index(path)
+        start, end = document.keys.get(path, document.spans[path][0]), document.spans[path][1]
+        # With the comma that it needed.
+        if at > 0:
+            start = document.spans[siblings[at - 1]][1]
+        elif len(siblings) > 1:
+            end = document.keys.get(siblings[1], document.spans[siblings[1]][0])
+        else:
+            outer = document.spans.get(path[:-1], (bare.index("{"), _end_of_top(bare)))
+            start, end = outer[0] + 1, outer[1] - 1
+        bare = apply_edits(bare, [Edit(start, end, "")])
 
 
 def has_hooks(text: str) -> bool:
@@ -101,19 +125,6 @@ def is_only_hooks(text: str, dialect: HookDialect) -> bool:
     return not left or (dialect.settings.form == "commands" and set(left) <= {"version"})
 
 
-def _whole(dialect: HookDialect, command: HookCommand) -> dict[str, object]:
-    hooks = {event: [_item(dialect, command, tool=moment != "end")] for event, moment in dialect.events.items()}
-    return {"version": 1, "hooks": hooks} if dialect.settings.form == "commands" else {"hooks": hooks}
-
-
-def _item(dialect: HookDialect, command: HookCommand, *, tool: bool) -> Mapping[str, object]:
-    entry = command.entry(dialect)
-    if dialect.settings.form == "commands":
-        return entry
-    matcher = {"matcher": dialect.settings.matcher} if tool and dialect.settings.matcher else {}
-    return {**matcher, "hooks": [entry]}
-
-
 def _parsed(text: str) -> Document:
     try:
         document = read_jsonc(text)
@@ -131,20 +142,9 @@ def _parsed(text: str) -> Document:
     return document
 
 
-def _added(text: str, event: str, item: Mapping[str, object]) -> str:
-    """The text with one more entry for this event."""
-    document = _parsed(text)
-    hooks = members(document.value).get("hooks")
-    if hooks is None:
-        return _inserted(text, document, (), {"hooks": {event: [item]}})
-    if event not in members(hooks):
-        return _inserted(text, document, ("hooks",), {event: [item]})
-    return _inserted(text, document, ("hooks", event), [item])
-
-
 def _inserted(text: str, document: Document, path: Path, new: Mapping[str, object] | list[Mapping[str, object]]) -> str:
     """The text with new members or items at the end of the object or list at this path."""
-    start, end = document.spans.get(path, (text.index("{"), _end_of_top(text, document)))
+    start, end = document.spans.get(path, (text.index("{"), _end_of_top(text)))
     children = _children(document, path)
     margin = _STEP * (len(path) + 1)
     written = json.dumps(new, indent=2, ensure_ascii=False)
@@ -157,9 +157,8 @@ def _inserted(text: str, document: Document, path: Path, new: Mapping[str, objec
     return text[: start + 1] + f"\n{margin}{shifted}\n{_STEP * len(path)}" + text[closing:]
 
 
-def _end_of_top(text: str, document: Document) -> int:
+def _end_of_top(text: str) -> int:
     """Where the whole document ends: behind its last brace that is no comment."""
-    del document
     bare = re.sub(r"(?:\s+|//[^\n]*|/\*(?:(?!\*/).)*\*/)+\Z", "", text, flags=re.DOTALL)
     return bare.rindex("}") + 1
 
@@ -192,18 +191,3 @@ def _next(document: Document, kept: object) -> Path | None:
 def _is_ours(hook: object) -> bool:
     held = members(hook)
     return any(isinstance(held.get(key), str) and _OURS.search(f"{held[key]}") is not None for key in _COMMANDS)
-
-
-def _cut(text: str, document: Document, path: Path) -> Edit:
-    """Take out a member or an item, with the comma that it needed."""
-    siblings = _children(document, path[:-1])
-    at = siblings.index(path)
-    start = document.keys.get(path, document.spans[path][0])
-    end = document.spans[path][1]
-    if at > 0:
-        return Edit(document.spans[siblings[at - 1]][1], end, "")
-    if len(siblings) > 1:
-        following = siblings[1]
-        return Edit(start, document.keys.get(following, document.spans[following][0]), "")
-    outer = document.spans.get(path[:-1], (text.index("{"), _end_of_top(text, document)))
-    return Edit(outer[0] + 1, outer[1] - 1, "")

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,6 @@ from toolvet.agents.hook.dialect import Client, HookAnswer, HookDialect, HookEve
 from toolvet.proxy.session import ProxySettings
 
 if TYPE_CHECKING:
-    from toolvet.agents.hook.transcript import AgentSession
     from toolvet.agents.settings import HookSettings
     from toolvet.core.settings import Settings
     from toolvet.core.turn import AnswerOptions
@@ -37,13 +36,19 @@ def run_hook(client: Client, settings: str | None = None) -> int:
     """Answer the event on stdin. Returns 0: a fault goes to the log, and the client goes on."""
     try:
         with _in_time():
-            answer = hook_answer(client, _input(), settings)
+            stream = getattr(sys.stdin, "buffer", None)
+            given = stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
+            answer = hook_answer(client, given, settings)
         sys.stdout.buffer.write(answer)
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - whatever it is, the client must not suffer from it
         if isinstance(error, KeyboardInterrupt | GeneratorExit):
             return 0
-        _log(client, error)
+        with suppress(Exception):  # There is no log left to write to.
+            from toolvet.agents.hook.private import log  # noqa: PLC0415 - only where something went wrong
+            from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
+
+            log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
     return 0
 
 
@@ -61,7 +66,9 @@ def hook_answer(client: Client, given: bytes, settings: str | None = None) -> by
 
 
 def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str | None) -> HookAnswer | None:
-    if not _is_of_a_server(dialect, event):
+    # Most calls are of tools of the client itself, not of an MCP server.
+    head, _, behind = dialect.tools.prefix.partition("{server}")
+    if not event.server and not (event.tool.startswith(head) and behind in event.tool[len(head) :]):
         return None
     from toolvet.agents.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
 
@@ -88,55 +95,43 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     return before(event, definition, policy, merges=client == "gemini")
 
 
-def _is_of_a_server(dialect: HookDialect, event: HookEvent) -> bool:
-    """Whether this may be a tool of an MCP server: most calls are of tools of the client itself."""
-    before, _, behind = dialect.tools.prefix.partition("{server}")
-    return bool(event.server) or (event.tool.startswith(before) and behind in event.tool[len(before) :])
-
-
 def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.agents.hook.done import missing  # noqa: PLC0415 - a call needs none of it
+    from toolvet.agents.hook.transcript import read_session  # noqa: PLC0415 - as above
     from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
 
     hook, settings = _settings(given)
     if hook.done == "off" or event.transcript is None:
         return None
-    session = _session(event.transcript, wait=event.message is None)
-    message = _last_words(event.message, session.turn.answer if session.turn is not None else None)
+    # The client gets some time to write the last message, where it does not say it.
+    latest = time.monotonic() + (_TRANSCRIPT_SECONDS if event.message is None else 0)
+    while True:
+        lines, is_whole = read_tail(event.transcript)
+        session = read_session(lines, is_whole=is_whole)
+        if session.is_ended or session.turn is None or time.monotonic() >= latest:
+            break
+        time.sleep(_LOOK_SECONDS)
+    message = event.message
+    written = session.turn.answer if session.turn is not None else None
+    if message is None or (written and message.endswith(written)):
+        # What the client says may begin with what was said before the last call.
+        message = written
     options: AnswerOptions = {} if settings is None else settings.answer_options()
     options.setdefault("min_length", 1)
     found = missing(message, session, check=AnswerCheck(**options), exists=_exists)
     return None if found is None else HookAnswer("block", found.text())
 
 
-def _session(path: str, *, wait: bool) -> "AgentSession":
-    """What the transcript says; `wait` gives the client some time to write the last message."""
-    from toolvet.agents.hook.transcript import read_session  # noqa: PLC0415 - as above
-
-    latest = time.monotonic() + (_TRANSCRIPT_SECONDS if wait else 0)
-    while True:
-        lines, is_whole = read_tail(path)
-        session = read_session(lines, is_whole=is_whole)
-        if session.is_ended or session.turn is None or time.monotonic() >= latest:
-            return session
-        time.sleep(_LOOK_SECONDS)
-
-
-def _last_words(said: str | None, written: str | None) -> str | None:
-    """The last message: as the client says, without what it said before its last call."""
-    return written if said is not None and written and said.endswith(written) else said if said is not None else written
-
-
-def read_tail(path: str, most: int = MOST_TRANSCRIPT_BYTES) -> tuple[list[bytes], bool]:
+def read_tail(path: str) -> tuple[list[bytes], bool]:
     """Return the last lines of a transcript, and whether these are all; none where it cannot be read."""
     try:
         with Path(path).expanduser().open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - most))
-            content = file.read(most)
+            file.seek(max(0, size - MOST_TRANSCRIPT_BYTES))
+            content = file.read(MOST_TRANSCRIPT_BYTES)
     except (OSError, ValueError, RuntimeError):
         return [], False
-    whole = size <= most
+    whole = size <= MOST_TRANSCRIPT_BYTES
     lines = content.split(b"\n")
     if whole and content.lstrip()[:1] == b"{" and len(lines) > 1 and lines[0].strip() == b"{":
         # One document over many lines.
@@ -164,11 +159,6 @@ def _settings(given: str | None) -> "tuple[HookSettings, Settings | None]":
     return settings[HookSettings], settings
 
 
-def _input() -> bytes:
-    stream = getattr(sys.stdin, "buffer", None)
-    return stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
-
-
 @contextmanager
 def _in_time() -> Generator[None]:
     """End with an exception after some seconds, where this process has no alarm of another."""
@@ -186,13 +176,3 @@ def _in_time() -> Generator[None]:
 
 def _ring(_number: int, _frame: object) -> None:
     raise _OutOfTimeError
-
-
-def _log(client: str, error: BaseException) -> None:
-    try:
-        from toolvet.agents.hook.private import log  # noqa: PLC0415 - only where something went wrong
-        from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
-
-        log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
-    except Exception:  # noqa: BLE001, S110 - there is no log left to write to
-        pass

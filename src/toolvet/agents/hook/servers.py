@@ -22,9 +22,18 @@ def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[T
 
     Files that cannot be read name none.
     """
+    folder = event.folder
+    places = [Path(folder), *Path(folder).parents][:_MOST_PARENTS] if folder and Path(folder).is_absolute() else []
+    files = [place / name for place in places for name in dialect.tools.project if (place / name).is_file()]
+    # What a project says goes before what the user's own files say.
+    files += [Path(path).expanduser() for path in dialect.tools.user]
+    servers: dict[str, Target] = {}
+    for file in files:
+        for name, target in _read(client, file, folder).items():
+            servers.setdefault(name, target)
     best: tuple[Target, str] | None = None
     longest = 0
-    for name, target in _servers(client, dialect, event.folder).items():
+    for name, target in servers.items():
         if event.server:
             if event.server == name:
                 return target, event.server_tool or event.tool
@@ -38,22 +47,6 @@ def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[T
 def tool_prefix(dialect: HookDialect, server: str) -> str:
     """Return the beginning of the name that a client gives each tool of this server, such as `mcp__books__`."""
     return dialect.tools.prefix.format(server=_NOT_IN_A_NAME.sub("_", server))
-
-
-def _servers(client: Client, dialect: HookDialect, folder: str) -> dict[str, Target]:
-    """All servers; what a project says goes before what the user's own files say."""
-    found: dict[str, Target] = {}
-    for file in (*_project_files(dialect, folder), *(Path(path).expanduser() for path in dialect.tools.user)):
-        for name, target in _read(client, file, folder).items():
-            found.setdefault(name, target)
-    return found
-
-
-def _project_files(dialect: HookDialect, folder: str) -> list[Path]:
-    if not folder or not Path(folder).is_absolute():
-        return []
-    places = [Path(folder), *Path(folder).parents][:_MOST_PARENTS]
-    return [place / name for place in places for name in dialect.tools.project if (place / name).is_file()]
 
 
 def _read(client: Client, file: Path, folder: str) -> dict[str, Target]:

@@ -9,7 +9,7 @@ Each line is read by its own members, because a client may run the hook of anoth
 unknown kind, is left out. `is_whole` is False where the beginning was cut off: then what was done there is not known.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -39,7 +39,10 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSessi
     """Return the session that these lines are; an empty one where none of them can be read."""
     messages = _Messages()
     for line in lines:
-        record = _decoded(line)
+        try:
+            record: object = msgspec.json.decode(line)
+        except (msgspec.DecodeError, RecursionError):
+            continue
         if is_object(record):
             messages.take(record)
     found = messages.in_order()
@@ -50,15 +53,11 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSessi
     except (TypeError, IndexError):
         return AgentSession(is_whole=is_whole)
     before = tuple(each for each in last.context if isinstance(each, ToolCall))
-    return AgentSession((*before, *last.calls), last, is_whole, is_ended=bool(last.answer) and _is_said(found[-1]))
-
-
-def _decoded(line: bytes) -> object:
-    try:
-        value: object = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    return value
+    said = members(found[-1])
+    blocks = [members(each).get("type") for each in elements(said.get("content"))]
+    calls_nothing = "tool_use" not in blocks and not said.get("tool_calls")
+    is_ended = bool(last.answer) and said.get("role") == "assistant" and calls_nothing
+    return AgentSession((*before, *last.calls), last, is_whole, is_ended=is_ended)
 
 
 class _Messages:
@@ -73,7 +72,10 @@ class _Messages:
         if is_array(record.get("messages")) and "sessionId" in record:
             self._all_again(record["messages"])
         elif "$rewindTo" in record:
-            self._rewind(record["$rewindTo"])
+            last = f"{record['$rewindTo']}"
+            keys = list(self._found)
+            for key in keys[keys.index(last) :] if last in self._found else keys:
+                del self._found[key]
         elif "$set" in record:
             self._all_again(members(record["$set"]).get("messages"))
         elif is_object(record.get("message")):
@@ -102,11 +104,6 @@ class _Messages:
         for each in listed:
             self.take(members(each))
 
-    def _rewind(self, to: object) -> None:
-        keys = list(self._found)
-        for key in keys[keys.index(f"{to}") :] if f"{to}" in self._found else keys:
-            del self._found[key]
-
 
 def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | None:
     """The message, None where it is the client that speaks as the user, or no part of the conversation."""
@@ -125,7 +122,8 @@ def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | 
 def _of_gemini(record: Mapping[str, object]) -> list[object]:
     text = _parts_text(record.get("content"))
     if record.get("type") == "user":
-        if any("functionResponse" in members(part) for part in _listed(record.get("content"))):
+        content = record.get("content")
+        if any("functionResponse" in members(part) for part in (content if is_array(content) else (content,))):
             return []  # What a tool brought, which its call has as well.
         return [_says("user", text)] if text and not text.lstrip().startswith("<session_context") else []
     found: list[object] = []
@@ -143,10 +141,6 @@ def _of_gemini(record: Mapping[str, object]) -> list[object]:
     return [*asked, *found]
 
 
-def _listed(content: object) -> Sequence[object]:
-    return content if is_array(content) else (content,)
-
-
 def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, object]]:
     if kind == "user.message":
         return [_says("user", data.get("content"))]
@@ -159,12 +153,6 @@ def _of_copilot(kind: str, data: Mapping[str, object]) -> list[Mapping[str, obje
         content = members(data.get("result")).get("content") if fine else data.get("error", data.get("result"))
         return [_brings(data.get("toolCallId"), members(content).get("message", content), failed=not fine)]
     return []
-
-
-def _is_said(message: object) -> bool:
-    held = members(message)
-    blocks = [members(each).get("type") for each in elements(held.get("content"))]
-    return held.get("role") == "assistant" and "tool_use" not in blocks and not held.get("tool_calls")
 
 
 def _says(role: str, text: object) -> Mapping[str, object]:

@@ -142,31 +142,25 @@ class AgentAction(msgspec.Struct, frozen=True):
 
 def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
     """Return what each call did, in their order."""
-    return [_action(call) for call in calls]
-
-
-def _action(call: ToolCall) -> AgentAction:
-    tools, name = work_table().tools, call.name.rpartition(".")[2].lower()
-    if name in tools.edit or call.name.lower() in tools.edit:
-        return _edit(call)
-    if name in tools.shell or call.name.lower() in tools.shell:
-        return _run(call)
-    if name in tools.opaque:
-        return AgentAction("hidden")
-    return AgentAction("other")
-
-
-def _edit(call: ToolCall) -> AgentAction:
-    arguments = members(call.arguments)
-    named = next((arguments[key] for key in _PATH_KEYS if isinstance(arguments.get(key), str)), "")
-    written = _command(call)
-    found = _PATH.search(written)
-    path = f"{named}" or ("" if found is None else found[1].strip())
-    if arguments.get("command") in ("view", "undo_edit"):
-        return AgentAction("other")
-    return AgentAction(
-        "edit", path=path, ended=not call.failed and not (call.answered and _exit_code(_output(call)) not in (0, None))
-    )
+    tools = work_table().tools
+    found: list[AgentAction] = []
+    for call in calls:
+        name = call.name.rpartition(".")[2].lower()
+        if name in tools.edit or call.name.lower() in tools.edit:
+            arguments = members(call.arguments)
+            if arguments.get("command") in ("view", "undo_edit"):
+                found.append(AgentAction("other"))
+                continue
+            named = next((arguments[key] for key in _PATH_KEYS if isinstance(arguments.get(key), str)), "")
+            patched = _PATH.search(_command(call))
+            path = f"{named}" or ("" if patched is None else patched[1].strip())
+            has_failed = call.failed or (call.answered and _exit_code(_output(call)) not in (0, None))
+            found.append(AgentAction("edit", path=path, ended=not has_failed))
+        elif name in tools.shell or call.name.lower() in tools.shell:
+            found.append(_run(call))
+        else:
+            found.append(AgentAction("hidden" if name in tools.opaque else "other"))
+    return found
 
 
 def _run(call: ToolCall) -> AgentAction:

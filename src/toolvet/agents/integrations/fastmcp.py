@@ -55,7 +55,17 @@ class ToolValidationMiddleware(ToolInjectionMiddleware):
     """
 
     def __init__(self, validation: ToolValidation) -> None:
-        super().__init__([_validate_tool(validation)])
+        tool = types.Tool.model_validate(validation.definition())
+        validate = _ValidateTool(
+            validation=validation,
+            name=tool.name,
+            title=tool.title,
+            description=tool.description,
+            parameters=tool.input_schema,
+            output_schema=tool.output_schema,
+            annotations=tool.annotations,
+        )
+        super().__init__([validate])
         self._validation = validation
 
     async def on_initialize(
@@ -88,8 +98,7 @@ class ToolValidationMiddleware(ToolInjectionMiddleware):
         call_next: CallNext[types.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         """Refuse a call, or pass it on."""
-        name = context.message.name
-        tool = None if name == self._validation.method else await _find_tool(name, context)
+        tool = None if context.message.name == self._validation.method else await called_tool(context)
         if tool is None:
             return await call_next(context)
         found = await self._validation.judge(_definition(tool), context.message.arguments or {}, purpose="call")
@@ -112,37 +121,22 @@ class _ValidateTool(Tool):
         """The reply, or an error with a sentence about how to ask."""
         tools = await get_context().fastmcp.list_tools()
         definitions = {tool.name: _definition(tool) for tool in tools}
-        answer = types.CallToolResult.model_validate(await self._answered(arguments, definitions))
+        # Without a progress token in the request, FastMCP sends nothing.
+        result = await answered(self.validation, arguments, definitions, get_context().report_progress)
+        answer = types.CallToolResult.model_validate(result)
         return ToolResult(
             content=answer.content, structured_content=answer.structured_content, is_error=answer.is_error
         )
 
-    async def _answered(self, arguments: dict[str, Any], tools: Mapping[str, Mapping[str, object]]) -> object:
-        # Without a progress token in the request, FastMCP sends nothing.
-        return await answered(self.validation, arguments, tools, get_context().report_progress)
 
-
-def _validate_tool(validation: ToolValidation) -> Tool:
-    definition = types.Tool.model_validate(validation.definition())
-    return _ValidateTool(
-        validation=validation,
-        name=definition.name,
-        title=definition.title,
-        description=definition.description,
-        parameters=definition.input_schema,
-        output_schema=definition.output_schema,
-        annotations=definition.annotations,
-    )
-
-
-async def _find_tool(name: str, context: MiddlewareContext[types.CallToolRequestParams]) -> Tool | None:
-    """The called tool, in the version that the call asks for; None for an unknown tool."""
+async def called_tool(context: MiddlewareContext[types.CallToolRequestParams]) -> Tool | None:
+    """Return the called tool, in the version that the call asks for; None for an unknown tool."""
     if context.fastmcp_context is None:
         return None
     version = members(members(context.message.meta).get("fastmcp")).get("version")
     try:
         return await context.fastmcp_context.fastmcp.get_tool(
-            name, VersionSpec(eq=version) if isinstance(version, str) else None
+            context.message.name, VersionSpec(eq=version) if isinstance(version, str) else None
         )
     except NotFoundError:
         return None

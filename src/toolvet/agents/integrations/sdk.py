@@ -72,26 +72,24 @@ class ToolValidationMiddleware:
             return self._announce(result, "legacy")
         if ctx.method == "server/discover":
             return self._announce(result, "modern")
-        return self._extend_list(result) if ctx.method == "tools/list" else dict(result)
-
-    def _announce(self, result: Mapping[str, object], era: Literal["legacy", "modern"]) -> dict[str, Any]:
-        capabilities = members(result.get("capabilities"))
-        return {**result, "capabilities": self._validation.announced_in(capabilities, era)}
-
-    def _extend_list(self, result: Mapping[str, object]) -> dict[str, Any]:
-        tools = [tool for tool in elements(result.get("tools")) if not self._is_ours(tool)]
-        if result.get("nextCursor") is None:
-            tools.append(self._validation.definition())
-        return {**result, "tools": tools}
-
-    def _is_ours(self, tool: object) -> bool:
-        taken = members(tool).get("name") == self._validation.method
-        if taken:
+        if ctx.method != "tools/list":
+            return dict(result)
+        tools: list[object] = []
+        for tool in elements(result.get("tools")):
+            if members(tool).get("name") != self._validation.method:
+                tools.append(tool)
+                continue
             _LOG.error(
                 "the server's tool %r is hidden by the one that validates; give ToolValidation another method",
                 self._validation.method,
             )
-        return taken
+        if result.get("nextCursor") is None:
+            tools.append(self._validation.definition())
+        return {**result, "tools": tools}
+
+    def _announce(self, result: Mapping[str, object], era: Literal["legacy", "modern"]) -> dict[str, Any]:
+        capabilities = members(result.get("capabilities"))
+        return {**result, "capabilities": self._validation.announced_in(capabilities, era)}
 
     async def _handle_call(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         params = members(ctx.params)

@@ -29,7 +29,16 @@ class DaftExecutor:
             self._width = jobs or cores()
             self._daft.set_runner_native(num_threads=self._width)
         else:
-            self._width = self._join(address)
+            self._ray = _loaded("ray", "ray")
+            knock(address, "the Ray cluster", "ray://127.0.0.1:10001")
+            try:
+                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+                self._daft.set_runner_ray(noop_if_initialized=True, worker_startup_timeout=_START_SECONDS)
+            except Exception as error:
+                # Of many kinds, down to RuntimeError for another version of Python.
+                words = " ".join(f"{error}".split())
+                raise UnreachableError(f"--address {address}: cannot use this Ray cluster: {words}") from error
+            self._width = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._judge = _function(self._daft, task(module))
         self._judge_counted: Any = None
         self._asking = threading.Lock()
@@ -111,19 +120,6 @@ class DaftExecutor:
         for part in parts:
             found = self._ray.get(part) if self._ray is not None else part
             yield from found.to_pydict()["reply"]
-
-    def _join(self, address: str) -> int:
-        """Connect to the cluster, and return how many cores it has."""
-        self._ray = _loaded("ray", "ray")
-        knock(address, "the Ray cluster", "ray://127.0.0.1:10001")
-        try:
-            self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-            self._daft.set_runner_ray(noop_if_initialized=True, worker_startup_timeout=_START_SECONDS)
-        except Exception as error:
-            # As above: of many kinds, down to RuntimeError for another version of Python.
-            words = " ".join(f"{error}".split())
-            raise UnreachableError(f"--address {address}: cannot use this Ray cluster: {words}") from error
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def _check_alive(self, why: str) -> None:
         if self._ray is None:

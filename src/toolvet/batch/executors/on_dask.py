@@ -71,7 +71,13 @@ class DaskExecutor:
             while waiting:
                 yield self._result(*waiting[0], figures)
                 waiting.popleft()
-            figures.retries += self._lost()
+            # Those of our tasks that were on workers that went away, and were begun again by the scheduler.
+            with suppress(OSError, TimeoutError, RuntimeError):
+                events = self._client.get_events("all")
+                gone = [each for _, each in events if each.get("action") == "remove-worker"]
+                of_gone = [map(str, each.get("processing-tasks", ())) for each in gone]
+                figures.retries += sum(len(self._keys.intersection(tasks)) for tasks in of_gone)
+                self._keys.clear()
         finally:
             # Where all was well, none is left.
             self._client.cancel([future for _, future in waiting])
@@ -155,17 +161,6 @@ class DaskExecutor:
             self._threads = sum(int(each["nthreads"]) for each in self._workers().values())
             self._counted = time.monotonic()
         return max(2, _AHEAD * self._threads)
-
-    def _lost(self) -> int:
-        """How many of our tasks were on workers that went away, and were begun again by the scheduler."""
-        try:
-            events = self._client.get_events("all")
-        except (OSError, TimeoutError, RuntimeError):
-            return 0
-        gone = [each for _, each in events if each.get("action") == "remove-worker"]
-        found = sum(len(self._keys.intersection(map(str, each.get("processing-tasks", ())))) for each in gone)
-        self._keys.clear()
-        return found
 
 
 def _counted(answer: Callable[[bytes], bytes]) -> Callable[[bytes, str, int], bytes | str]:

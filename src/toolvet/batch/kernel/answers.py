@@ -9,7 +9,7 @@ from toolvet.batch.arrow import ArrowSchema, RecordBatch, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns, VerdictColumns, guarded
 from toolvet.batch.kernel.screen import AnswerScreen
 from toolvet.batch.kernel.texts import Texts
-from toolvet.core.checks import AnswerQuality, FailureSignal, ScreenedText, SignalType, read_answer
+from toolvet.core.checks import AnswerQuality, FailureSignal, SignalType, read_answer
 from toolvet.core.json_value import elements, is_array
 from toolvet.core.turn import CLEAN, AnswerCheck
 
@@ -73,6 +73,7 @@ class AnswersKernel:
         return answer_columns(len(texts), judged, problems)
 
     def _judge(self, columns: InputColumns, texts: Texts, problems: dict[int, str]) -> Judged:
+        """Judge what the screen does not let pass; what it has found of a text is not looked for again."""
         if self._screen is None:
             self._screen = AnswerScreen(self._check)
         suspects, known = self._screen.suspects(texts)
@@ -85,7 +86,17 @@ class AnswersKernel:
 
         def judge(row: int) -> AnswerQuality:
             if calls is None and row in known and not (reasons and reasons[row]):
-                return self._judge_screened(texts[row] or "", known[row])
+                text, check = texts[row] or "", self._check
+                signals = read_answer(
+                    text,
+                    min_length=check.min_length,
+                    languages=check.languages,
+                    custom=check.custom,
+                    packs=check.packs,
+                    model=check.model,
+                    screened=known[row],
+                )
+                return check.verdict_on(text, signals) if signals else CLEAN
             given = None if calls is None else calls[row]
             question = None if questions is None else questions[row]
             return self._check(
@@ -99,20 +110,6 @@ class AnswersKernel:
         # Nothing has to be written of those that turn out to be clean.
         return [each for each in judged if each[1] is not CLEAN]
 
-    def _judge_screened(self, text: str, known: ScreenedText) -> AnswerQuality:
-        """The verdict of the check, seen what the screen has found."""
-        check = self._check
-        signals = read_answer(
-            text,
-            min_length=check.min_length,
-            languages=check.languages,
-            custom=check.custom,
-            packs=check.packs,
-            model=check.model,
-            screened=known,
-        )
-        return check.verdict_on(text, signals) if signals else CLEAN
-
 
 def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> RecordBatch:
     """Return the verdicts on so many answers: those in `judged`, by row, and for all others that they are clean."""
@@ -125,7 +122,12 @@ def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> Re
             made.add_lists(name, cast("Sequence[tuple[int, Sequence[Mapping[str, object]]]]", found))
         else:
             made.add(name, getattr(CLEAN, name), [(row, getattr(quality, name)) for row, quality in judged])
-    made.columns["signal_counts"] = _counts(rows, judged)
+    counts = {kind: np.zeros(rows, np.int32) for kind in SignalType}
+    for row, quality in judged:
+        for signal in quality.signals:
+            counts[signal.type][row] += 1
+    of_types = [pa.array(each) for each in counts.values()]
+    made.columns["signal_counts"] = pa.StructArray.from_arrays(of_types, fields=list(_COUNTS))
     return made.batch()
 
 
@@ -136,12 +138,3 @@ def signal_record(signal: FailureSignal) -> dict[str, object]:
     found["start"] = start
     found["end"] = None if start is None else start + len(signal.evidence)
     return found
-
-
-def _counts(rows: int, judged: Judged) -> object:
-    """How many signals of each type a row has."""
-    counts = {kind: np.zeros(rows, np.int32) for kind in SignalType}
-    for row, quality in judged:
-        for signal in quality.signals:
-            counts[signal.type][row] += 1
-    return pa.StructArray.from_arrays([pa.array(each) for each in counts.values()], fields=list(_COUNTS))

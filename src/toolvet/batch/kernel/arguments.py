@@ -65,13 +65,30 @@ class ArgumentsKernel(RecordKernel):
 
         def judge(row: int) -> JsonRecord:
             schema = None if schemas is None else schemas[row]
-            tool = schema if schema is not None else self._tool(None if tools is None else tools[row])
+            named = None if tools is None else tools[row]
+            if schema is not None:
+                tool = schema
+            elif isinstance(named, str):
+                if named not in self._tools:
+                    raise ValueError(f"there is no definition of the tool {named!r}")
+                tool = self._tools[named]
+            elif named is not None:
+                # A definition.
+                tool = named
+            elif len(self._tools) == 1:
+                tool = next(iter(self._tools.values()))
+            else:
+                raise ValueError("which tool? Neither a schema nor the name of a tool is given")
             report = self._check(tool, sent[row])
             record: dict[str, object] = {"valid": report.valid, "violations": [], "unchecked": report.unchecked}
             if not report.valid:
                 # Of the report, which has the same members: its `error` would make an example for each row.
                 record |= {name: getattr(report, name) for name, _ in _OF_FAULT}
-                record["violations"] = [_violation(issue.to_dict()) for issue in report.issues]
+                violations = [issue.to_dict() for issue in report.issues]
+                for violation in violations:
+                    if not isinstance(violation["received"], str):
+                        violation["received"] = orjson.dumps(violation["received"], default=str).decode()
+                record["violations"] = violations
             if not report.valid and report.repair is not None:
                 record["repaired"] = orjson.dumps(mask_arguments(report.repair.arguments), default=str).decode()
                 record["repair_confidence"] = report.repair.confidence
@@ -79,21 +96,3 @@ class ArgumentsKernel(RecordKernel):
             return record
 
         return judge
-
-    def _tool(self, named: object) -> object:
-        """The definition that a row has, or the one of the name that it gives."""
-        if named is not None and not isinstance(named, str):
-            return named
-        if named is None and len(self._tools) == 1:
-            return next(iter(self._tools.values()))
-        if named is None:
-            raise ValueError("which tool? Neither a schema nor the name of a tool is given")
-        if named in self._tools:
-            return self._tools[named]
-        raise ValueError(f"there is no definition of the tool {named!r}")
-
-
-def _violation(issue: Mapping[str, object]) -> dict[str, object]:
-    received = issue["received"]
-    shown = received if isinstance(received, str) else orjson.dumps(received, default=str).decode()
-    return {**issue, "received": shown}

@@ -9,7 +9,7 @@ from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
 from toolvet.core.checks import AnswerQuality
 from toolvet.core.json_value import is_object
-from toolvet.core.turn import CallVerdict, ConversationCheck, TurnVerdict
+from toolvet.core.turn import ConversationCheck, TurnVerdict
 
 _TEXT: Final = pa.string()
 # What a column on answers has beside these is for a single answer: `toolvet batch answers` says it.
@@ -79,6 +79,19 @@ class ConversationsKernel(RecordKernel):
 def _record(turns: tuple[TurnVerdict, ...]) -> JsonRecord:
     numbered = list(enumerate(turns, start=1))
     answers = [(number, each.answer) for number, each in numbered if each.answer is not None]
+    failed: list[dict[str, object]] = []
+    for number, call in ((number, call) for number, each in numbered for call in each.calls if call.failed):
+        result = call.result
+        failed.append(
+            {
+                "turn": number,
+                "tool": call.call.name,
+                "valid": None if call.arguments is None else call.arguments.valid,
+                "classification": None if result is None else result.classification.value,
+                "error_kind": None if result is None or result.error_kind is None else result.error_kind.value,
+                "state": None if result is None or result.state is None else result.state.value,
+            }
+        )
     return {
         "should_escalate": any(answer.should_escalate for _, answer in answers),
         "score": min((answer.score for _, answer in answers), default=None),
@@ -92,18 +105,6 @@ def _record(turns: tuple[TurnVerdict, ...]) -> JsonRecord:
             }
             for number, answer in answers
         ],
-        "failed_calls": [_failed(number, call) for number, each in numbered for call in each.calls if call.failed],
+        "failed_calls": failed,
         "notes": [note for each in turns for note in each.turn.notes],
-    }
-
-
-def _failed(turn: int, call: CallVerdict) -> dict[str, object]:
-    result = call.result
-    return {
-        "turn": turn,
-        "tool": call.call.name,
-        "valid": None if call.arguments is None else call.arguments.valid,
-        "classification": None if result is None else result.classification.value,
-        "error_kind": None if result is None or result.error_kind is None else result.error_kind.value,
-        "state": None if result is None or result.state is None else result.state.value,
     }

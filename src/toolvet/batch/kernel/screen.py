@@ -17,7 +17,7 @@ from toolvet.batch.kernel.raw_starts import may_be_raw_error
 from toolvet.batch.kernel.text_ends import Bytes, are_ended
 from toolvet.batch.kernel.texts import Flags, Places, Texts
 from toolvet.core.checks import ScreenedText, phrases
-from toolvet.core.matching import Hit, PatternSet, Reach, RowScan
+from toolvet.core.matching import Hit, PatternSet, RowScan
 from toolvet.core.turn import AnswerCheck
 
 # As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many
@@ -59,7 +59,10 @@ class AnswerScreen:
             found[:] = True
             return found, known
         data = np.frombuffer(texts.buffer, np.uint8)
-        wide = _are_wide(texts, data)
+        # Those with a character beyond ASCII.
+        wide: Flags = np.zeros(len(texts), np.bool_)
+        if not texts.buffer.isascii():
+            wide[np.unique(texts.rows_of(np.flatnonzero(data >= 0x80)))] = True
         ended, ends = are_ended(texts, data)
         found |= ~ended
         found |= self._may_be_short(texts, data, wide, ends)
@@ -115,14 +118,6 @@ class AnswerScreen:
         return found
 
 
-def _are_wide(texts: Texts, data: Bytes) -> Flags:
-    """Which texts have a character beyond ASCII."""
-    wide: Flags = np.zeros(len(texts), np.bool_)
-    if not texts.buffer.isascii():
-        wide[np.unique(texts.rows_of(np.flatnonzero(data >= 0x80)))] = True
-    return wide
-
-
 def _may_loop(texts: Texts, rows: Places, ends: Places, wide: Flags) -> list[bool]:
     """Which of these texts have their last words in their tail a second time, as those of a text in a loop are."""
     count, buffer = texts.buffer.count, texts.buffer
@@ -147,7 +142,17 @@ class _PhraseScan:
 
     def __init__(self, patterns: PatternSet) -> None:
         self.rows = RowScan(patterns)
-        bounds = [_bounds(each) for each in self.rows.reach]
+        # For each phrase: it counts in a text of how many characters at most, of how many anywhere, before which, and
+        # how near the end.
+        bounds: list[tuple[int, int, int, int]] = []
+        for scope, width in self.rows.reach:
+            at_most = _NO_LIMIT if scope is None or scope.at_most is None else scope.at_most
+            if scope is None or width is None or (scope.first is None and scope.last is None):
+                bounds.append((at_most, _NO_LIMIT, 0, 0))
+                continue
+            opening = 0 if scope.first is None else scope.first + width
+            closing = 0 if scope.last is None else scope.last + 2 * width + 2
+            bounds.append((at_most, scope.whole, opening, closing))
         self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
 
     def hits(self, texts: Texts) -> "_RowHits":
@@ -162,17 +167,11 @@ class _PhraseScan:
         within = ends <= texts.ends[rows]
         ends, numbers, rows = ends[within], numbers[within], rows[within]
         ends -= texts.starts[rows]
-        counted = self._in_reach(numbers, ends, (texts.ends - texts.starts)[rows])
-        return _RowHits(np.unique(rows[counted]), rows, numbers, ends)
-
-    def _in_reach(self, numbers: Places, ends: Places, lengths: Places) -> Flags:
-        """Which matches of these patterns, by where they end and the length of their text, may count there.
-
-        A match is looked for from its longest before a place on, and may end so far behind it.
-        """
+        # A match is looked for from its longest before a place on, and may end so far behind it.
+        lengths = (texts.ends - texts.starts)[rows]
         near = (ends < self._opening[numbers]) | (ends >= lengths - self._closing[numbers])
-        counted: Flags = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
-        return counted
+        counted = (lengths <= self._at_most[numbers]) & ((lengths <= self._anywhere[numbers]) | near)
+        return _RowHits(np.unique(rows[counted]), rows, numbers, ends)
 
 
 class _RowHits:
@@ -190,15 +189,3 @@ class _RowHits:
         for number, place in zip(self._numbers[begin:end].tolist(), self._ends[begin:end].tolist(), strict=True):
             found.setdefault(number, []).append(place)
         return found
-
-
-def _bounds(reach: Reach) -> tuple[int, int, int, int]:
-    """In a text of how many characters at most, of how many anywhere, before which, and how near the end."""
-    scope, width = reach
-    if scope is None:
-        return _NO_LIMIT, _NO_LIMIT, 0, 0
-    at_most = _NO_LIMIT if scope.at_most is None else scope.at_most
-    if width is None or (scope.first is None and scope.last is None):
-        return at_most, _NO_LIMIT, 0, 0
-    opening = 0 if scope.first is None else scope.first + width
-    return at_most, scope.whole, opening, 0 if scope.last is None else scope.last + 2 * width + 2

@@ -53,12 +53,28 @@ def _marks() -> _EndTable:
 def are_ended(texts: Texts, data: Bytes) -> tuple[Flags, Places]:
     """Return which texts certainly do not break off, and where each ends without white space."""
     known = _marks()
-    ends = _without_spaces(texts, data, known)
+    ends = np.array(texts.ends)
+    for _ in range(_MOST_SPACES):
+        blank = (ends > texts.starts) & known.spaces[data[ends - 1]]
+        if not blank.any():
+            break
+        ends -= blank
     last = data[ends - 1]
-    ended = (ends > texts.starts) & (known.narrow[last] | _ends_wide(data, ends, last, known))
+    ended = known.narrow[last]
+    # Or with a mark of two or three bytes, such as a Chinese full stop.
+    rows = np.flatnonzero(last >= 0x80)
+    if len(rows):
+        at = ends[rows]
+        two = data[at - 2].astype(np.int64) << 8 | last[rows]
+        three = data[at - 3].astype(np.int64) << 16 | two
+        ended[rows] |= np.isin(two, known.wide) | np.isin(three, known.wide)
+    ended &= ends > texts.starts
     dotted = np.flatnonzero(ended & (last == _DOT))
     ended[dotted[_may_not_end(texts, data, dotted, ends, known)]] = False
-    ended[_with_open_fence(texts)] = False
+    # Of an odd number of fences one may stay open.
+    fences = np.fromiter(texts.find_all(_FENCE), np.int64)
+    fenced, counts = np.unique(texts.rows_of(fences), return_counts=True)
+    ended[fenced[counts % 2 == 1]] = False
     ended[_with_quotation(texts, ends)] = False
     return ended, ends
 
@@ -66,28 +82,6 @@ def are_ended(texts: Texts, data: Bytes) -> tuple[Flags, Places]:
 def _table(characters: bytes) -> Flags:
     found: Flags = np.zeros(256, np.bool_)
     found[list(characters)] = True
-    return found
-
-
-def _without_spaces(texts: Texts, data: Bytes, known: _EndTable) -> Places:
-    ends = np.array(texts.ends)
-    for _ in range(_MOST_SPACES):
-        blank = (ends > texts.starts) & known.spaces[data[ends - 1]]
-        if not blank.any():
-            break
-        ends -= blank
-    return ends
-
-
-def _ends_wide(data: Bytes, ends: Places, last: Bytes, known: _EndTable) -> Flags:
-    """Which texts end with a mark of two or three bytes, such as a Chinese full stop."""
-    found: Flags = np.zeros(len(ends), np.bool_)
-    rows = np.flatnonzero(last >= 0x80)
-    if len(rows):
-        at = ends[rows]
-        two = data[at - 2].astype(np.int64) << 8 | last[rows]
-        three = data[at - 3].astype(np.int64) << 16 | two
-        found[rows] = np.isin(two, known.wide) | np.isin(three, known.wide)
     return found
 
 
@@ -109,21 +103,11 @@ def _may_not_end(texts: Texts, data: Bytes, rows: Places, ends: Places, known: _
     # In letters of other scripts a character has more bytes: these words are read.
     for number in np.flatnonzero((tails >= 0x80).any(axis=1) & ~found).tolist():
         tail = texts.buffer[max(int(texts.starts[rows[number]]), int(at[number]) - 4 * _TAIL) : int(at[number])]
-        found[number] = _is_abbreviation(tail.decode("utf-8", "ignore"))
+        word = tail.decode("utf-8", "ignore").replace("(", " ").split()[-1][:-1]
+        found[number] = (
+            word.casefold() in ending_marks().abbreviations or not word or not word[-1].isalpha() or "." in word
+        )
     return found
-
-
-def _is_abbreviation(tail: str) -> bool:
-    word = tail.replace("(", " ").split()[-1][:-1]
-    return word.casefold() in ending_marks().abbreviations or not word or not word[-1].isalpha() or "." in word
-
-
-def _with_open_fence(texts: Texts) -> Places:
-    """The texts with a fence that may stay open: those with an odd number."""
-    rows = texts.rows_of(np.fromiter(texts.find_all(_FENCE), np.int64))
-    found, counts = np.unique(rows, return_counts=True)
-    odd: Places = found[counts % 2 == 1]
-    return odd
 
 
 def _with_quotation(texts: Texts, ends: Places) -> Places:

@@ -11,6 +11,16 @@ from toolvet.core.matching import SEPARATOR
 
 _LONG = 2**18  # In bytes: to copy a longer text costs memory, and to judge it alone costs no more.
 
+_TEXT_KINDS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
+
 Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -82,7 +92,7 @@ def as_texts(column: Array) -> Array:
         return as_texts(column.dictionary_decode())
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.string())
-    if not _is_text(kind):
+    if not any(is_kind(kind) for is_kind in _TEXT_KINDS):
         raise TypeError(f"holds {kind}, not texts")
     try:
         found = column.cast(pa.string())
@@ -92,17 +102,3 @@ def as_texts(column: Array) -> Array:
         rows: list[bytes | None] = column.cast(pa.binary()).to_pylist()
         return pa.array([None if row is None else row.decode("utf-8", "replace") for row in rows], pa.string())
     return found
-
-
-def _is_text(kind: object) -> bool:
-    types = pa.types
-    asked = (
-        types.is_string,
-        types.is_large_string,
-        types.is_string_view,
-        types.is_binary,
-        types.is_large_binary,
-        types.is_binary_view,
-        types.is_fixed_size_binary,
-    )
-    return any(each(kind) for each in asked)

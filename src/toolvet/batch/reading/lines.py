@@ -5,7 +5,8 @@ One process reads lines, and all processes decode them.
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Self, cast
 
 import numpy as np
@@ -41,17 +42,30 @@ class LinesReader:
         self._number = number
         self._kept = b""
         self.size = size if size is not None else _size(location)
-        head = self._peek()
-        self._records = [each for line in head.splitlines()[:_PEEKED_LINES] if is_object(each := _first_value(line))]
+        if location.is_stdio:
+            head = self._kept = _first_lines(_stdin().read1)
+        else:
+            try:
+                with self._open() as stream:
+                    head = _first_lines(stream.read)
+            except (OSError, pa.ArrowException) as error:
+                raise UsageError(f"{location.given}: cannot be read: {error}") from error
+        self._records: list[Mapping[str, object]] = []
+        for line in head.splitlines()[:_PEEKED_LINES]:
+            with suppress(orjson.JSONDecodeError):
+                record: object = orjson.loads(line)
+                if is_object(record):
+                    self._records.append(record)
         self.names: tuple[str, ...] = tuple(dict.fromkeys(name for each in self._records for name in each))
 
     def schema(self, wanted: tuple[str, ...]) -> ArrowSchema:
         """The types of these members, by what the first records have: numbers and truth values, else texts."""
-        return pa.schema([(name, self._type(name)) for name in wanted])
-
-    def _type(self, name: str) -> ArrowType:
-        kinds = {type(value).__name__ for each in self._records if (value := each.get(name)) is not None}
-        return next((getattr(pa, found)() for known, found in _SCALARS if kinds == known), pa.string())
+        fields: list[tuple[str, ArrowType]] = []
+        for name in wanted:
+            kinds = {type(value).__name__ for each in self._records if (value := each.get(name)) is not None}
+            found = next((scalar for known, scalar in _SCALARS if kinds == known), "string")
+            fields.append((name, getattr(pa, found)()))
+        return pa.schema(fields)
 
     def chunks(self, wanted: tuple[str, ...], start: ReadPosition) -> Iterator[Chunk]:
         """Yield whole lines from the byte `start.at` on."""
@@ -59,7 +73,9 @@ class LinesReader:
         at, row = start.at, start.row
         rest = b""
         with self._open() as stream:
-            _skip(stream, at)
+            skipped = 0
+            while skipped < at and (passed := stream.read(min(at - skipped, CHUNK_BYTES))):
+                skipped += len(passed)
             left = None if self.size is None else self.size - at
             while True:
                 try:
@@ -69,7 +85,8 @@ class LinesReader:
                     return
                 if left is not None:
                     left -= len(read)
-                whole, rest = _cut(rest, read)
+                end = read.rfind(b"\n") + 1
+                whole, rest = (rest + read[:end], read[end:]) if end else (b"", rest + read)
                 if whole:
                     count = whole.count(b"\n")
                     at, row = at + len(whole), row + count
@@ -90,16 +107,6 @@ class LinesReader:
 
     def _lost(self, row: int, at: int, problem: str) -> Chunk:
         return Chunk("lost", b"", self._number, row, 1, ReadPosition(self._number, at, row + 1), problem, is_cut=True)
-
-    def _peek(self) -> bytes:
-        if self._location.is_stdio:
-            self._kept = _first_lines(_stdin().read1)
-            return self._kept
-        try:
-            with self._open() as stream:
-                return _first_lines(stream.read)
-        except (OSError, pa.ArrowException) as error:
-            raise UsageError(f"{self._location.given}: cannot be read: {error}") from error
 
     def _open(self) -> Any:
         if self._location.is_stdio:
@@ -147,30 +154,6 @@ def _size(location: Location) -> int | None:
     return size
 
 
-def _skip(stream: Any, count: int) -> None:
-    while count > 0:
-        read = stream.read(min(count, CHUNK_BYTES))
-        if not read:
-            return
-        count -= len(read)
-
-
-def _cut(rest: bytes, read: bytes) -> tuple[bytes, bytes]:
-    """The whole lines of what was read, and what is left of the last one."""
-    end = read.rfind(b"\n") + 1
-    if not end:
-        return b"", rest + read
-    return rest + read[:end], read[end:]
-
-
-def _first_value(line: bytes) -> object:
-    try:
-        value: object = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    return value
-
-
 _TEXTS = ("text", "finish_reason")
 # The first line of JSON that is written for people.
 _OPENINGS = (b"{", b"[")
@@ -191,7 +174,14 @@ def lines_batch(content: bytes, first: int, plan: Plan) -> tuple[RecordBatch, An
     for number, line in enumerate(content.split(b"\n"), start=first):
         if not line.strip():
             continue
-        record, problem = _decode(line)
+        record: object = None
+        problem: str | None = None
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            problem = f"not JSON: {error}"
+            if line.strip() in _OPENINGS:
+                problem = "not JSON: it goes on over more lines, and a line is a row; `jq -c . FILE` makes it one line"
         if problem is None and not is_object(record) and not subject.is_whole:
             problem = f"must be a JSON object, not {type(record).__name__}"
         found = members(record)
@@ -216,16 +206,6 @@ def lines_batch(content: bytes, first: int, plan: Plan) -> tuple[RecordBatch, An
         arrays[main or subject.main] = _json(whole)
     arrays[READ_PROBLEM] = pa.array(problems, pa.string())
     return pa.RecordBatch.from_pydict(arrays), np.array(rows, np.int64)
-
-
-def _decode(line: bytes) -> tuple[object, str | None]:
-    try:
-        value: object = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        if line.strip() in _OPENINGS:
-            return None, "not JSON: it goes on over more lines, and a line is a row; `jq -c . FILE` makes it one line"
-        return None, f"not JSON: {error}"
-    return value, None
 
 
 def _texts(column: Sequence[object], problems: list[str | None]) -> Array:
@@ -253,14 +233,16 @@ def _kept(column: Sequence[object], kind: ArrowType) -> Array:
     try:
         return pa.array(column, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([_fitting(value, kind) for value in column], kind)
-
-
-def _fitting(value: object, kind: ArrowType) -> object:
+        pass
     if pa.types.is_string(kind):
-        return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()
-    try:
-        pa.scalar(value, kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return None
-    return value
+        texts = [each if each is None or isinstance(each, str) else orjson.dumps(each).decode() for each in column]
+        return pa.array(texts, kind)
+    fitting: list[object] = []
+    for each in column:
+        try:
+            pa.scalar(each, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            fitting.append(None)
+        else:
+            fitting.append(each)
+    return pa.array(fitting, kind)

@@ -70,7 +70,9 @@ class ParquetReader:
 
     def _group(self, group: int, first: int, rows: int, wanted: tuple[str, ...], skipped: int) -> Iterator[Chunk]:
         at, end = first, first + rows
-        batches = self._file.iter_batches(self._batch_rows(group, wanted), row_groups=[group], columns=list(wanted))
+        # So many rows make a chunk, by what the metadata says of the sizes.
+        at_once = max(1, min(_MOST_ROWS, CHUNK_BYTES * rows // max(1, self._size(group, wanted))))
+        batches = self._file.iter_batches(at_once, row_groups=[group], columns=list(wanted))
         while at < end:
             try:
                 batch = next(batches, None)
@@ -91,11 +93,6 @@ class ParquetReader:
 
     def _after(self, at: int) -> ReadPosition:
         return ReadPosition(self._number, at, at + 1)
-
-    def _batch_rows(self, group: int, wanted: tuple[str, ...]) -> int:
-        """How many rows make a chunk, by what the metadata says of the sizes."""
-        rows: int = self._file.metadata.row_group(group).num_rows
-        return max(1, min(_MOST_ROWS, CHUNK_BYTES * rows // max(1, self._size(group, wanted))))
 
     def _size(self, group: int, wanted: tuple[str, ...]) -> int:
         """How large these columns of a row group are, undone from their compression, by the metadata."""

@@ -48,7 +48,9 @@ class TableReader:
             for number, cells in _numbered(reader):
                 if number <= start.at:
                     continue
-                problem = cells if isinstance(cells, str) else self._problem(cells)
+                problem = cells if isinstance(cells, str) else None
+                if problem is None and len(cells) != len(self.names):
+                    problem = f"has {len(cells)} cells, where the first line names {len(self.names)} columns"
                 is_whole = problem is None
                 row: list[str | None] = [cells[place] if is_whole else None for place in places]
                 made.add(number, row, problem)
@@ -56,11 +58,6 @@ class TableReader:
                     yield made.chunk()
             if made.count:
                 yield made.chunk()
-
-    def _problem(self, cells: list[str]) -> str | None:
-        if len(cells) == len(self.names):
-            return None
-        return f"has {len(cells)} cells, where the first line names {len(self.names)} columns"
 
     def _open(self) -> io.TextIOWrapper:
         found = self._location

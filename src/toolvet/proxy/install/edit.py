@@ -85,11 +85,11 @@ def indent(place: MemberRange) -> str:
     return ("\r\n" if text[line - 1 : line] == "\r" else "\n") + blank
 
 
-def remove_member(place: MemberRange, behind: int, empty: str) -> Edit:
-    """Remove the member with the comma between `behind` and it; without such a comma its value becomes `empty`."""
+def remove_list(place: MemberRange, behind: int) -> Edit:
+    """Remove the member with the comma between `behind` and it; without such a comma its value becomes `[]`."""
     first, last = place.span
     earlier = place.text.rfind(",", behind, place.document.keys[place.path])
-    return Edit(earlier, last, "") if earlier >= 0 else Edit(first, last, empty)
+    return Edit(earlier, last, "") if earlier >= 0 else Edit(first, last, "[]")
 
 
 class Backup:

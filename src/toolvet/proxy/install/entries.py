@@ -39,7 +39,7 @@ from toolvet.proxy.install.edit import (
     Path,
     apply_edits,
     indent,
-    remove_member,
+    remove_list,
     rename_member,
     split_mark,
     write_json,
@@ -148,7 +148,7 @@ def unwrap_remote(place: MemberRange, entry: Mapping[str, object], remote: Remot
     edits = [
         rename_member(place.at("command"), backup.key_of(*path, key) or write_json(key)),
         Edit(start, end, was if was is not None else write_json(remote.url)),
-        remove_member(place.at("args"), end, "[]"),
+        remove_list(place.at("args"), end),
     ]
     edits += [
         Edit(*place.at(kind).span, backup.text_of(*path, kind) or '"http"')
@@ -248,8 +248,15 @@ def plan_install(text: str, before: str | None, wrapper: Wrapper, servers: Seque
         if done == "wrapped" and is_remote(entry):
             edits += wrap_remote(MemberRange(text, document, path), entry, *wrapper.before(name))
         elif done == "wrapped":
+            place = MemberRange(text, document, path)
             command, args = wrapper.words(name, str(entry["command"]), elements(entry.get("args", [])))
-            edits += _rewrite(MemberRange(text, document, path), command, args)
+            start, end = place.at("command").span
+            edits.append(Edit(start, end, write_json(command)))
+            if place.at("args").exists:
+                edits.append(Edit(*place.at("args").span, write_json(args)))
+            else:
+                written = f",{indent(place.at('command'))}{write_json('args')}: {write_json(args)}"
+                edits.append(Edit(end, end, written))
         changes.append(Change(name, done))
     return InstallPlan(mark + apply_edits(text, edits), bare, tuple(changes))
 
@@ -266,8 +273,13 @@ def plan_uninstall(text: str, before: str | None, servers: Sequence[str] = ()) -
     changes: list[Change] = []
     for path, entry in entries.items():
         name = str(path[-1])
-        undo = _undo(MemberRange(text, document, path), entry, backup)
-        if undo is None:
+        place = MemberRange(text, document, path)
+        inner, remote = inner_command(entry), inner_remote(_our_words(entry))
+        if inner is not None:
+            undo = _restore_command(place, inner, backup)
+        elif remote is not None:
+            undo = unwrap_remote(place, entry, remote, backup)
+        else:
             changes.append(Change(name, "untouched" if servers and name not in servers else "already"))
             continue
         everything += undo
@@ -295,15 +307,6 @@ def _our_words(entry: Mapping[str, object]) -> list[object]:
         return args[2:]
     name = command.replace("\\", "/").rpartition("/")[2] if isinstance(command, str) else ""
     return args if name in {"toolvet", "toolvet.exe"} else []
-
-
-def _undo(place: MemberRange, entry: Mapping[str, object], backup: Backup) -> list[Edit] | None:
-    """Return the edits that take this entry back; None for one that does not start toolvet."""
-    inner = inner_command(entry)
-    if inner is not None:
-        return _restore_command(place, inner, backup)
-    remote = inner_remote(_our_words(entry))
-    return None if remote is None else unwrap_remote(place, entry, remote, backup)
 
 
 def _parse_configuration(text: str) -> Document:
@@ -355,17 +358,6 @@ def _wrappable(entry: Mapping[str, object], servers: Sequence[str]) -> Done:
     return "wrapped"
 
 
-def _rewrite(place: MemberRange, command: str, args: Sequence[object]) -> list[Edit]:
-    """Replace `command` and `args` of an entry; new args are written right after the command."""
-    start, end = place.at("command").span
-    edits = [Edit(start, end, write_json(command))]
-    if place.at("args").exists:
-        edits.append(Edit(*place.at("args").span, write_json(args)))
-    else:
-        edits.append(Edit(end, end, f",{indent(place.at('command'))}{write_json('args')}: {write_json(args)}"))
-    return edits
-
-
 def _restore_command(place: MemberRange, inner: tuple[str, list[object]], backup: Backup) -> list[Edit]:
     command, args = inner
     path = place.path
@@ -378,4 +370,4 @@ def _restore_command(place: MemberRange, inner: tuple[str, list[object]], backup
         was = backup.text_of(*path, "args") if backup.value_of(*path, "args") == args else None
         return [*edits, Edit(first, last, was if was is not None else write_json(args))]
     # There were none: remove the member with the comma before it, or only its items when it is the first.
-    return [*edits, remove_member(place.at("args"), end, "[]")]
+    return [*edits, remove_list(place.at("args"), end)]

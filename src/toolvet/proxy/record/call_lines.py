@@ -8,7 +8,6 @@ filled in, which takes 4 µs of the processor; a record that is built and encode
 """
 
 import re
-from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -74,34 +73,49 @@ class CallRenderer:
         """Return what the record shows of this call."""
         masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
         detail = masked.to_dict()
-        failed = has_failed(ended)
+        why, verdict = detail.get("why"), members(detail.get("verdict"))
+        if isinstance(why, str):
+            reason: str | None = why
+        else:
+            said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if has_failed(ended) else ())
+            reason = "; ".join(each for each in said if isinstance(each, str)) or None
+        # The store keeps verdicts in a shorter form.
+        document = {
+            key: short_verdict(value) if is_object(value) and "factors" in value else value
+            for key, value in detail.items()
+            if key not in _COLUMNS
+        }
         return RenderedCall(
             (ended.mask | self._known).text(str(detail["trace_id"])),
             self.without_known(str(detail["id"])),
             self.without_known(str(detail["tool"])),
-            _reason(detail, failed=failed),
-            encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
+            reason,
+            encode_document(document),
         )
 
     def plain(self, ended: CallEnded) -> tuple[PlainKind, str, str] | None:
         """Return the kind of a plain call, its trace id and its request id; None for a call that has to be rendered."""
-        if type(ended.id) is not int or not _is_plain(ended):
+        verdict = ended.verdict
+        if type(ended.id) is not int or verdict is None or not _is_plain(ended):
             return None
         trace = ended.trace_id
-        kind = self._kind_of(ended) if _HEXADECIMAL.fullmatch(trace) else None
-        return None if kind is None else (kind, trace, str(ended.id))
-
-    def _kind_of(self, ended: CallEnded) -> PlainKind | None:
-        verdict = ended.verdict
-        if verdict is None or not _is_good(verdict):
+        if not _HEXADECIMAL.fullmatch(trace) or not _is_good(verdict):
             return None
         key = (ended.tool, ended.era, ended.outcome, verdict.classification, verdict.confidence, verdict.evidence)
         if key not in self._kinds:
             if len(self._kinds) >= _MOST:
                 self._kinds.clear()
             nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
-            self._kinds[key] = _cut(self.render(nameless))
-        return self._kinds[key]
+            # The own values of others go where those of the nameless call are; None where that cannot be done.
+            made: PlainKind | None = None
+            shown, trace_of_nobody = self.render(nameless), _NO_TRACES.id_of(EMPTY, 0).encode()
+            document = bytes(shown.document)
+            if document.startswith(_NO_CALL) and document.count(trace_of_nobody) == 1:
+                before, after = document[len(_NO_CALL) :].split(trace_of_nobody)
+                made = PlainKind(shown.tool, shown.reason, before, after)
+            self._kinds[key] = made
+        kind = self._kinds[key]
+        return None if kind is None else (kind, trace, str(ended.id))
 
     def without_known(self, redacted: str) -> str:
         """Return a text without the secrets that the user gave."""
@@ -112,15 +126,6 @@ def has_failed(ended: CallEnded) -> bool:
     """Whether a call failed, as the protocol or its verdict says."""
     verdict = ended.verdict
     return ended.outcome not in GOOD_OUTCOMES or (verdict is not None and verdict.error_without_flag)
-
-
-def _cut(shown: RenderedCall) -> PlainKind | None:
-    """Cut the record of a nameless call where the own values of others go. None where that cannot be done."""
-    document, trace = bytes(shown.document), _NO_TRACES.id_of(EMPTY, 0).encode()
-    if not document.startswith(_NO_CALL) or document.count(trace) != 1:
-        return None
-    before, after = document[len(_NO_CALL) :].split(trace)
-    return PlainKind(shown.tool, shown.reason, before, after)
 
 
 def _is_plain(ended: CallEnded) -> bool:
@@ -151,20 +156,6 @@ def _is_good(verdict: ResultVerdict) -> bool:
         and not (verdict.framework or verdict.trace_id or verdict.certainty is not None)
         and not (about.warnings or about.pagination is not None or about.content_fidelity)
     )
-
-
-def _reason(detail: Mapping[str, object], *, failed: bool) -> str | None:
-    """Return in words why the call went as it went, from what is free of secrets."""
-    why, verdict = detail.get("why"), members(detail.get("verdict"))
-    if isinstance(why, str):
-        return why
-    said = elements(verdict.get("issues")) or (elements(verdict.get("evidence")) if failed else ())
-    return "; ".join(each for each in said if isinstance(each, str)) or None
-
-
-def _shorten(value: object) -> object:
-    """Return a verdict as the store keeps it; any other value as it is."""
-    return short_verdict(value) if is_object(value) and "factors" in value else value
 
 
 class CallLines:
@@ -219,6 +210,11 @@ class CallLines:
         ended, shown = call.ended, self._renderer.render(call.ended)
         verdict = ended.verdict
         at = call.began / 1e9
+        signals = [SignalRecord(issue.keyword, "error") for issue in ended.issues]
+        if verdict is not None and (verdict.reports_error or not verdict.is_valid):
+            from toolvet.store.signals import result_signals  # noqa: PLC0415 - only for what went wrong
+
+            signals += result_signals(verdict)
         return VerdictRecord(
             id=new_id(at),
             at=at,
@@ -241,7 +237,7 @@ class CallLines:
             size=ended.size,
             document=shown.document,
             version=__version__,
-            signals=_signals(call, verdict),
+            signals=tuple(signals),
         )
 
 
@@ -268,12 +264,3 @@ def _form(kind: PlainKind, call: FinishedCall) -> bytes:
 
 def _encode(text: str) -> bytes:
     return _TEXT.encode(clean_text(text))
-
-
-def _signals(call: FinishedCall, verdict: "ResultVerdict | None") -> tuple[SignalRecord, ...]:
-    found = [SignalRecord(issue.keyword, "error") for issue in call.ended.issues]
-    if verdict is not None and (verdict.reports_error or not verdict.is_valid):
-        from toolvet.store.signals import result_signals  # noqa: PLC0415 - only for what went wrong
-
-        found += result_signals(verdict)
-    return tuple(found)

@@ -147,24 +147,22 @@ class Recorder:
         self._complaints = NewComplaints(self._complain_of_exporter)
         self._instant = [exporter for exporter in exporters if isinstance(exporter, InstantExporter)]
         # Each other exporter has its own queue and thread: a hanging disk must not make the spans stale.
-        waiting = [exporter for exporter in exporters if not isinstance(exporter, InstantExporter)]
-        self._queued = {
-            exporter: _ExporterQueue(exporter, self._queue_of(exporter, limit, when_full)) for exporter in waiting
-        }
+        self._queued: dict[Exporter, _ExporterQueue] = {}
+        for exporter in exporters:
+            if not isinstance(exporter, InstantExporter):
+                queue = BackgroundQueue[object](
+                    exporter.write,
+                    exporter.close,
+                    limit=limit,
+                    name="record",
+                    complain=self._complain_of_exporter,
+                    when_full=when_full if isinstance(exporter, EndingExporter) else "drop",
+                )
+                self._queued[exporter] = _ExporterQueue(exporter, queue)
         self._takers = [
             *(exporter.take for exporter in self._instant),
             *(queued.put for queued in self._queued.values()),
         ]
-
-    def _queue_of(self, exporter: Exporter, limit: int, when_full: WhenFull) -> BackgroundQueue[object]:
-        return BackgroundQueue[object](
-            exporter.write,
-            exporter.close,
-            limit=limit,
-            name="record",
-            complain=self._complain_of_exporter,
-            when_full=when_full if isinstance(exporter, EndingExporter) else "drop",
-        )
 
     def _complain_of_exporter(self, words: str) -> None:
         self._complain(f"the record: {words}")

@@ -143,7 +143,17 @@ class StoreExporter:
             if isinstance(item, FinishedCall):
                 lines.append(self._lines.line_of(item))
             elif isinstance(item, StampedNote) and isinstance(item.note, PolicyFault):
-                lines.append(encode_lines([self._event_record(item, item.note)]))
+                fault, at = item.note, item.at / 1e9
+                event = EventRecord(
+                    id=new_id(at),
+                    at=at,
+                    server=self._name or item.origin.server,
+                    connection=item.origin.connection,
+                    kind=fault.kind,
+                    message=self._known.text(str(fault.to_dict()["message"])),
+                    tool=fault.tool,
+                )
+                lines.append(encode_lines([event]))
             if gives_way and slow % _GIVE_WAY_EVERY == 0:
                 give_way()
             slow += 1
@@ -178,17 +188,14 @@ class StoreExporter:
             self._ending.wait(_RETRY_SECONDS)
             while backlog.size < _MOST_PACKED and not self._ending.is_set() and (notes := self._take_more()):
                 backlog.add(self._lines_of(notes))
-            failed = self._write_out(backlog)
-
-    def _write_out(self, backlog: Backlog) -> StoreError | None:
-        """Write what was packed. Returns why some of it could not be written."""
-        while lines := backlog.first():
-            try:
-                self._store.add_lines(lines)
-            except StoreError as error:
-                return error
-            backlog.drop_first()
-        return None
+            failed = None
+            while packed := backlog.first():
+                try:
+                    self._store.add_lines(packed)
+                except StoreError as again:
+                    failed = again
+                    break
+                backlog.drop_first()
 
     def end(self) -> None:
         """Try only once more what the disk does not take."""
@@ -197,15 +204,3 @@ class StoreExporter:
     def close(self) -> None:
         """Record what was lost at last. The store has an end of its own."""
         self._add(b"")
-
-    def _event_record(self, stamped: StampedNote, fault: PolicyFault) -> EventRecord:
-        at = stamped.at / 1e9
-        return EventRecord(
-            id=new_id(at),
-            at=at,
-            server=self._name or stamped.origin.server,
-            connection=stamped.origin.connection,
-            kind=fault.kind,
-            message=self._known.text(str(fault.to_dict()["message"])),
-            tool=fault.tool,
-        )

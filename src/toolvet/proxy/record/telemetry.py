@@ -38,7 +38,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
 
-from toolvet.core.checks import Classification, ResultVerdict
+from toolvet.core.checks import Classification
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.background import give_way
@@ -92,10 +92,14 @@ def evaluations(note: CallEnded, known: SecretMask = _NOTHING_KNOWN) -> Iterator
     elif note.outcome not in OWN_OUTCOMES:
         yield Evaluation("toolvet.arguments", 1.0, "pass")
     if note.verdict is not None and note.outcome not in OWN_OUTCOMES:
-        why = "; ".join(note.verdict.issues or note.verdict.evidence)
-        yield Evaluation(
-            "toolvet.result", note.verdict.confidence / 100, _label(note.verdict), mask.text(why)[:_MOST_WORDS]
-        )
+        verdict = note.verdict
+        grade: Literal["pass", "warn", "fail"] = "warn"
+        if verdict.error_without_flag or verdict.classification in (Classification.BROKEN, Classification.ERROR):
+            grade = "fail"
+        elif verdict.is_valid and verdict.classification is Classification.FULLY_WORKING:
+            grade = "pass"
+        why = "; ".join(verdict.issues or verdict.evidence)
+        yield Evaluation("toolvet.result", verdict.confidence / 100, grade, mask.text(why)[:_MOST_WORDS])
 
 
 class Telemetry:
@@ -144,9 +148,15 @@ class Telemetry:
         attributes = _attributes(call, self._name, mask)
         if self._set_next_trace is not None:
             self._set_next_trace(call.ended.trace_id)
+        # The caller's span, as MCP or HTTP carries it.
+        parent, state = call.ended.traces.parent_of(call.ended.meta), call.ended.meta.get("tracestate")
+        carrier = {} if parent is None else {"traceparent": parent}
+        if isinstance(state, str) and mask.text(state) == state:
+            carrier["tracestate"] = state
         span = self._tracer.start_span(
             f"tools/call {tool}",
-            context=_parent_context(call.ended, mask),
+            # An empty context, not the current one: what this thread did before does not belong to the call.
+            context=_PROPAGATOR.extract(carrier, Context()),
             kind=SpanKind.SERVER,
             start_time=call.began,
             attributes=attributes,
@@ -210,22 +220,6 @@ def _attributes(call: FinishedCall, name: str, mask: SecretMask) -> dict[str, At
     if note.repaired is not None:
         found["toolvet.repaired"] = True
     return found
-
-
-def _parent_context(note: CallEnded, mask: SecretMask) -> Context | None:
-    """Return the caller's span, as MCP or HTTP carries it; an empty context where there is no legal one."""
-    parent, state = note.traces.parent_of(note.meta), note.meta.get("tracestate")
-    carrier = {} if parent is None else {"traceparent": parent}
-    if isinstance(state, str) and mask.text(state) == state:
-        carrier["tracestate"] = state
-    # An empty context, not the current one: what this thread did before does not belong to the call.
-    return _PROPAGATOR.extract(carrier, Context())
-
-
-def _label(verdict: ResultVerdict) -> Literal["pass", "warn", "fail"]:
-    if verdict.error_without_flag or verdict.classification in (Classification.BROKEN, Classification.ERROR):
-        return "fail"
-    return "pass" if verdict.is_valid and verdict.classification is Classification.FULLY_WORKING else "warn"
 
 
 class TraceIds(RandomIdGenerator):

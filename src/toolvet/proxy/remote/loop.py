@@ -134,19 +134,20 @@ class RemoteProxy:
         self._quiet = QuietWatch()
         prefix = f"toolvet:{os.urandom(8).hex()}:"
         # Faults of the target are reported before our stdout is taken over.
-        self._server = RemoteServer(
+        self._server: RemoteServer = RemoteServer(
             target,
             self._catalogue,
             prefix,
             limit=policies.settings.max_message_bytes,
-            complain=self._complain_of_server,
+            # The relay is made below, because it needs the server.
+            complain=lambda words: self._relay.complain_of_length(words),  # noqa: PLW0108 - as above
             on_message=self._on_message,
             on_failure=self._on_failure,
-            lose=self._lose,
+            lose=lambda question: self._relay.give_up(question),  # noqa: PLW0108 - as above
             rested=self._check_load,
         )
         self._client = _ClientOutput()
-        self._relay = Relay(
+        self._relay: Relay = Relay(
             Session(policies, self._catalogue, prefix=prefix),
             recorder,
             RecordSource(target.describe(), connection=f"stdio-{os.getpid()}"),
@@ -249,13 +250,6 @@ class RemoteProxy:
         """Answer a request with an error, because the server does not."""
         await self._client.room.wait()
         self._relay.answer_for_server(error)
-
-    def _complain_of_server(self, words: str) -> None:
-        self._relay.complain_of_length(words)
-
-    def _lose(self, question: str) -> None:
-        """Give up a question of the proxy that will not be answered."""
-        self._relay.give_up(question)
 
     def _check_load(self) -> None:
         """Go on reading when the server has accepted enough; end when nothing is left to do."""

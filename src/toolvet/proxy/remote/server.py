@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import httpx2
 
@@ -129,17 +129,12 @@ class MirroredHeaders:
             params = members(posted.params)
             name = params.get("name")
             if isinstance(name, str):
-                headers.update(mirror(self._of_tool(name), params.get("arguments")))
+                tool, known = self._catalogue.tools.get(name), self._known.get(name)
+                if tool is not None and (known is None or known[0] is not tool):
+                    known = self._known[name] = (tool, parameter_headers(tool.definition.get("inputSchema")))
+                marked = ParameterHeaders() if known is None else known[1]
+                headers.update(mirror(marked, params.get("arguments")))
         return headers
-
-    def _of_tool(self, name: str) -> ParameterHeaders:
-        tool = self._catalogue.tools.get(name)
-        known = self._known.get(name)
-        if tool is None:
-            return ParameterHeaders() if known is None else known[1]
-        if known is None or known[0] is not tool:
-            known = self._known[name] = (tool, parameter_headers(tool.definition.get("inputSchema")))
-        return known[1]
 
 
 def _parse_batch(data: bytes) -> list[Message]:
@@ -240,10 +235,15 @@ class RemoteServer:
             self._rested()
 
     async def _dispatch(self, posted: PostedMessage) -> None:
-        cancelled = posted.cancels
-        if cancelled is not None and self._cancel(cancelled) == "closed":
-            self.size -= len(posted.data)
-            return
+        if posted.cancels is not None:
+            for other, running in self._open.items():
+                if posted.cancels in other.unanswered:
+                    other.is_cancelled = True
+                    if other.version is not None:
+                        # Closing its stream cancels it; in the legacy era the notification has to be sent instead.
+                        running.cancel()
+                        self.size -= len(posted.data)
+                        return
         task = asyncio.ensure_future(self._run(posted))
         self._open[posted] = task
         task.add_done_callback(lambda _: self._finish(posted))
@@ -255,16 +255,6 @@ class RemoteServer:
             opened.cancel()
         elif not posted.unanswered:
             await asyncio.wait({task}, timeout=_NOTICE_SECONDS)
-
-    def _cancel(self, id_: Id) -> Literal["closed", "sent"]:
-        """Cancel a request by closing its stream; in the legacy era the notification has to be sent instead."""
-        for posted, task in self._open.items():
-            if id_ in posted.unanswered:
-                posted.is_cancelled = True
-                if posted.version is not None:
-                    task.cancel()
-                    return "closed"
-        return "sent"
 
     def _finish(self, posted: PostedMessage) -> None:
         self._open.pop(posted, None)
@@ -340,7 +330,12 @@ class RemoteServer:
                 # Refused before its id was read; the client needs the error under its id all the same.
                 await self._fail(posted, message.code, message.message, message.data, tell=self._on_message)
             return None
-        raise _RefusedError(_describe_refusal(response, body))
+        words = describe_response(response, body)
+        if response.status_code == 401:
+            challenge = printable(response.headers.get("www-authenticate", ""), 200)
+            wanted = f" (it wants: {challenge})" if challenge else ""
+            words = f"{words}{wanted}; `--header 'Authorization: …'` gives it credentials"
+        raise _RefusedError(words)
 
     async def _read_events(
         self, posted: PostedMessage, response: httpx2.Response, framer: SseFramer
@@ -445,7 +440,18 @@ class RemoteServer:
             async with self._origin.send("POST", self._headers(again), again.data) as response:
                 session_id = self._session_id
                 self._remember(response)
-                await self._read_reopened(again, response)
+                # The client must not see the answer.
+                messages: list[bytes] = []
+                if response.is_success and media_type(response) == _EVENTS:
+                    framer = SseFramer()
+                    async for chunk in response.aiter_bytes():
+                        messages += [event.data for event in self._events(framer, chunk)]
+                elif response.is_success:
+                    messages.append(await self._read_body(response))
+                for message in messages:
+                    if isinstance(parse(message), Result):
+                        self._read_version(message)
+                        again.note_reply(message)
             if again.unanswered:
                 self._session_id = session_id
                 raise _RefusedError("it ended the session and does not open another (HTTP 404)")
@@ -457,22 +463,6 @@ class RemoteServer:
             self._catalogue.forget()
             self._open_stream()
             sys.stderr.write("toolvet: the server ended the session; it was opened anew, without what it had kept\n")
-
-    async def _read_reopened(self, again: PostedMessage, response: httpx2.Response) -> None:
-        """Read the answer to the proxy's own `initialize`, which the client must not see."""
-        if not response.is_success:
-            return
-        messages: list[bytes] = []
-        if media_type(response) == _EVENTS:
-            framer = SseFramer()
-            async for chunk in response.aiter_bytes():
-                messages += [event.data for event in self._events(framer, chunk)]
-        else:
-            messages.append(await self._read_body(response))
-        for message in messages:
-            if isinstance(parse(message), Result):
-                self._read_version(message)
-                again.note_reply(message)
 
     # Messages that the server sends unasked.
 
@@ -517,12 +507,3 @@ def _pause(framer: SseFramer) -> float:
 def _may_resume(posted: PostedMessage, framer: SseFramer) -> bool:
     """Whether the stream can be resumed: only legacy streams, after an event id that a header can carry."""
     return posted.version is None and bool(posted.unanswered) and bool(_VISIBLE.fullmatch(framer.last_event_id))
-
-
-def _describe_refusal(response: httpx2.Response, body: bytes) -> str:
-    words = describe_response(response, body)
-    if response.status_code == 401:
-        challenge = printable(response.headers.get("www-authenticate", ""), 200)
-        wanted = f" (it wants: {challenge})" if challenge else ""
-        return f"{words}{wanted}; `--header 'Authorization: …'` gives it credentials"
-    return words

@@ -100,7 +100,13 @@ def _fit_content(
     """Return the content with its long texts shortened, and a note for each of these."""
     content = list(given)
     notes: list[dict[str, object]] = []
-    texts = {place: text for place, block in enumerate(content) if (text := _text_of(block)) is not None}
+    texts: dict[int, str] = {}
+    for place, each in enumerate(content):
+        # Of a block, or of a resource in it; images, links and others have none.
+        held = members(each)
+        found = held.get("text") if held.get("type") == "text" else members(held.get("resource")).get("text")
+        if isinstance(found, str):
+            texts[place] = found
     share = _share([len(text) for text in texts.values()], room.characters("".join(t[:2_000] for t in texts.values())))
     said: list[str] = []
     for place, text in texts.items():
@@ -154,13 +160,6 @@ def _share(sizes: Sequence[int], room: int) -> int:
             return share
         left -= size
     return max(room, share)
-
-
-def _text_of(block: object) -> str | None:
-    """The text of a block, or of a resource in it; None for images, links and others."""
-    held = members(block)
-    text = held.get("text") if held.get("type") == "text" else members(held.get("resource")).get("text")
-    return text if isinstance(text, str) else None
 
 
 def _say(id_: str, whole: str, short: str, retrieval: str) -> str:

@@ -192,6 +192,17 @@ def end_call(
     policy = call.policy
     if found is None:
         found = _NOTHING
+    verdict = found.verdict
+    quotes_result = verdict is not None and (
+        verdict.is_error
+        or not verdict.is_valid
+        or verdict.error_without_flag
+        or bool(verdict.factors or verdict.leaks or verdict.metadata.warnings)
+    )
+    # Most notes quote nothing of the arguments and the answer, and need no look for their secrets.
+    mask = _NO_SECRETS
+    if quotes_result or found.why or found.unjudged or call.why or call.issues or call.repaired:
+        mask = SecretMask.learned(call.arguments, found.result, found.said)
     # With more values in one call CPython builds a dict for them, which costs a microsecond.
     note = CallEnded(
         call.number,
@@ -199,7 +210,7 @@ def end_call(
         call.tool,
         call.era,
         outcome,
-        found.verdict,
+        verdict,
         unjudged=found.unjudged,
         issues=call.issues,
         repaired=call.repaired,
@@ -210,27 +221,13 @@ def end_call(
         code=code,
         size=size,
         hidden=policy.redact,
-        mask=_mask_of(call, found),
+        mask=mask,
         meta=call.meta,
         traces=call.traces,
     )
     if policy.record in ("calls", "required_calls"):
         return msgspec.structs.replace(note, arguments=call.arguments, result=found.result)
     return note
-
-
-def _mask_of(call: PendingCall, found: _JudgedResult) -> SecretMask:
-    """Learn the secrets of a call whose arguments or answer are quoted in its note; most calls quote nothing."""
-    verdict = found.verdict
-    quotes = verdict is not None and (
-        verdict.is_error
-        or not verdict.is_valid
-        or verdict.error_without_flag
-        or bool(verdict.factors or verdict.leaks or verdict.metadata.warnings)
-    )
-    if not (quotes or found.why or found.unjudged or call.why or call.issues or call.repaired):
-        return _NO_SECRETS
-    return SecretMask.learned(call.arguments, found.result, found.said)
 
 
 def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: ResultCheck) -> _JudgedResult:
@@ -316,52 +313,39 @@ def _count(
         return
     verdict = found.verdict
     failed = found.outcome in ("tool_error", "protocol_error") or (verdict is not None and verdict.error_without_flag)
-    if not failed:
-        if found.outcome == "success":
-            if policy.break_after:
-                changes = tool is None or not tool.read_only
-                catalogue.breaker.note_success(call.tool, call.arguments, changes_things=changes)
-            _watch(call, tool, found, catalogue, message)
-    elif verdict is None or verdict.retry is not Retry.BACKOFF:
-        _count_failure(call, found, catalogue, None if verdict is None else verdict.state)
-
-
-def _count_failure(call: PendingCall, found: _JudgedResult, catalogue: Catalogue, state: State | None) -> None:
-    policy = call.policy
-    if policy.break_after:
-        catalogue.breaker.count_failure(call.tool, call.arguments, state)
-        is_counted = call.is_unlisted and catalogue.is_one_conversation
-        if is_counted:
-            blocks = elements(members(found.result).get("content"))[:8]
-            words = found.said or "\n".join(str(members(block).get("text", "")) for block in blocks)
-            if says_no_tool(words, call.tool):
-                catalogue.breaker.count_name(call.tool)
-    if policy.break_repeats and catalogue.is_one_conversation:
-        catalogue.repeats.note_failure(call.tool, call.arguments)
-
-
-def _watch(
-    call: PendingCall, tool: KnownTool | None, found: _JudgedResult, catalogue: Catalogue, message: Result | None
-) -> None:
-    """Note a call that worked, where results are judged: what was not looked at may be news."""
-    if not call.policy.break_repeats or not catalogue.is_one_conversation:
+    counts_repeats = bool(policy.break_repeats) and catalogue.is_one_conversation
+    if failed:
+        if verdict is not None and verdict.retry is Retry.BACKOFF:
+            return
+        if policy.break_after:
+            catalogue.breaker.count_failure(call.tool, call.arguments, None if verdict is None else verdict.state)
+            if call.is_unlisted and catalogue.is_one_conversation:
+                blocks = elements(members(found.result).get("content"))[:8]
+                words = found.said or "\n".join(str(members(block).get("text", "")) for block in blocks)
+                if says_no_tool(words, call.tool):
+                    catalogue.breaker.count_name(call.tool)
+        if counts_repeats:
+            catalogue.repeats.note_failure(call.tool, call.arguments)
         return
-    if message is None or found.verdict is None:
+    if found.outcome != "success":
+        return
+    if policy.break_after:
+        changes = tool is None or not tool.read_only
+        catalogue.breaker.note_success(call.tool, call.arguments, changes_things=changes)
+    if not counts_repeats:
+        return
+    if message is None or verdict is None:
+        # What was not looked at may be news.
         catalogue.repeats.note_quiet()
         return
-    catalogue.repeats.note_result(
-        call.tool,
-        call.arguments,
-        effect=lambda: catalogue.effect_of(tool),
-        digest=lambda: None if goes_on(found.result) else _digest(message),
-    )
 
+    def digest() -> int | None:
+        """Return a number for what the result says, whatever id it answers; None where something goes on."""
+        parsed = None if goes_on(found.result) else parse(message.raw)
+        # The hash of bytes is keyed by a secret of the process: a peer cannot make another result that counts the same.
+        return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
 
-def _digest(message: Result) -> int | None:
-    """Return a number for what the result says, whatever id it answers."""
-    parsed = parse(message.raw)
-    # The hash of bytes is keyed by a secret of the process: a peer cannot make another result that counts as the same.
-    return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
+    catalogue.repeats.note_result(call.tool, call.arguments, effect=lambda: catalogue.effect_of(tool), digest=digest)
 
 
 def _change(
@@ -378,8 +362,11 @@ def _change(
         notes[VERDICT_KEY] = {**said, "trace_id": call.trace_id}
     if call.wants_trace:
         changed.append("trace")
+    if found.blocked is None and not notes and not changed:
+        return message.raw, ()
     # A result that was too large to be decoded can still be an object; anything else has no `_meta`.
-    if (found.blocked is None and not notes and not changed) or not _holds_object(message):
+    is_decoded = message.value is not msgspec.UNSET
+    if not (is_object(message.value) if is_decoded else bytes(message.body).startswith(b"{")):
         return message.raw, ()
     notes[TRACE_KEY] = call.trace_id
     reply = split_members(message.raw)
@@ -389,12 +376,6 @@ def _change(
     result["_meta"] = encode_raw({**split_member(result, "_meta"), **notes})
     reply["result"] = encode_raw(result)
     return encode_members(reply), tuple(changed)
-
-
-def _holds_object(message: Result) -> bool:
-    if message.value is not msgspec.UNSET:
-        return is_object(message.value)
-    return bytes(message.body).startswith(b"{")
 
 
 def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:
@@ -491,6 +472,9 @@ def in_shape_of_others(
 ) -> Mapping[str, object]:
     """Return `result`, an error of our own, as it is or with an envelope in it: as the tool's other results are.
 
+    The envelope is structured content where the `outputSchema` allows that, else in `_meta`; with `form` "json" it is
+    the text, too, in the shape of the contract. The other members of `_meta` stay.
+
     Args:
         call: The call that it answers.
         result: The error as a plain tool result.
@@ -511,7 +495,15 @@ def in_shape_of_others(
     except EnvelopeError:
         # A text that no envelope can hold; the plain result says the same.
         return result
-    return _put_envelope(result, envelope, schema, form=form or known or "json", contract=contract or "v2")
+    document = envelope.to_dict("v2")
+    made = dict(result)
+    if (form or known or "json") == "json":
+        made["content"] = [{"type": "text", "text": envelope.to_json(contract or "v2")}]
+    if schema is not None and compiled(schema).is_valid(document):
+        made["structuredContent"] = document
+    else:
+        made["_meta"] = {**members(result.get("_meta")), ENVELOPE_KEY: document}
+    return made
 
 
 def wanted_contract(meta: Mapping[str, object], capabilities: object = None) -> Contract | None:
@@ -571,27 +563,3 @@ def _failure(text: str, state: State | None, trace_id: str, report: ArgumentRepo
         remediation=" ".join(dict.fromkeys(issue.fix for issue in report.issues)) or None,
         request_id=trace_id,
     )
-
-
-def _put_envelope(
-    result: Mapping[str, object],
-    envelope: "Envelope",
-    output_schema: object,
-    *,
-    form: EnvelopeForm,
-    contract: Contract,
-) -> dict[str, object]:
-    """Return `result`, an error, with the envelope in it.
-
-    It is structured content where the `outputSchema` allows that, else in `_meta`; with `form` "json" it is the text,
-    too, in the shape of the contract. The other members of `_meta` stay.
-    """
-    document = envelope.to_dict("v2")
-    made = dict(result)
-    if form == "json":
-        made["content"] = [{"type": "text", "text": envelope.to_json(contract)}]
-    if output_schema is not None and compiled(output_schema).is_valid(document):
-        made["structuredContent"] = document
-    else:
-        made["_meta"] = {**members(result.get("_meta")), ENVELOPE_KEY: document}
-    return made

@@ -5,7 +5,7 @@ from its schemas.
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from toolvet.core.checks import (
@@ -28,9 +28,8 @@ from toolvet.core.checks import (
     parse_request,
 )
 from toolvet.core.json_value import is_object, type_name
-from toolvet.core.schema import Repair
 from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
-from toolvet.proxy.session.catalogue import Catalogue, KnownTool
+from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.judge import JudgedReply, end_own, judge_own_answer, own_notes
 from toolvet.proxy.session.pending import PendingCall
 from toolvet.proxy.session.policy import ProxySettings
@@ -144,7 +143,7 @@ def answer_validation(call: PendingCall, catalogue: Catalogue, check: ResultChec
         verdict = judge_own_answer("arguments", request, tool=call.tool, result=refusal, check=check)
         return _reply_with(call, refusal, verdict, catalogue)
     replies = [_reply(request, each, catalogue) for each in request.calls]
-    body = _batch(request, replies) if request.is_batch else replies[0].to_dict()
+    body = request.batch_reply(replies) if request.is_batch else replies[0].to_dict()
     result: dict[str, object] = {
         "content": [{"type": "text", "text": bytes(encode_raw(body)).decode()}],
         "structuredContent": body,
@@ -174,43 +173,23 @@ def _validation_reply(name: str, report: ArgumentReport, arguments: object) -> V
     ]
     repair = report.repair
     advice = [Message(text, "info") for text in (*(repair.steps if repair is not None else ()), *report.suggestions)]
-    return ValidationReply(valid=False, messages=(*problems, *advice), corrections=_corrections(repair))
+    steps = repair.patch if repair is not None else ()
+    if not all(step.get("op") in ("add", "replace") for step in steps):
+        # It also moves or removes something, and half of it would not help.
+        steps = ()
+    corrections = tuple(Correction(str(step["path"]), step["value"]) for step in steps)
+    return ValidationReply(valid=False, messages=(*problems, *advice), corrections=corrections)
 
 
 def _reply(request: ValidationRequest, call: ValidationCall, catalogue: Catalogue) -> ValidationReply:
     # The names of a server's tools may contain a colon; otherwise it ends the prefix that clients add.
     tool = catalogue.tools.get(call.tool) or catalogue.tools.get(bare_name(call.tool))
     if tool is None:
-        return ValidationReply(valid=False, messages=(Message(_unknown(bare_name(call.tool), catalogue.tools)),))
+        name = bare_name(call.tool)
+        near = difflib.get_close_matches(name, list(catalogue.tools), n=1)
+        guess = f" Did you mean '{near[0]}'?" if near else ""
+        return ValidationReply(valid=False, messages=(Message(f"There is no tool '{name}'.{guess}"),))
     reply = _validation_reply(tool.name, check_arguments(tool.handle, call.arguments, unchecked="pass"), call.arguments)
     beyond = [level for level in request.levels or () if level != "syntax"]
     further = tuple(Message(f"Nothing is checked at the level '{level}'.", "warn") for level in beyond)
     return ValidationReply(valid=reply.valid, messages=(*reply.messages, *further), corrections=reply.corrections)
-
-
-def _unknown(name: str, known: Mapping[str, KnownTool]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"There is no tool '{name}'." + (f" Did you mean '{near[0]}'?" if near else "")
-
-
-def _batch(request: ValidationRequest, replies: Sequence[ValidationReply]) -> dict[str, object]:
-    """Return all replies in the order of the calls, with the reply for the batch as a whole on top."""
-    together = ValidationReply(
-        valid=all(reply.valid for reply in replies),
-        messages=tuple(
-            Message(
-                f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
-            )
-            for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
-            for each in reply.messages
-        ),
-    )
-    return {**together.to_dict(), "results": [reply.to_dict() for reply in replies]}
-
-
-def _corrections(repair: Repair | None) -> tuple[Correction, ...]:
-    """Return the repair as values at places; none if it also moves or removes something: half of it would not help."""
-    steps = repair.patch if repair is not None else ()
-    if not all(step.get("op") in ("add", "replace") for step in steps):
-        return ()
-    return tuple(Correction(str(step["path"]), step["value"]) for step in steps)

@@ -149,7 +149,14 @@ def read_call(request: Request, number: int, policies: Policies, traces: TraceSo
         return None
     size = len(request.raw)
     try:
-        params = _PARAMS.decode(body) if size < _LARGE else _read_large(body, size, policies)
+        outline = _OUTLINE.decode(body) if size >= _LARGE else None
+        if outline is None or size <= policies.of(outline.name).max_arguments_bytes:
+            params = _PARAMS.decode(body)
+        elif bytes(outline.arguments).startswith(b"{"):
+            # Beyond the limit the arguments are not decoded.
+            params = _Params(outline.name, _NO_ARGUMENTS, outline.meta, outline.task)
+        else:
+            return None
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     meta = params.meta if is_object(params.meta) else EMPTY
@@ -206,13 +213,3 @@ class _Outline(msgspec.Struct, gc=False):
 
 _PARAMS: Final = msgspec.json.Decoder(_Params)
 _OUTLINE: Final = msgspec.json.Decoder(_Outline)
-
-
-def _read_large(body: msgspec.Raw, size: int, policies: Policies) -> _Params:
-    """Decode a large call, its arguments only if they are within the limit. Raises as a decoder does."""
-    outline = _OUTLINE.decode(body)
-    if size <= policies.of(outline.name).max_arguments_bytes:
-        return _PARAMS.decode(body)
-    if not bytes(outline.arguments).startswith(b"{"):
-        raise msgspec.ValidationError("the arguments are no object")
-    return _Params(outline.name, _NO_ARGUMENTS, outline.meta, outline.task)

@@ -286,25 +286,28 @@ def goes_on(result: object) -> bool:
     True
     """
     held = members(result)
-    texts = [members(block).get("text") for block in elements(held.get("content"))[:_MOST_MEMBERS]]
-    return _has_unfinished(held.get("structuredContent")) or any(
-        isinstance(text, str) and _text_goes_on(text) for text in texts
-    )
+    if _has_unfinished(held.get("structuredContent")):
+        return True
+    for block in elements(held.get("content"))[:_MOST_MEMBERS]:
+        text = members(block).get("text")
+        if not isinstance(text, str):
+            continue
+        if text.lstrip()[:1] in ("{", "["):
+            try:
+                if _has_unfinished(msgspec.json.decode(text)):
+                    return True
+                continue
+            except (msgspec.DecodeError, ValueError, RecursionError):
+                pass
+        if _words().phrases.search(text[:_LONGEST_TEXT].lower()) is not None:
+            return True
+    return False
 
 
 def says_no_tool(said: str, tool: str) -> bool:
     """Whether an error says that there is no tool of this name."""
     known = said[:_LONGEST_TEXT].lower()
     return _words().no_tool.search(known.replace(tool.lower(), "TOOL") if tool else known) is not None
-
-
-def _text_goes_on(text: str) -> bool:
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            return _has_unfinished(msgspec.json.decode(text))
-        except (msgspec.DecodeError, ValueError, RecursionError):
-            pass
-    return _words().phrases.search(text[:_LONGEST_TEXT].lower()) is not None
 
 
 def _has_unfinished(value: object, depth: int = 3) -> bool:

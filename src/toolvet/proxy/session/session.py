@@ -225,10 +225,23 @@ class Session:
                 # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
                 return [*passed, PolicyFault("call_unreadable", f"A call passed unchecked: {params.reason}")]
             return passed
+        catalogue = self._catalogue
         # A call that came later must not overtake one that waits.
-        if self._held or (call.tool not in self._catalogue.tools and self._must_read(call)):
-            return self._hold(call)
-        return self._decide(call)
+        must_wait = bool(self._held)
+        if not must_wait and call.tool not in catalogue.tools:
+            # The list may have changed without a notification: for an unknown tool it is read once more.
+            is_known = catalogue.is_complete and self._is_ours(call.tool)
+            must_wait = not is_known and any(catalogue.lacks(tool) for tool in self._needed_tools(call))
+        if not must_wait:
+            return self._decide(call)
+        # Until the tool list was read.
+        self._held.append(call)
+        call.is_started = True
+        steps: list[Step] = [_call_started(call)]
+        if self._reading is None:
+            self._reading = ListRequest("", client_meta(call), catalogue.generation)
+            steps += self._ask_page(self._reading)
+        return steps
 
     def _take_too_deep(self, data: bytes) -> list[Step]:
         """Decide on a message that is nested too deeply to be decoded: of a call, its limits can still be checked."""
@@ -299,27 +312,20 @@ class Session:
         # `true` equals 1 as a key, but is not an id.
         if not isinstance(id_, int | str) or isinstance(id_, bool):
             return [ToServer(message.raw)]
-        kept = self._pop_kept(id_)
-        if kept is not None:
-            return [end_call(kept, "cancelled")]
+        for call in self._held:
+            if call.id == id_:
+                self._held.remove(call)
+                return [end_call(call, "cancelled")]
+        for question, call in self._validating.items():
+            if call.id == id_:
+                del self._validating[question]
+                return [end_call(call, "cancelled")]
         expected = self._pending.pop(id_, None)
         if isinstance(expected, AmbiguousAnswers) and expected.answers > 1:
             self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
         if isinstance(expected, PendingCall):
             return [ToServer(message.raw), end_call(expected, "cancelled")]
         return [ToServer(message.raw)]
-
-    def _pop_kept(self, id_: Id) -> PendingCall | None:
-        """Return the call of this id if it was kept back, and forget it."""
-        for call in self._held:
-            if call.id == id_:
-                self._held.remove(call)
-                return call
-        for question, call in self._validating.items():
-            if call.id == id_:
-                del self._validating[question]
-                return call
-        return None
 
     # Answers of the server.
 
@@ -345,11 +351,24 @@ class Session:
     def _take_answer(self, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
         expected = self._pending.pop(id_, None) if id_ is not None else None
         if expected is None:
-            if isinstance(id_, str) and self._was_asked(id_):
-                return self._take_own_answer(id_, message)
+            if isinstance(id_, str):
+                number = id_.removeprefix(self._prefix)
+                is_number = number != id_ and number.isdecimal() and len(number) < 16
+                if is_number and 0 < int(number) <= self._questions:
+                    # The session asked this question, given up or not: the client must not see its answer.
+                    return self._take_own_answer(id_, message)
             return [ToClient(data)]
         if isinstance(expected, PendingCall):
-            return self._judge(expected, message, data)
+            catalogue = self._catalogue
+            if isinstance(message, Result):
+                tool = catalogue.tools.get(expected.tool)
+                judged = judge_result(expected, tool, message, catalogue, self._check)
+            elif isinstance(message, ErrorReply):
+                judged = judge_error(expected, message, catalogue, self._check)
+            else:
+                return [ToClient(data), end_call(expected, "unreadable", why=message.reason, size=len(data))]
+            passed = ToClient(judged.data) if judged.data is data else ToClient(judged.data, expected.id)
+            return [passed, judged.note]
         if isinstance(expected, AmbiguousAnswers):
             if expected.answers > 1 and id_ is not None:
                 self._pending[id_] = AmbiguousAnswers(expected.answers - 1)
@@ -358,16 +377,6 @@ class Session:
                 return self._announce(expected, message)
             return self._learn_page(expected, message)
         return [ToClient(data)]
-
-    def _judge(self, call: PendingCall, message: Result | ErrorReply | Noise, data: bytes) -> list[Step]:
-        catalogue = self._catalogue
-        if isinstance(message, Result):
-            judged = judge_result(call, catalogue.tools.get(call.tool), message, catalogue, self._check)
-        elif isinstance(message, ErrorReply):
-            judged = judge_error(call, message, catalogue, self._check)
-        else:
-            return [ToClient(data), end_call(call, "unreadable", why=message.reason, size=len(data))]
-        return [ToClient(judged.data) if judged.data is data else ToClient(judged.data, call.id), judged.note]
 
     def _announce(self, expected: PendingOpening, message: Result) -> list[Step]:
         """Announce validation where the server has tools and does not announce its own."""
@@ -402,22 +411,6 @@ class Session:
     def _needed_tools(self, call: PendingCall) -> tuple[str, ...]:
         return needed_tools(call, self._catalogue, self._policies.settings)
 
-    def _must_read(self, call: PendingCall) -> bool:
-        if self._catalogue.is_complete and self._is_ours(call.tool):
-            return False
-        # The list may have changed without a notification: for an unknown tool it is read once more.
-        return any(self._catalogue.lacks(tool) for tool in self._needed_tools(call))
-
-    def _hold(self, call: PendingCall) -> list[Step]:
-        """Keep the call until the tool list was read."""
-        self._held.append(call)
-        call.is_started = True
-        steps: list[Step] = [_call_started(call)]
-        if self._reading is None:
-            self._reading = ListRequest("", client_meta(call), self._catalogue.generation)
-            steps += self._ask_page(self._reading)
-        return steps
-
     def _ask_page(self, reading: ListRequest) -> list[Step]:
         """Ask for the next page of the tool list."""
         reading.id = self._new_question_id()
@@ -431,11 +424,6 @@ class Session:
         self._questions += 1
         self.unread.has_asked = True
         return f"{self._prefix}{self._questions}"
-
-    def _was_asked(self, id_: str) -> bool:
-        """Whether the session asked this question, given up or not: the client must not see its answer."""
-        number = id_.removeprefix(self._prefix)
-        return number != id_ and number.isdecimal() and len(number) < 16 and 0 < int(number) <= self._questions
 
     def _ask_validator(self, call: PendingCall, method: str) -> list[Step]:
         """Ask the server's own validator, and keep the call back meanwhile."""

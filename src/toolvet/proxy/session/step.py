@@ -182,10 +182,16 @@ class CallEnded(Note, frozen=True):
         mask = (
             self.mask | SecretMask.learned(self.arguments, self.result) if self.arguments or self.result else self.mask
         )
-        if mask or _may_hold_secrets(present):
-            safe: Mapping[str, object] = {**members(redact(present)), **_masked(present, mask)}
-        else:
-            safe = present
+        try:
+            # The JSON, read once, tells 20 times faster whether a walk through all members is needed.
+            has_secrets = bool(mask) or may_hold_secrets(_JSON.encode(present).decode())
+        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
+            has_secrets = True
+        safe: Mapping[str, object] = {**members(redact(present))} if has_secrets else present
+        if mask:
+            # The members that quote the client or the server, without the secrets of what they quote.
+            own: dict[str, object] = {key: mask.own(present[key]) for key in _OWN_FORMS if key in present}
+            safe = {**safe, **own, **{key: mask.value(present[key]) for key in _FOREIGN if key in present}}
         return {key: _hide(value, names) if names else value for key, value in safe.items()}
 
 
@@ -245,22 +251,6 @@ class PolicyFault(Note, frozen=True):
 
 
 Step: TypeAlias = ToServer | ToClient | Note
-
-
-def _masked(present: Mapping[str, object], mask: SecretMask) -> dict[str, object]:
-    """Return the members that quote the client or the server, without the secrets of what they quote."""
-    if not mask:
-        return {}
-    own = {key: mask.own(present[key]) for key in _OWN_FORMS if key in present}
-    return {**own, **{key: mask.value(present[key]) for key in _FOREIGN if key in present}}
-
-
-def _may_hold_secrets(present: Mapping[str, object]) -> bool:
-    """Whether a walk through all members is needed: their JSON, read once, tells that 20 times faster."""
-    try:
-        return may_hold_secrets(_JSON.encode(present).decode())
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
-        return True
 
 
 def _hide(value: object, names: frozenset[str]) -> object:

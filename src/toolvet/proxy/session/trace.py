@@ -55,7 +55,14 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
         >>> TraceSource("connection 1").id_of({}, 1)
         '2ffc4ea93c2e00012f1c35c45eb57782'
         """
-        return self.given_in(meta) or _derive(self.seed, id_, self.order)
+        given = self.given_in(meta)
+        if given:
+            return given
+        # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace; what
+        # samples traces takes its end for random.
+        end = _digest(f"{self.seed}\n{id_!r}", _END_BYTES)
+        count = id_ & 0xFFFF if isinstance(id_, int) else 0
+        return f"{self.order or _order_of(self.seed)}{count:04x}{end}"
 
     def given_in(self, meta: Mapping[str, object]) -> str | None:
         """Return the trace id that a request with this `_meta` brings; None where it brings none.
@@ -100,14 +107,6 @@ def _hash() -> "type[blake2b]":
     from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, which costs 3 ms of every start
 
     return blake2b
-
-
-def _derive(seed: str, id_: "Id", order: str) -> str:
-    # `1` and `"1"` are two ids. In the form of W3C, so that a collector accepts it as the id of a trace; what samples
-    # traces takes its end for random.
-    end = _digest(f"{seed}\n{id_!r}", _END_BYTES)
-    count = id_ & 0xFFFF if isinstance(id_, int) else 0
-    return f"{order or _order_of(seed)}{count:04x}{end}"
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, cast
 from toolvet.core.causes import State
 from toolvet.core.checks import EXTENSION_ID, ArgumentCheck, ArgumentReport, ResultCheck, ValidationReply, shown_repair
 from toolvet.core.json_value import elements, members
-from toolvet.core.schema import Repair, depth
+from toolvet.core.schema import depth
 from toolvet.mcp.wire import encode_error, encode_members, encode_raw, encode_result, split_member, split_members
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.judge import JudgedReply, end_own, in_shape_of_others, judge_own_answer, own_notes
@@ -92,56 +92,48 @@ def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker, check: A
     policy = call.policy
     if policy.repair == "off":
         report = report.without_repair()
-    elif policy.repair == "apply" and policy.arguments == "enforce" and _is_sure(report.repair, call, tool):
-        _apply(call, report.repair)
-        return None
+    elif (
+        policy.repair == "apply"
+        and policy.arguments == "enforce"
+        and (repair := report.repair) is not None
+        and _RANKS[repair.confidence] >= _RANKS[policy.repair_from]
+    ):
+        after = members(repair.arguments)
+        names = {*call.arguments, *after}
+        # What an HTTP header repeats must not change.
+        if not any(call.arguments.get(name) != after.get(name) and tool.is_mirrored(name) for name in names):
+            # Everything but the arguments stays byte for byte.
+            message = split_members(call.data)
+            params = split_member(message, "params")
+            params["arguments"] = encode_raw(repair.arguments)
+            message["params"] = encode_raw(params)
+            call.data = encode_members(message)
+            call.repaired = shown_repair(repair).to_dict()
+            call.arguments = after
+            return None
     failures = breaker.count_failure(call.tool, call.arguments, State.INVALID_INPUT) if policy.break_after else 0
     repeated = failures if failures > policy.break_after else 0
     result = bad_arguments(report, repeated)
     return unless_audit(call, CallRefusal("arguments", report.summary, result, report=report))
 
 
-def _is_sure(repair: Repair | None, call: PendingCall, tool: KnownTool) -> bool:
-    """Whether the repair may be applied: it is sure enough, and changes nothing that an HTTP header repeats."""
-    if repair is None or _RANKS[repair.confidence] < _RANKS[call.policy.repair_from]:
-        return False
-    after = members(repair.arguments)
-    names = {*call.arguments, *after}
-    return not any(call.arguments.get(name) != after.get(name) and tool.is_mirrored(name) for name in names)
-
-
-def _apply(call: PendingCall, repair: Repair | None) -> None:
-    """Put the corrected arguments into the message; everything else stays byte for byte."""
-    if repair is None:
-        return
-    message = split_members(call.data)
-    params = split_member(message, "params")
-    params["arguments"] = encode_raw(repair.arguments)
-    message["params"] = encode_raw(params)
-    call.data = encode_members(message)
-    call.repaired = shown_repair(repair).to_dict()
-    call.arguments = members(repair.arguments)
-
-
 def check_limits(call: PendingCall) -> CallRefusal | None:
     """Return the refusal of a call that is larger or deeper than its policy allows."""
     policy = call.policy
+    limit = policy.max_depth
     if call.size > policy.max_arguments_bytes:
         excess = f"too large: {call.size} bytes, and the limit is {policy.max_arguments_bytes}"
-    elif _is_deeper(call, policy.max_depth):
-        excess = f"nested too deeply: the limit is {policy.max_depth} levels"
+    elif (
+        # Most arguments are nearly flat, which a short look shows.
+        (limit <= 1 or not _is_shallow(call.arguments))
+        # A value is at most as deep as it has brackets, and counting those is a hundred times faster.
+        and call.data.count(b"{") + call.data.count(b"[") > limit
+        and depth(call.arguments, limit + 1) > limit
+    ):
+        excess = f"nested too deeply: the limit is {limit} levels"
     else:
         return None
     return unless_audit(call, CallRefusal("limits", f"arguments {excess}", too_large(call, excess)))
-
-
-def _is_deeper(call: PendingCall, limit: int) -> bool:
-    """Whether the arguments are nested deeper than `limit`. Most are nearly flat, which a short look shows."""
-    if limit > 1 and _is_shallow(call.arguments):
-        return False
-    # A value is at most as deep as it has brackets, and counting those is a hundred times faster.
-    brackets = call.data.count(b"{") + call.data.count(b"[")
-    return brackets > limit and depth(call.arguments, limit + 1) > limit
 
 
 def _is_shallow(arguments: Mapping[str, object]) -> bool:

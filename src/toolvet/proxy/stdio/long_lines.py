@@ -90,8 +90,18 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> None:
         """Feed bytes of this side."""
-        if self._long is not None:
-            chunk = self._follow(self._long, chunk)
+        long = self._long
+        if long is not None:
+            end = chunk.find(b"\n")
+            part = chunk if end < 0 else chunk[:end]
+            if part:
+                long.add(part)
+                self._go_on(long, part)
+            if end < 0:
+                return
+            self._long = None
+            self._end(long)
+            chunk = chunk[end + 1 :]
             if not chunk:
                 return
         framer, limit = self._framer, self._limit
@@ -122,19 +132,6 @@ class LineSplitter:
         long = LongLine(parts, self._limit)
         self._begin(long, parts)
         return long
-
-    def _follow(self, long: LongLine, chunk: bytes) -> bytes:
-        """Return what follows the long line in `chunk`."""
-        end = chunk.find(b"\n")
-        part = chunk if end < 0 else chunk[:end]
-        if part:
-            long.add(part)
-            self._go_on(long, part)
-        if end < 0:
-            return b""
-        self._long = None
-        self._end(long)
-        return chunk[end + 1 :]
 
 
 class LineWriter:

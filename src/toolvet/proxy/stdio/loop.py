@@ -138,7 +138,12 @@ class StdioProxy:
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
             freeze_heap()
-            while not self._finished() or self._refuse_rest():
+            while True:
+                is_over = self._gave_up or (
+                    self._lost and self._exited and (not self._to_client.size or self._to_client.broken)
+                )
+                if is_over and not self._refuse_rest():
+                    break
                 self._turn(wake)
             self._relay.close()
         finally:
@@ -154,7 +159,13 @@ class StdioProxy:
         """Wait for the next events and handle them."""
         if self._pressed or self._to_server.size or self._to_client.size or self._relay.to_client.size:
             self._set_interest()
-        for fd, events in self._poll.poll(self._milliseconds() if self._timers or self._lost else None):
+        timeout: int | None = None
+        if self._lost and self._exited and not self._to_client.size:
+            timeout = 0
+        elif self._timers:
+            # Until the next one is due, rounded up.
+            timeout = max(0, int((min(due for due, _ in self._timers.values()) - monotonic()) * 1000) + 1)
+        for fd, events in self._poll.poll(timeout):
             if fd == self._stdout:
                 self._read_server()
             elif fd == 0:
@@ -172,13 +183,20 @@ class StdioProxy:
                     del self._timers[name]
                     timer[1]()
         if not self._client_open:
-            self._close_server()
+            # Its stdin is closed once all messages of the client are written.
+            if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
+                self._close_writer(self._to_server)
+            is_awaited = self._relay.open and not self._to_client.broken
+            # A server that reads no more would keep the rest for ever, and with it the proxy.
+            is_over = self._to_server.closed or self._to_client.broken
+            if is_over and not self._exited and "end" not in self._timers and not is_awaited:
+                self._after("end", _EOF_SECONDS, self._terminate)
         if (
             self._to_server.lost
             and self._server_open
             and not self._exited
             and not self._lost
-            and not self._is_timed("end")
+            and "end" not in self._timers
         ):
             self._end_server()
 
@@ -211,7 +229,11 @@ class StdioProxy:
         if writer.broken:
             self._pressed = True
             if writer is self._to_client:
-                self._client_gone()
+                # What the client wrote before it went is still delivered, as a pipe would.
+                while self._client_open and _is_stdin_readable():
+                    self._read_client()
+                if self._client_open:
+                    self._client_ended()
             else:
                 # The server may still answer what it read; it has failed once something more was written for it.
                 self._close_writer(writer)
@@ -249,23 +271,6 @@ class StdioProxy:
         self._client_open = False
         self._watch(0, None)
         self._relay.client_ended()
-
-    def _client_gone(self) -> None:
-        """The client cannot read any more. What it wrote before is still delivered, as a pipe would."""
-        while self._client_open and _is_readable(0):
-            self._read_client()
-        if self._client_open:
-            self._client_ended()
-
-    def _close_server(self) -> None:
-        """Close the server's stdin once the client ended and all its messages are written."""
-        if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
-            self._close_writer(self._to_server)
-        is_awaited = self._relay.open and not self._to_client.broken
-        # A server that reads no more would keep the rest for ever, and with it the proxy.
-        is_over = self._to_server.closed or self._to_client.broken
-        if is_over and not self._exited and not self._is_timed("end") and not is_awaited:
-            self._after("end", _EOF_SECONDS, self._terminate)
 
     def _end_server(self) -> None:
         """The server exited or closed one of its pipes; the other signs of its end mostly follow at once."""
@@ -306,14 +311,11 @@ class StdioProxy:
             self._lose()
         self._gave_up = True
 
-    def _finished(self) -> bool:
-        return self._gave_up or (self._lost and self._exited and (not self._to_client.size or self._to_client.broken))
-
     def _refuse_rest(self) -> bool:
         """Answer requests that the client wrote before it could see the end. Returns whether there were any."""
         if self._gave_up or not self._client_open or not self._last_reads or self._to_client.broken:
             return False
-        if not _is_readable(0):
+        if not _is_stdin_readable():
             return False
         self._last_reads -= 1
         self._read_client()
@@ -350,17 +352,6 @@ class StdioProxy:
     def _after(self, name: str, seconds: float, act: Callable[[], None]) -> None:
         self._timers[name] = (monotonic() + seconds, act)
 
-    def _is_timed(self, name: str) -> bool:
-        return name in self._timers
-
-    def _milliseconds(self) -> int | None:
-        """Return the milliseconds until the next timer is due, rounded up; None without a timer."""
-        if self._lost and self._exited and not self._to_client.size:
-            return 0
-        if not self._timers:
-            return None
-        return max(0, int((min(due for due, _ in self._timers.values()) - monotonic()) * 1000) + 1)
-
 
 def _read_chunk(fd: int, size: int) -> bytes | None:
     """Return the bytes that can be read now; b"" at the end, None when there are none yet."""
@@ -373,9 +364,9 @@ def _read_chunk(fd: int, size: int) -> bytes | None:
         return b""
 
 
-def _is_readable(fd: int) -> bool:
+def _is_stdin_readable() -> bool:
     poll = select.poll()
-    poll.register(fd, select.POLLIN)
+    poll.register(0, select.POLLIN)
     return bool(poll.poll(0))
 
 
@@ -394,7 +385,8 @@ class Signals:
         for number in _WATCHED:
             # A signal that was ignored at the start stays ignored: `nohup`, and background jobs of a script.
             if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGCHLD:
-                self._old[number] = signal.signal(number, _ignore)
+                # Nothing to do: Python runs handlers at any point of the program; the pipe delivers the signal.
+                self._old[number] = signal.signal(number, lambda _number, _frame: None)
         # For a child that ended before the handlers were set.
         os.write(self._write, bytes([signal.SIGCHLD]))
 
@@ -412,8 +404,3 @@ class Signals:
         signal.set_wakeup_fd(self._old_fd)
         os.close(self.fd)
         os.close(self._write)
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    """Do nothing: Python runs handlers at any point of the program; the pipe delivers the signal."""
-    del number, frame

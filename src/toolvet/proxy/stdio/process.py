@@ -90,7 +90,16 @@ class ServerProcess:
             # Only when the proxy itself failed.
             self.send_signal(signal.SIGKILL)
             self._popen.wait()
-        self._end_group()
+        # `npx` and `uvx` may end before their server, which gets a moment to clean up.
+        deadline = monotonic() + _GROUP_SECONDS
+        number: int = signal.SIGTERM
+        while self._signal_group(number):
+            if monotonic() > deadline:
+                self._signal_group(signal.SIGKILL)
+                break
+            # The system does not report the end of a grandchild.
+            sleep(_POLL_SECONDS)
+            number = 0
         for _ in end_orphans(self.pid):
             sleep(_POLL_SECONDS)
         forget(self.pid)
@@ -105,18 +114,6 @@ class ServerProcess:
                 pass
             self._watchdog.wait()
             forget(self._watchdog.pid)
-
-    def _end_group(self) -> None:
-        """End the process group: `npx` and `uvx` may end before their server, which gets a moment to clean up."""
-        deadline = monotonic() + _GROUP_SECONDS
-        number: int = signal.SIGTERM
-        while self._signal_group(number):
-            if monotonic() > deadline:
-                self._signal_group(signal.SIGKILL)
-                return
-            # The system does not report the end of a grandchild.
-            sleep(_POLL_SECONDS)
-            number = 0
 
     def _signal_group(self, number: int) -> bool:
         """Send a signal (0: none) to the group. Returns whether it has any process left."""

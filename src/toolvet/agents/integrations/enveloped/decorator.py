@@ -193,20 +193,13 @@ class _EnvelopedTool(msgspec.Struct, frozen=True):
         timed = _add_duration(envelope, seconds)
         try:
             fitted = timed if self.settings.fit is None else self.settings.fit(timed)
-            result = self._result(fitted)
+            schema = self.declared.schema if fitted.success or self.settings.output == "envelope" else None
+            result = to_result(fitted, schema, text=self.settings.text)
         except Exception as error:  # noqa: BLE001 - a budget that is too small must not prevent the answer.
             fitted = _add_duration(internal_failure(error, self.name), seconds)
             result = to_result(fitted, self.declared.schema if self.settings.output == "envelope" else None)
         record_call(self.name, seconds, fitted)
         return result
-
-    def _result(self, envelope: Envelope) -> CallToolResult:
-        schema = self.declared.schema
-        return to_result(
-            envelope,
-            schema if envelope.success or self.settings.output == "envelope" else None,
-            text=self.settings.text,
-        )
 
 
 def _add_duration(envelope: Envelope, seconds: float) -> Envelope:
@@ -267,8 +260,11 @@ def failure_response(error: Exception, tool: str, errors: Errors) -> Envelope:
     """
     for kind in type(error).__mro__:
         if issubclass(kind, Exception) and kind in errors:
+            answer = errors[kind]
+            if answer is None:
+                return internal_failure(error, tool)
             try:
-                made = _apply(error, errors[kind])
+                made = _with_message(error, answer) if isinstance(answer, str) else answer(error)
             except Exception as second:  # noqa: BLE001 - an exception of the author's function is as unexpected as the first.
                 second.__context__ = error
                 return internal_failure(second, tool)
@@ -277,7 +273,9 @@ def failure_response(error: Exception, tool: str, errors: Errors) -> Envelope:
         return error.response
     if type(error) is ValueError:
         return _with_message(error, ErrorCode.VALIDATION_ERROR) or internal_failure(error, tool)
-    if isinstance(error, _tool_errors()):
+    # FastMCP's own class, without loading FastMCP for servers of the SDK.
+    fastmcp_error = getattr(sys.modules.get("fastmcp.exceptions"), "ToolError", ToolError)
+    if isinstance(error, (ToolError, fastmcp_error)):
         return _with_message(error, "TOOL_ERROR") or internal_failure(error, tool)
     return internal_failure(error, tool)
 
@@ -298,14 +296,6 @@ def internal_failure(error: Exception, tool: str) -> Envelope:
     )
 
 
-def _apply(error: Exception, answer: Answer) -> Envelope | None:
-    if answer is None:
-        return None
-    if isinstance(answer, str):
-        return _with_message(error, answer)
-    return answer(error)
-
-
 def _with_message(error: Exception, code: str) -> Envelope | None:
     """A failure with the message of the exception, without secrets; None for an exception without a message."""
     message = redact_text(str(error).encode(errors="replace").decode().strip())
@@ -314,12 +304,6 @@ def _with_message(error: Exception, code: str) -> Envelope | None:
     if len(message) > _LONGEST_MESSAGE:
         message = message[: _LONGEST_MESSAGE - 1] + "…"
     return error_response(message, error_code=code)
-
-
-def _tool_errors() -> tuple[type[Exception], ...]:
-    # FastMCP's own class, without loading FastMCP for servers of the SDK.
-    fastmcp = getattr(sys.modules.get("fastmcp.exceptions"), "ToolError", ToolError)
-    return (ToolError, fastmcp)
 
 
 class _Records(Protocol):
@@ -343,7 +327,9 @@ def record_call(tool: str, seconds: float, envelope: Envelope) -> None:
         attributes["error.type"] = str(envelope.data.get("error_code", "_OTHER"))
     duration.record(seconds, attributes)
     responses.add(1, attributes)
-    if missing := _count_dropped(envelope):
+    details = (members(members(warning).get("context")) for warning in elements(envelope.meta.get("warning_details")))
+    missing = next((count for each in details if isinstance(count := each.get("dropped_count"), int)), 0)
+    if missing:
         dropped.add(missing, attributes)
 
 
@@ -356,11 +342,3 @@ def _instruments(get: "Callable[[str], Meter]") -> tuple[_Records, _Adds, _Adds]
         meter.create_counter("toolvet.envelope.responses", unit="{response}", description="Responses of tools."),
         meter.create_counter("toolvet.envelope.dropped_items", unit="{item}", description="Items left out to fit."),
     )
-
-
-def _count_dropped(envelope: Envelope) -> int:
-    for warning in elements(envelope.meta.get("warning_details")):
-        missing = members(members(warning).get("context")).get("dropped_count")
-        if isinstance(missing, int):
-            return missing
-    return 0

@@ -49,7 +49,12 @@ class DeclaredOutput:
                 self._wraps = data.get("type") != "object"
         if data is not None and self._wraps:
             data = {"type": "object", "properties": {"result": data}, "required": ["result"]}
-        self.schema = _combine(output, data)
+        self.schema: dict[str, Any] | None = None if output == "none" else data
+        if output == "envelope":
+            self.schema = output_schema()
+            if data is not None:
+                of_data = {"if": _WHOLE, "then": {"properties": {"data": data}}}
+                self.schema = {**self.schema, "allOf": [*elements(self.schema["allOf"]), of_data]}
 
     @property
     def annotation(self) -> Any:
@@ -108,18 +113,6 @@ def _inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
     return dict(members(resolved(schema, ())))
 
 
-def _combine(output: OutputSchemaChoice, data: dict[str, Any] | None) -> dict[str, Any] | None:
-    if output == "none":
-        return None
-    if output == "data":
-        return data
-    envelope = output_schema()
-    if data is None:
-        return envelope
-    conditions = [*elements(envelope["allOf"]), {"if": _WHOLE, "then": {"properties": {"data": data}}}]
-    return {**envelope, "allOf": conditions}
-
-
 def _type_with_schema(schema: Mapping[str, Any]) -> type[BaseModel]:
     """A class with this JSON Schema, because frameworks take schemas only from types."""
 
@@ -170,8 +163,9 @@ def placed(
         [{'type': 'text', 'text': '{"ship":"Aurora"}'}]
     """
     document = envelope.to_dict("v2")
+    written = envelope.to_json() if text == "json" else prose(envelope) if text == "prose" else text(envelope)
     result: dict[str, object] = {
-        "content": [{"type": "text", "text": _render_text(envelope, text)}],
+        "content": [{"type": "text", "text": written}],
         "isError": not envelope.success,
     }
     if output_schema is not None and compiled(output_schema).is_valid(document):
@@ -199,12 +193,6 @@ def to_result(
         True
     """
     return CallToolResult.model_validate(placed(envelope, output_schema, text=text))
-
-
-def _render_text(envelope: Envelope, text: TextForm) -> str:
-    if text == "json":
-        return envelope.to_json()
-    return prose(envelope) if text == "prose" else text(envelope)
 
 
 def prose(envelope: Envelope) -> str:

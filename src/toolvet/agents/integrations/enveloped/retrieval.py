@@ -109,31 +109,28 @@ class _RetrievalMiddleware:
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Handle one message."""
         params = members(ctx.params)
-        if ctx.method == "tools/call" and params.get("name") == self._name:
-            arguments = params.get("arguments", {})
-            if is_object(arguments):
-                return await self._answer_call(dict(arguments), modern=ctx.protocol_version in MODERN_PROTOCOL_VERSIONS)
-        result = await call_next(ctx)
-        if ctx.method != "tools/list" or not is_object(result):
-            return result
-        self._stamp = {key: each for key, each in members(result.get("_meta")).items() if key == SERVER_INFO_META_KEY}
-        last = result.get("nextCursor") is None
-        return {**result, "tools": [*elements(result.get("tools")), *([self._definition()] if last else ())]}
-
-    async def _answer_call(self, arguments: dict[str, Any], *, modern: bool) -> dict[str, Any]:
+        arguments = params.get("arguments", {})
+        if ctx.method != "tools/call" or params.get("name") != self._name or not is_object(arguments):
+            result = await call_next(ctx)
+            if ctx.method != "tools/list" or not is_object(result):
+                return result
+            meta = members(result.get("_meta"))
+            self._stamp = {key: each for key, each in meta.items() if key == SERVER_INFO_META_KEY}
+            last = result.get("nextCursor") is None
+            return {**result, "tools": [*elements(result.get("tools")), *([self._definition()] if last else ())]}
         report = check_arguments(self._definition(), arguments)
         if report.valid:
             made = await anyio.to_thread.run_sync(lambda: self._retrieve(**arguments))
-            result: dict[str, Any] = made.model_dump(by_alias=True, mode="json", exclude_none=True)
+            answer: dict[str, Any] = made.model_dump(by_alias=True, mode="json", exclude_none=True)
             # exclude_none has removed null members, which the envelope needs.
-            result["structuredContent"] = made.structured_content
+            answer["structuredContent"] = made.structured_content
         else:
-            result = dict(report.to_result("modern"))
-        if not modern:
-            result.pop("resultType", None)
-            return result
-        meta = {**members(result.get("_meta")), **self._stamp}
-        return {**result, "resultType": "complete", **({"_meta": meta} if meta else {})}
+            answer = dict(report.to_result("modern"))
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            answer.pop("resultType", None)
+            return answer
+        meta = {**members(answer.get("_meta")), **self._stamp}
+        return {**answer, "resultType": "complete", **({"_meta": meta} if meta else {})}
 
     def _definition(self) -> dict[str, object]:
         return {

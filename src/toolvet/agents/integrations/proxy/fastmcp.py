@@ -12,9 +12,9 @@ import mcp_types as types
 from fastmcp.exceptions import NotFoundError
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import Tool, ToolResult
-from fastmcp.utilities.versions import VersionSpec
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolvet.agents.integrations.fastmcp import called_tool
 from toolvet.agents.integrations.proxy.vetting import BlockedCall, Vetting
 from toolvet.core.json_value import is_object, members
 from toolvet.proxy.session import Note, Policies
@@ -44,10 +44,24 @@ class ProxyMiddleware(Middleware):
         call_next: CallNext[types.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         """Refuse a call, or pass it on, perhaps repaired; then judge its result."""
-        tool = await _definition_of_called_tool(context)
+        tool = await called_tool(context)
         params = context.message.model_dump(by_alias=True, mode="json", exclude_none=True)
+        server = context.fastmcp_context
+        request = server.request_context if server is not None else None
+        http = None if request is None else request.request
+        # In the modern era there is no session: a pipe has one client, HTTP unknown ones.
+        caller: str | None = None
+        if server is not None and request is not None:
+            if request.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                caller = server.session_id
+            elif http is None:
+                caller = ""
         vetted = self._vetting.call(
-            _caller(context), tool, {**params, "_meta": _meta(context)}, parent=_trace_parent(context)
+            caller,
+            None if tool is None else _definition(tool),
+            # FastMCP keeps the `_meta` of the call apart from the call.
+            {**params, "_meta": {} if request is None else members(request.meta)},
+            parent=None if http is None else http.headers.get("traceparent"),
         )
         if isinstance(vetted, BlockedCall):
             return _tool_result(vetted.result)
@@ -71,22 +85,6 @@ class ProxyMiddleware(Middleware):
         return result if changed is sent else _tool_result(changed)
 
 
-async def _definition_of_called_tool(
-    context: MiddlewareContext[types.CallToolRequestParams],
-) -> Mapping[str, object] | None:
-    """The definition of the called tool, in the version that the call asks for; None for an unknown tool."""
-    if context.fastmcp_context is None:
-        return None
-    version = members(members(context.message.meta).get("fastmcp")).get("version")
-    try:
-        found = await context.fastmcp_context.fastmcp.get_tool(
-            context.message.name, VersionSpec(eq=version) if isinstance(version, str) else None
-        )
-    except NotFoundError:
-        return None
-    return None if found is None else _definition(found)
-
-
 def _definition(tool: Tool) -> Mapping[str, object]:
     definition: dict[str, object] = {
         "name": tool.name,
@@ -98,28 +96,6 @@ def _definition(tool: Tool) -> Mapping[str, object]:
     if tool.annotations is not None:
         definition["annotations"] = tool.annotations.model_dump(by_alias=True, exclude_none=True)
     return definition
-
-
-def _caller(context: MiddlewareContext[types.CallToolRequestParams]) -> str | None:
-    """The id of the MCP session. In the modern era there is none: a pipe has one client, HTTP unknown ones."""
-    request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
-    if context.fastmcp_context is None or request is None:
-        return None
-    if request.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return context.fastmcp_context.session_id
-    return "" if request.request is None else None
-
-
-def _meta(context: MiddlewareContext[types.CallToolRequestParams]) -> Mapping[str, object]:
-    """The `_meta` of the call, which FastMCP keeps apart from the call."""
-    request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
-    return members(request.meta) if request is not None else {}
-
-
-def _trace_parent(context: MiddlewareContext[types.CallToolRequestParams]) -> object:
-    """The header `traceparent` of the HTTP request; None where there is none."""
-    request = context.fastmcp_context.request_context if context.fastmcp_context is not None else None
-    return None if request is None or request.request is None else request.request.headers.get("traceparent")
 
 
 def _dump(result: ToolResult) -> Mapping[str, object]:

@@ -4,7 +4,7 @@ server.middleware.append(ProxyMiddleware(Policies(ProxySettings(repair="apply"))
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -53,12 +53,12 @@ class ProxyMiddleware:
             **members(params.get("_meta")),
             **({PROTOCOL_VERSION_KEY: ctx.protocol_version} if era == "modern" else {}),
         }
-        vetted = self._vetting.call(
-            _caller(ctx),
-            tools.get(str(params["name"])),
-            {**params, "_meta": meta},
-            parent=None if ctx.request is None else ctx.request.headers.get("traceparent"),
-        )
+        # A pipe has one client; those over HTTP are unknown in the modern era.
+        headers: Mapping[str, object] = {"mcp-session-id": ""} if ctx.request is None else ctx.request.headers
+        session = headers.get("mcp-session-id")
+        caller, parent = session if isinstance(session, str) else None, headers.get("traceparent")
+        tool = tools.get(str(params["name"]))
+        vetted = self._vetting.call(caller, tool, {**params, "_meta": meta}, parent=parent)
         if isinstance(vetted, BlockedCall):
             return complete_result(vetted.result, era, stamp)
         if vetted.arguments != params.get("arguments", {}):
@@ -76,11 +76,3 @@ class ProxyMiddleware:
             vetted.fail(-32603, str(error))
             raise
         return dict(vetted.judge(result)) if is_object(result) else result
-
-
-def _caller(ctx: _Context) -> str | None:
-    """The id of the session, from its header. A pipe has one client; HTTP clients of the modern era are unknown."""
-    if ctx.request is None:
-        return ""
-    found = ctx.request.headers.get("mcp-session-id")
-    return found if isinstance(found, str) else None

@@ -129,8 +129,13 @@ class Vetting:
         """
         session, catalogue = self._session_of(caller)
         name = params.get("name")
-        if isinstance(name, str):
-            _update_tool(catalogue, name, tool)
+        if isinstance(name, str) and tool is None:
+            catalogue.tools.pop(name, None)
+            catalogue.miss(name)
+        elif isinstance(name, str) and tool is not None:
+            known = catalogue.tools.get(name)
+            if known is None or known.definition != tool:
+                catalogue.tools[name] = KnownTool(name, tool)
         self._number += 1
         meta = members(params.get("_meta"))
         if isinstance(parent, str) and TRACE_PARENT not in meta and not isinstance(meta.get(TRACE_KEY), str):
@@ -177,14 +182,3 @@ class Vetting:
         else:
             self._callers.move_to_end(caller)
         return found
-
-
-def _update_tool(catalogue: Catalogue, name: str, tool: Mapping[str, object] | None) -> None:
-    """Put the definition that the server has now into the catalogue; None removes it."""
-    if tool is None:
-        catalogue.tools.pop(name, None)
-        catalogue.miss(name)
-        return
-    known = catalogue.tools.get(name)
-    if known is None or known.definition != tool:
-        catalogue.tools[name] = KnownTool(name, tool)

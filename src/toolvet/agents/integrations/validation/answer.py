@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -53,7 +53,7 @@ async def answered(
         replies = await _judge_batch(validation, request, tools, on_step)
     else:
         replies = [await _judge(validation, request, request.calls[0], tools, on_step)]
-    body = _batch_reply(request, replies) if request.is_batch else replies[0].to_dict()
+    body = request.batch_reply(replies) if request.is_batch else replies[0].to_dict()
     text = msgspec.json.encode(body, enc_hook=repr).decode()
     return {
         "content": [{"type": "text", "text": text}],
@@ -72,7 +72,10 @@ async def _judge(
     # The name first: a server may have a colon in the names of its tools. Else a prefix is what clients add.
     tool = tools.get(call.tool) or tools.get(bare_name(call.tool))
     if tool is None:
-        return ValidationReply(valid=False, messages=(Message(_unknown_tool(bare_name(call.tool), [*tools])),))
+        name = bare_name(call.tool)
+        near = difflib.get_close_matches(name, tools, n=1)
+        guess = f" Did you mean '{near[0]}'?" if near else ""
+        return ValidationReply(valid=False, messages=(Message(f"There is no tool '{name}'.{guess}"),))
     found = await validation.judge(
         tool, call.arguments, levels=request.levels, context=request.context, on_progress=on_progress
     )
@@ -94,23 +97,3 @@ async def _judge_batch(
         return reply
 
     return await asyncio.gather(*map(judge, request.calls))
-
-
-def _unknown_tool(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"There is no tool '{name}'." + (f" Did you mean '{near[0]}'?" if near else "")
-
-
-def _batch_reply(request: ValidationRequest, replies: Sequence[ValidationReply]) -> dict[str, object]:
-    """The replies in the order of the calls, beside one for the whole batch."""
-    together = ValidationReply(
-        valid=all(reply.valid for reply in replies),
-        messages=tuple(
-            Message(
-                f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
-            )
-            for position, (call, reply) in enumerate(zip(request.calls, replies, strict=True))
-            for each in reply.messages
-        ),
-    )
-    return {**together.to_dict(), "results": [reply.to_dict() for reply in replies]}

@@ -59,7 +59,12 @@ class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
         )
         advice = (*(repair.steps if repair is not None else ()), *self.report.suggestions)
         messages = (*problems, *(Message(text, "info") for text in advice))
-        return ValidationReply(valid=False, messages=messages, corrections=_corrections(repair))
+        steps = repair.patch if repair is not None else ()
+        if not all(step.get("op") in ("add", "replace") for step in steps):
+            # It also moves or removes a member, and half a repair is not one.
+            steps = ()
+        corrections = tuple(Correction(str(step["path"]), step["value"]) for step in steps)
+        return ValidationReply(valid=False, messages=messages, corrections=corrections)
 
     def with_findings(self, messages: tuple[Message, ...], corrections: tuple[Correction, ...]) -> "CallJudgement":
         """A copy with the findings of validators added."""
@@ -99,7 +104,10 @@ class CallJudgement(msgspec.Struct, frozen=True, kw_only=True):
         return {**result, "resultType": "complete"} if era == "modern" else result
 
     def _with_field(self, message: Message) -> str:
-        return f"**{_field(message.path)}**: {message.message}" if message.path else message.message
+        if not message.path:
+            return message.message
+        field = ".".join(pointer_steps("/" + message.path.removeprefix("/")))
+        return f"**{field}**: {message.message}"
 
 
 def judge_by_schema(tool: Mapping[str, object], arguments: object) -> CallJudgement:
@@ -113,19 +121,6 @@ def judge_by_schema(tool: Mapping[str, object], arguments: object) -> CallJudgem
     if report.unchecked:
         messages.append(Message(f"The arguments of '{name}' were not checked: {report.unchecked}.", "warn"))
     return CallJudgement(tool=name, arguments=arguments, report=report, messages=tuple(messages))
-
-
-def _corrections(repair: Repair | None) -> tuple[Correction, ...]:
-    """The repair as values at places; none if it also moves or removes a member, because half a repair is not one."""
-    steps = repair.patch if repair is not None else ()
-    if not all(step.get("op") in ("add", "replace") for step in steps):
-        return ()
-    return tuple(Correction(str(step["path"]), step["value"]) for step in steps)
-
-
-def _field(pointer: str) -> str:
-    """`/items/0/id` as `items.0.id`."""
-    return ".".join(pointer_steps("/" + pointer.removeprefix("/")))
 
 
 def _json(value: object) -> str:
@@ -374,7 +369,13 @@ class ToolValidation:
         if not validators:
             return ()
         generation = self._cache.generation
-        keys = [self._key(tool, validator, arguments, context) for validator in validators]
+        # None for findings that are not kept.
+        keys: list[tuple[str, str] | None] = []
+        for validator in validators:
+            question: str | None = None
+            if self._keeps_findings:
+                question = json_key(id(validator), arguments, dict(context) if validator.takes_context else None)
+            keys.append(None if question is None else (tool, question))
         known = [None if key is None else self._cache.get(key) for key in keys]
         running = [
             steps.after(validator, validator.run(arguments, context))
@@ -392,15 +393,6 @@ class ToolValidation:
                 self._cache.keep(key, finding, generation)
             findings.append(finding)
         return findings
-
-    def _key(
-        self, tool: str, validator: ServerValidator, arguments: object, context: Mapping[str, object]
-    ) -> tuple[str, str] | None:
-        """The key of the findings in the cache: the tool and the question; None for findings that are not kept."""
-        if not self._keeps_findings:
-            return None
-        question = json_key(id(validator), arguments, dict(context) if validator.takes_context else None)
-        return None if question is None else (tool, question)
 
     def _all(self) -> Iterable[ServerValidator]:
         return (validator for validators in self._validators.values() for validator in validators)

@@ -67,7 +67,14 @@ class ServerValidator:
     def __init__(self, check: CheckFunction, *, level: Level, timeout: float, on_failure: FailurePolicy) -> None:
         self.name = getattr(check, "__name__", type(check).__name__)
         self.level: Level = level
-        self.takes_context = _takes_context(check)
+        try:
+            kinds = [each.kind for each in inspect.signature(check).parameters.values()]
+        except (TypeError, ValueError):
+            # Nothing is known of its parameters.
+            kinds = [inspect.Parameter.VAR_POSITIONAL]
+        positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        # A second positional parameter is for the context.
+        self.takes_context = inspect.Parameter.VAR_POSITIONAL in kinds or sum(kind in positional for kind in kinds) > 1
         self.is_async = inspect.iscoroutinefunction(check)
         self._check = check
         self._timeout = timeout
@@ -147,17 +154,6 @@ class _Raised(msgspec.Struct, frozen=True):
     problem: BaseException
 
 
-def _takes_context(check: CheckFunction) -> bool:
-    """Whether the check has a second positional parameter, for the context."""
-    try:
-        parameters = inspect.signature(check).parameters.values()
-    except (TypeError, ValueError):
-        return True
-    kinds = [parameter.kind for parameter in parameters]
-    positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    return inspect.Parameter.VAR_POSITIONAL in kinds or sum(kind in positional for kind in kinds) > 1
-
-
 def _read_answer(answer: object) -> Findings | str:
     """The findings, or a few words about an answer that is not one."""
     if answer is None:
@@ -167,24 +163,19 @@ def _read_answer(answer: object) -> Findings | str:
     corrections: list[Correction] = []
     for item in answers:
         problem = Problem(item) if isinstance(item, str) else item
-        if not isinstance(problem, Problem) or not _is_sound(problem):
-            return f"{_describe_answer(item)} instead of None, a sentence, a Problem or a list of these"
+        # A struct does not check the types of its parts when it is built.
+        if (
+            not isinstance(problem, Problem)
+            or not all(isinstance(part, str) for part in cast("list[object]", [problem.message, problem.path]))
+            or not problem.message.strip()
+            or problem.severity not in SEVERITIES
+        ):
+            if isinstance(item, str):
+                what = "an empty text"
+            else:
+                what = str(item) if isinstance(item, bool) else f"an unusable {type(item).__name__}"
+            return f"{what} instead of None, a sentence, a Problem or a list of these"
         messages.append(Message(problem.message, problem.severity, problem.path))
         if problem.correction is not msgspec.UNSET:
             corrections.append(Correction(problem.path, problem.correction))
     return Findings(tuple(messages), tuple(corrections))
-
-
-def _is_sound(problem: Problem) -> bool:
-    """Whether the parts have their types, which a struct does not check when it is built."""
-    text, path = cast("tuple[object, object]", (problem.message, problem.path))
-    is_text = isinstance(text, str) and bool(text.strip()) and isinstance(path, str)
-    return is_text and problem.severity in SEVERITIES
-
-
-def _describe_answer(item: object) -> str:
-    if isinstance(item, bool):
-        return str(item)
-    if isinstance(item, str):
-        return "an empty text"
-    return f"an unusable {type(item).__name__}"

@@ -16,6 +16,45 @@ OUTPUT = Group("What comes out", sort_key=5)
 # Read from the folder, because importing the formats would make `toolvet --help` slow.
 FORMATS = ", ".join(module_names("toolvet.assess.report.renderers"))
 
+# What `toolvet replay` has as well.
+HeaderFlag = Annotated[list[str] | None, Parameter(group=WHICH, help="An HTTP header, `Name: value`; may be repeated.")]
+EnvFlag = Annotated[
+    list[str] | None,
+    Parameter(
+        group=WHICH,
+        help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
+    ),
+]
+FolderFlag = Annotated[
+    Path | None, Parameter(group=WHICH, help="The folder in which the server is started. [default: an empty one]")
+]
+ToolFlag = Annotated[
+    list[str] | None, Parameter(group=CALLS, help="Only tools of this name or pattern (`get_*`); may be repeated.")
+]
+ExcludeFlag = Annotated[
+    list[str] | None, Parameter(group=CALLS, help="No tools of this name or pattern; may be repeated.")
+]
+IncludeFlag = Annotated[
+    list[str] | None,
+    Parameter(
+        group=CALLS,
+        help="Also call tools of this name or pattern, though nothing shows that they only read; may be repeated.",
+    ),
+]
+DeadlineFlag = Annotated[
+    float | None,
+    Parameter(group=LIMITS, help="Seconds for the whole run; the report is then marked incomplete. [default: none]"),
+]
+JsonFlag = Annotated[bool, Parameter(group=OUTPUT, help="The JSON report on stdout instead of the one for people.")]
+QuietFlag = Annotated[
+    bool,
+    Parameter(
+        name=["--quiet", "-q"],
+        group=OUTPUT,
+        help="No progress and no report for people; files and the exit code only.",
+    ),
+]
+
 
 @Parameter(name="*", negative="", show_default=False)
 @dataclass(frozen=True, kw_only=True)
@@ -32,19 +71,9 @@ class AssessFlags:
     server: Annotated[
         list[str] | None, Parameter(group=WHICH, help="Only this server of `--config`; may be repeated.")
     ] = None
-    header: Annotated[
-        list[str] | None, Parameter(group=WHICH, help="An HTTP header, `Name: value`; may be repeated.")
-    ] = None
-    env: Annotated[
-        list[str] | None,
-        Parameter(
-            group=WHICH,
-            help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
-        ),
-    ] = None
-    cwd: Annotated[
-        Path | None, Parameter(group=WHICH, help="The folder in which the server is started. [default: an empty one]")
-    ] = None
+    header: HeaderFlag = None
+    env: EnvFlag = None
+    cwd: FolderFlag = None
     keep_home: Annotated[
         bool | None, Parameter(group=WHICH, help="Start the server with your home instead of an empty one.")
     ] = None
@@ -60,19 +89,9 @@ class AssessFlags:
         Parameter(group=WHICH, help="Protocol: `modern` is 2026-07-28, `legacy` all before it. [default: auto]"),
     ] = None
 
-    tool: Annotated[
-        list[str] | None, Parameter(group=CALLS, help="Only tools of this name or pattern (`get_*`); may be repeated.")
-    ] = None
-    exclude: Annotated[
-        list[str] | None, Parameter(group=CALLS, help="No tools of this name or pattern; may be repeated.")
-    ] = None
-    include: Annotated[
-        list[str] | None,
-        Parameter(
-            group=CALLS,
-            help="Also call tools of this name or pattern, though nothing shows that they only read; may be repeated.",
-        ),
-    ] = None
+    tool: ToolFlag = None
+    exclude: ExcludeFlag = None
+    include: IncludeFlag = None
     include_destructive: Annotated[
         bool | None, Parameter(group=CALLS, help="Call every tool, also those that change, send or delete something.")
     ] = None
@@ -95,12 +114,7 @@ class AssessFlags:
     ] = None
 
     timeout: Annotated[float | None, Parameter(group=LIMITS, help="Seconds for one call. [default: 30]")] = None
-    deadline: Annotated[
-        float | None,
-        Parameter(
-            group=LIMITS, help="Seconds for the whole run; the report is then marked incomplete. [default: none]"
-        ),
-    ] = None
+    deadline: DeadlineFlag = None
     max_message_bytes: Annotated[
         int | None,
         Parameter(group=LIMITS, help="A longer message of the server is dropped, and a finding. [default: 67108864]"),
@@ -164,9 +178,7 @@ class AssessFlags:
             help=f"`FORMAT=FILE` (`-` is stdout): {FORMATS}; may be repeated.",
         ),
     ] = None
-    json: Annotated[bool, Parameter(group=OUTPUT, help="The JSON report on stdout instead of the one for people.")] = (
-        False
-    )
+    json: JsonFlag = False
     baseline: Annotated[
         Path | None,
         Parameter(
@@ -201,11 +213,4 @@ class AssessFlags:
             help="Options and fixtures as TOML. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None
-    quiet: Annotated[
-        bool,
-        Parameter(
-            name=["--quiet", "-q"],
-            group=OUTPUT,
-            help="No progress and no report for people; files and the exit code only.",
-        ),
-    ] = False
+    quiet: QuietFlag = False

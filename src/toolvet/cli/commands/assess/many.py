@@ -4,8 +4,8 @@ import asyncio
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
@@ -80,7 +80,10 @@ class ReportPublishing:
 def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions, publishing: ReportPublishing) -> int:
     """Assess them, write the folder, print the overview, and return the exit code. Raises UsageError."""
     jobs = _jobs(servers, options, many)
-    with _results(many.into) as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="toolvet-results-") as passing,
+        closing(ResultsFolder(Path(passing) if many.into is None else many.into)) as folder,
+    ):
         watch = _ManyProgress(len(jobs), quiet=many.quiet)
         with watch:
             outcomes = asyncio.run(_run(jobs, folder, many, watch))
@@ -100,7 +103,9 @@ def assess_side_by_side(servers: ServerList, options: Options, many: ManyOptions
         again = "the same command goes on with them" if many.into else "--into FOLDER would keep what is done"
         sys.stderr.write(f"toolvet: interrupted with {left} to go; {again}\n")
         return INTERRUPTED
-    return _exit_code(overview, outcomes)
+    # As for one server: the worst problem of those that could not be assessed, else 1 where one fails.
+    failed = [outcome.exit_code for outcome in outcomes if outcome.ending != "assessed"]
+    return max(failed) if failed else int(any(row.failures for row in overview.ranking))
 
 
 def _jobs(servers: ServerList, options: Options, many: ManyOptions) -> list[AssessmentJob]:
@@ -122,16 +127,6 @@ def _jobs(servers: ServerList, options: Options, many: ManyOptions) -> list[Asse
         )
         for each in servers.targets
     ]
-
-
-@contextmanager
-def _results(into: Path | None) -> Generator[ResultsFolder]:
-    with tempfile.TemporaryDirectory(prefix="toolvet-results-") as passing:
-        folder = ResultsFolder(Path(passing) if into is None else into)
-        try:
-            yield folder
-        finally:
-            folder.close()
 
 
 async def _run(
@@ -185,14 +180,6 @@ def _write(path: Path, text: str) -> None:
         write_atomically(path, text.encode())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
-
-
-def _exit_code(overview: ServersOverview, outcomes: Sequence[AssessmentOutcome]) -> int:
-    """As for one server: the worst problem of those that could not be assessed, else 1 where one fails."""
-    failed = [outcome.exit_code for outcome in outcomes if outcome.ending != "assessed"]
-    if failed:
-        return max(failed)
-    return int(any(row.failures for row in overview.ranking))
 
 
 class _ManyProgress:

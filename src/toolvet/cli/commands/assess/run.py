@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +125,11 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     given = {name: getattr(flags, name) for name in GivenOptions.__struct_fields__}
     options = read_options(settings, GivenOptions(**given))
     writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
-    known = _read_baseline(flags.baseline or settings[AssessSettings].baseline)
+    baseline = flags.baseline or settings[AssessSettings].baseline
+    try:
+        known = None if baseline is None else (str(baseline), load(Path(baseline).read_bytes(), str(baseline)))
+    except OSError as error:
+        raise UsageError(f"--baseline {baseline}: {error.strerror}; write one with --report json={baseline}") from error
     servers = _read_targets(words, flags, settings[AssessSettings])
     level = first_given(flags.fail_on, settings[AssessSettings].fail_on, "error")
     fail_on = None if level == "never" else Severity(level)
@@ -219,7 +223,10 @@ def _finishing() -> Generator[threading.Event]:
 
 async def _assess_all(servers: ServerList, options: Options, progress: Progress) -> _AssessedServers:
     """Assess one server after the other: two at once would slow each other down and spoil the durations."""
-    _end_on_sigterm()
+    task = asyncio.current_task()
+    if sys.platform != "win32" and task is not None:
+        # CI systems end a job with SIGTERM: the report so far is printed, all servers end.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     reports: list[Report] = []
     errors: list[tuple[str, ToolvetError]] = [(name, UsageError(problem)) for name, problem in servers.left_out]
     for target in servers.targets:
@@ -233,13 +240,6 @@ async def _assess_all(servers: ServerList, options: Options, progress: Progress)
         if report.incomplete == "interrupted":
             break
     return _AssessedServers(len(servers.targets) + len(servers.left_out), tuple(reports), tuple(errors))
-
-
-def _end_on_sigterm() -> None:
-    """Cancel the run at SIGTERM, with which CI systems end a job: the report so far is printed, all servers end."""
-    task = asyncio.current_task()
-    if sys.platform != "win32" and task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
@@ -284,7 +284,17 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
     if flags.config is not None:
         if words:
             raise UsageError("--config already names the servers: leave the command or URL away")
-        return _read_config(flags.config, flags.server or (), environment)
+        servers = read_server_list(flags.config, environment)
+        chosen = flags.server or ()
+        names = [*(target.name for target in servers.targets), *(name for name, _ in servers.left_out)]
+        for name in chosen:
+            if name not in names:
+                known = ", ".join(names) or "none"
+                raise UsageError(f"--server {name}: {flags.config} has no such server; it has {known}")
+        return ServerList(
+            tuple(target for target in servers.targets if not chosen or target.name in chosen),
+            tuple((name, reason) for name, reason in servers.left_out if not chosen or name in chosen),
+        )
     if flags.server:
         raise UsageError("--server chooses from a --config FILE, which is missing")
     if not words:
@@ -293,18 +303,6 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
         )
     target = read_target(words, headers=headers, environment=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd)
     return ServerList((NamedTarget(name=target.describe(), target=target),))
-
-
-def _read_config(path: Path, chosen: Sequence[str], given: Mapping[str, str]) -> ServerList:
-    servers = read_server_list(path, given)
-    names = [*(target.name for target in servers.targets), *(name for name, _ in servers.left_out)]
-    for name in chosen:
-        if name not in names:
-            raise UsageError(f"--server {name}: {path} has no such server; it has {', '.join(names) or 'none'}")
-    return ServerList(
-        tuple(target for target in servers.targets if not chosen or target.name in chosen),
-        tuple((name, reason) for name, reason in servers.left_out if not chosen or name in chosen),
-    )
 
 
 def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
@@ -320,15 +318,6 @@ def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
             raise UsageError(f"--report {text}: there is no folder {Path(file).resolve().parent}")
         writers.append((name, file))
     return writers
-
-
-def _read_baseline(path: Path | str | None) -> tuple[str, tuple[Report, ...]] | None:
-    if path is None:
-        return None
-    try:
-        return str(path), load(Path(path).read_bytes(), str(path))
-    except OSError as error:
-        raise UsageError(f"--baseline {path}: {error.strerror}; write one with --report json={path}") from error
 
 
 def _publish(

@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from toolvet.cli.commands.check.input import is_table, open_input, source_name
 from toolvet.cli.commands.check.verdicts import (
@@ -22,10 +22,6 @@ from toolvet.core.turn import AnswerCheck, AnswerOptions
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError
 from toolvet.store.settings import StoreSettings
-
-if TYPE_CHECKING:
-    from toolvet.store import Store
-
 
 _TEXT_KEYS: Final = ("answer", "text", "response", "content")
 # These are only kept: the check does not read them.
@@ -77,12 +73,29 @@ def read_answers(file: str, *, lines: bool, field: str | None = None) -> Iterato
     name = source_name(file)
     with open_input(file) as stream:
         if lines:
-            yield from _read_lines(stream, name)
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield AnswerRecord(f"{name}, line {number}", line.decode("utf-8", "replace").rstrip("\r\n"), {})
             return
-        first = _read_first_line(stream)
+        first = b""
+        for line in stream:
+            first += line
+            if line.strip():
+                break
         value = _decode(first)
         if value is None:
-            yield from _read_whole(first + stream.read(), name, field)
+            # JSON over several lines, or a text.
+            content = first + stream.read()
+            value = _decode(content)
+            if value is not None:
+                yield from _read_value(value, name, field)
+                return
+            if field is not None:
+                raise UsageError(
+                    f"{name}: --field {field} needs a table (.csv, .tsv, .parquet) or JSON objects, not a text"
+                )
+            # An empty file is an empty answer, and is reported as one.
+            yield AnswerRecord(name, content.decode("utf-8", "replace"), {})
             return
         yield from _read_value(value, f"{name}, line 1", field)
         for number, line in enumerate(stream, start=2):
@@ -105,16 +118,6 @@ def _read_table(file: str, field: str | None) -> Iterator[AnswerRecord]:
             yield _read_object({**turn, column: row.cells.get(column)}, row.place, column)
 
 
-def _read_first_line(stream: BinaryIO) -> bytes:
-    """Read up to the end of the first line that is not blank."""
-    read = b""
-    for line in stream:
-        read += line
-        if line.strip():
-            break
-    return read
-
-
 def _decode(line: bytes) -> object | None:
     """Decode an object, a list or a string; None for all else, such as a text that is a number."""
     if line.lstrip(b" \t\r\n")[:1] not in (b"{", b"[", b'"'):
@@ -127,24 +130,6 @@ def _decode(line: bytes) -> object | None:
     except orjson.JSONDecodeError:
         return None
     return value if is_object(value) or is_array(value) or isinstance(value, str) else None
-
-
-def _read_lines(stream: BinaryIO, name: str) -> Iterator[AnswerRecord]:
-    for number, line in enumerate(stream, start=1):
-        if line.strip():
-            yield AnswerRecord(f"{name}, line {number}", line.decode("utf-8", "replace").rstrip("\r\n"), {})
-
-
-def _read_whole(content: bytes, name: str, field: str | None) -> Iterator[AnswerRecord]:
-    """Read JSON over several lines, or a text."""
-    value = _decode(content)
-    if value is not None:
-        yield from _read_value(value, name, field)
-    elif field is not None:
-        raise UsageError(f"{name}: --field {field} needs a table (.csv, .tsv, .parquet) or JSON objects, not a text")
-    else:
-        # An empty file is an empty answer, and is reported as one.
-        yield AnswerRecord(name, content.decode("utf-8", "replace"), {})
 
 
 def _read_value(value: object, place: str, field: str | None) -> Iterator[AnswerRecord]:
@@ -168,10 +153,17 @@ def _read_object(record: Mapping[str, object], place: str, field: str | None) ->
     question = record.get("question")
     reason = record.get("finish_reason", record.get("stop_reason"))
     trace = record.get("trace", record.get("trace_id"))
+    text = record[key]
+    if is_array(text):
+        # As the APIs of model vendors and MCP return them.
+        blocks = [members(each).get("text") if is_object(each) else each for each in elements(text)]
+        text = "".join(block for block in blocks if isinstance(block, str))
+    elif text is not None and not isinstance(text, str):
+        raise UsageError(f"{place}, {key}: must be a text, not {type(text).__name__}")
     about = {name: value for name in _STORED_KEYS if isinstance(value := record.get(name), str) and value}
     return AnswerRecord(
         place,
-        _read_text(record[key], f"{place}, {key}"),
+        text,
         {"id": record["id"]} if "id" in record else {},
         question if isinstance(question, str) else None,
         elements(calls) if is_array(calls) else None,
@@ -179,16 +171,6 @@ def _read_object(record: Mapping[str, object], place: str, field: str | None) ->
         trace if isinstance(trace, str) and trace else None,
         **about,
     )
-
-
-def _read_text(value: object, place: str) -> str | None:
-    """Read a string, null, or the text blocks of a list, as the APIs of model vendors and MCP return them."""
-    if value is None or isinstance(value, str):
-        return value
-    if is_array(value):
-        blocks = [members(each).get("text") if is_object(each) else each for each in elements(value)]
-        return "".join(block for block in blocks if isinstance(block, str))
-    raise UsageError(f"{place}: must be a text, not {type(value).__name__}")
 
 
 class Output(NamedTuple):
@@ -221,7 +203,12 @@ def check_files(
     totals = _Totals()
     failed = False
     with ExitStack() as until_the_end:
-        store = _open_store(output.store or url, until_the_end)
+        store = None
+        if place := output.store or url:
+            from toolvet.cli.options import checked_store  # noqa: PLC0415 - only where it is asked for
+            from toolvet.store import Store  # noqa: PLC0415 - as above
+
+            store = until_the_end.enter_context(Store(checked_store(place)))
         progress = until_the_end.enter_context(show_progress())
         for number, record in enumerate(records, start=1):
             quality = check(
@@ -244,10 +231,19 @@ def check_files(
             totals.add(quality)
             if fail_on != "never":
                 failed |= quality.should_escalate or (fail_on == "signal" and bool(quality.signals))
+            advice = None
+            if output.advice:
+                from toolvet.core.turn import regeneration_advice  # noqa: PLC0415 - only where it is asked for
+
+                advice = regeneration_advice(quality, question=record.question, calls=record.calls)
             if output.json:
-                _write_json(record, quality, output)
+                document = quality.to_dict()
+                if advice is not None:
+                    document["advice"] = advice
+                sys.stdout.buffer.write(encode(document, record.identity) + b"\n")
+                sys.stdout.buffer.flush()
             else:
-                for line in _lines(record, quality, output, underlines=not is_terminal):
+                for line in _lines(record, quality, advice, underlines=not is_terminal):
                     print_line(line)
             if progress is not None and number % PROGRESS_INTERVAL == 0:
                 progress.update(f"{number:,} answers")
@@ -267,33 +263,7 @@ def _settings(given: str | None) -> tuple[AnswerOptions, str | None]:
     return loaded.answer_options(), loaded[StoreSettings].url
 
 
-def _open_store(given: str | None, until_the_end: ExitStack) -> "Store | None":
-    if given is None:
-        return None
-    from toolvet.cli.options import checked_store  # noqa: PLC0415 - only where it is asked for
-    from toolvet.store import Store  # noqa: PLC0415 - as above
-
-    return until_the_end.enter_context(Store(checked_store(given)))
-
-
-def _advice(record: AnswerRecord, quality: AnswerQuality, output: Output) -> str | None:
-    if not output.advice:
-        return None
-    from toolvet.core.turn import regeneration_advice  # noqa: PLC0415 - only where it is asked for
-
-    return regeneration_advice(quality, question=record.question, calls=record.calls)
-
-
-def _write_json(record: AnswerRecord, quality: AnswerQuality, output: Output) -> None:
-    document = quality.to_dict()
-    advice = _advice(record, quality, output)
-    if advice is not None:
-        document["advice"] = advice
-    sys.stdout.buffer.write(encode(document, record.identity) + b"\n")
-    sys.stdout.buffer.flush()
-
-
-def _lines(record: AnswerRecord, quality: AnswerQuality, output: Output, *, underlines: bool) -> Iterable[Line]:
+def _lines(record: AnswerRecord, quality: AnswerQuality, advice: str | None, *, underlines: bool) -> Iterable[Line]:
     verdict, style = ("escalate", "red") if quality.should_escalate else ("show", "green")
     yield [
         (f"{verdict:9}", f"bold {style}"),
@@ -302,7 +272,6 @@ def _lines(record: AnswerRecord, quality: AnswerQuality, output: Output, *, unde
         ("  " + kinds(quality), "dim"),
     ]
     yield from signal_lines(quality, underlines=underlines)
-    advice = _advice(record, quality, output)
     if advice is not None:
         yield [(f"    next time: {visible(advice)}", "italic")]
 

@@ -46,27 +46,24 @@ def read_call(value: object) -> NamedCall:
     """
     if not is_object(value):
         return NamedCall({}, None, value)
-    inner, key = _open(value)
+    # The part that names the tool, and the member in it with the arguments.
+    inner, key = value, ""
+    kind = value.get("type")
+    if kind == "function" and is_object(value.get("function")):
+        inner, key = members(value["function"]), "arguments"
+    elif value.get("method") == "tools/call":
+        inner, key = members(value.get("params")), "arguments"
+    elif isinstance(kind, str) and kind in _ARGUMENTS:
+        key = _ARGUMENTS[kind]
+    elif len(value) == 1:
+        (wrapper,) = value
+        if wrapper in _WRAPPERS and is_object(value[wrapper]):
+            inner, key = members(value[wrapper]), _WRAPPERS[wrapper]
     if key in inner and isinstance(inner.get("name"), str):
         return _named(value, inner, inner[key])
     if "arguments" in value and _CALL_KEYS.issuperset(value):
         return _named(value, value, value["arguments"])
     return NamedCall({}, None, value)
-
-
-def _open(value: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
-    """The part of a record that names the tool, and the member in it with the arguments; "" for what is no call."""
-    kind = value.get("type")
-    if kind == "function" and is_object(value.get("function")):
-        return members(value["function"]), "arguments"
-    if value.get("method") == "tools/call":
-        return members(value.get("params")), "arguments"
-    if isinstance(kind, str) and kind in _ARGUMENTS:
-        return value, _ARGUMENTS[kind]
-    for name, key in _WRAPPERS.items():
-        if len(value) == 1 and is_object(value.get(name)):
-            return members(value[name]), key
-    return value, ""
 
 
 def _named(record: Mapping[str, object], call: Mapping[str, object], arguments: object) -> NamedCall:
@@ -100,10 +97,20 @@ def check_calls(
     check = load_settings(settings).argument_check()
     path = Path(tool_file)
     tools = _read_tools(path)
+    names = [tool.name for tool in tools]
     code = 0
     for record in read_rows_or_records(file, field, "arguments", ("id", "name", "tool")):
         identity, called, arguments = read_call(record.value)
-        tool = _choose(tools, called or name, path, record.place)
+        wanted = called or name
+        if len(tools) == 1 and (wanted is None or not tools[0].name):
+            tool = tools[0]
+        elif wanted is None:
+            has = ", ".join(names)
+            raise UsageError(f"{record.place}: which tool? {path} has {has}: name one with --name, or in the record")
+        elif wanted not in names:
+            raise UsageError(f"{record.place}: {path} has no tool '{wanted}'; it has {', '.join(names)}")
+        else:
+            tool = tools[names.index(wanted)]
         report = check(tool.definition, arguments)
         code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:
@@ -125,30 +132,17 @@ def _read_tools(path: Path) -> list[NamedTool]:
         raise UsageError(f"--tool {path}: not JSON: {error}") from error
     result = members(members(value).get("result"))
     listed = result.get("tools", members(value).get("tools", value))
-    tools = [each for entry in (elements(listed) if is_array(listed) else [listed]) for each in _declarations(entry)]
+    tools: list[object] = []
+    for entry in elements(listed) if is_array(listed) else [listed]:
+        # Gemini has several in one.
+        name = next((each for each in _DECLARATIONS if is_array(members(entry).get(each))), None)
+        if name is None:
+            tools.append(entry)
+        else:
+            tools += [{name: [each]} for each in elements(members(entry)[name]) if is_object(each)]
     if not tools:
         raise UsageError(f"--tool {path}: must hold a tool definition (an object with name and inputSchema) or a list")
     try:
         return [NamedTool(read_tool(tool).name, tool) for tool in tools]
     except ToolShapeError as error:
         raise UsageError(f"--tool {path}: {error}") from error
-
-
-def _declarations(entry: object) -> list[object]:
-    """The tools of an entry: Gemini has several in one."""
-    for name in _DECLARATIONS:
-        declared = members(entry).get(name)
-        if is_array(declared):
-            return [{name: [each]} for each in declared if is_object(each)]
-    return [entry]
-
-
-def _choose(tools: list[NamedTool], name: str | None, path: Path, place: str) -> NamedTool:
-    if len(tools) == 1 and (name is None or not tools[0].name):
-        return tools[0]
-    names = [tool.name for tool in tools]
-    if name is None:
-        raise UsageError(f"{place}: which tool? {path} has {', '.join(names)}: name one with --name, or in the record")
-    if name not in names:
-        raise UsageError(f"{place}: {path} has no tool '{name}'; it has {', '.join(names)}")
-    return tools[names.index(name)]

@@ -15,7 +15,7 @@ from toolvet.cli.terminal import Line, line_printer
 from toolvet.core.json_value import elements, is_array, members
 from toolvet.core.messages import is_conversation
 from toolvet.core.settings import load_settings
-from toolvet.core.turn import SHORTEST, AnswerCheck, CallVerdict, ConversationCheck, ConversationVerdict, TurnVerdict
+from toolvet.core.turn import SHORTEST, AnswerCheck, ConversationCheck, ConversationVerdict
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError
 
@@ -75,8 +75,15 @@ def check_conversations(
     loaded = load_settings(settings)
     options = loaded.answer_options()
     options.setdefault("min_length", SHORTEST)
+    known: object = None
+    if tools is not None:
+        path = Path(tools)
+        try:
+            known = orjson.loads(read_input(str(path)))
+        except orjson.JSONDecodeError as error:
+            raise UsageError(f"--tools {path}: not JSON: {error}") from error
     check = ConversationCheck(
-        tools=None if tools is None else _read_tools(Path(tools)),
+        tools=known,
         answers=AnswerCheck(**options),
         results=loaded.result_check(),
     )
@@ -90,7 +97,10 @@ def check_conversations(
             except TypeError as error:
                 raise UsageError(f"{record.place}: {error}") from error
             totals.add(verdict)
-            failed |= _fails(verdict, fail_on)
+            if fail_on != "never":
+                failed |= verdict.should_escalate or (fail_on == "call" and bool(verdict.failed_calls))
+            if fail_on == "signal":
+                failed |= any(each.answer is not None and each.answer.signals for each in verdict.turns)
             if as_json:
                 sys.stdout.buffer.write(encode(verdict.to_dict(), record.identity) + b"\n")
                 sys.stdout.buffer.flush()
@@ -104,65 +114,36 @@ def check_conversations(
     return int(failed)
 
 
-def _read_tools(path: Path) -> object:
-    try:
-        value: object = orjson.loads(read_input(str(path)))
-    except orjson.JSONDecodeError as error:
-        raise UsageError(f"--tools {path}: not JSON: {error}") from error
-    return value
-
-
-def _fails(verdict: ConversationVerdict, fail_on: str) -> bool:
-    if fail_on == "never":
-        return False
-    if verdict.should_escalate or (fail_on == "call" and verdict.failed_calls):
-        return True
-    return fail_on == "signal" and any(each.answer is not None and each.answer.signals for each in verdict.turns)
-
-
 def _lines(record: ConversationRecord, verdict: ConversationVerdict, *, underlines: bool) -> Iterable[Line]:
     yield [(f"{visible(record.name)}: {_count(len(verdict.turns), 'turn')}", "bold")]
     for number, each in enumerate(verdict.turns, start=1):
-        yield _turn_line(number, each)
+        if each.answer is None:
+            word, style, score, found = "no answer", "yellow", "", ""
+        else:
+            word, style = ("escalate", "red") if each.answer.should_escalate else ("show", "green")
+            score, found = f"{each.answer.score:g}", kinds(each.answer)
+        yield [
+            (f"  {number:<3}", ""),
+            (f"{word:10}", f"bold {style}"),
+            (f"{score:<6}", ""),
+            (_short(each.turn.question), ""),
+            (f"  {found}" if found else "", "dim"),
+        ]
         for call in each.calls:
-            outcome = (_outcome(call), "red" if call.failed else "green")
+            said: list[str] = []
+            if call.arguments is not None and not call.arguments.valid:
+                issue = call.arguments.issues[0]
+                said.append(f"invalid arguments: {_short(f'{issue.field}: {issue.problem}')}")
+            if call.result is None:
+                said.append("no result")
+            elif call.failed and (call.result.reports_error or call.call.failed):
+                said.append(f"failed ({call.result.state})" if call.result.state is not None else "failed")
+            outcome = ("; ".join(said) or "fine", "red" if call.failed else "green")
             yield [(f"    {visible(call.call.name) or 'a tool'}: ", ""), outcome]
         if each.answer is not None:
             yield from signal_lines(each.answer, underlines=underlines)
         for note in each.turn.notes:
             yield [(f"    note: {visible(note)}", "dim")]
-
-
-def _turn_line(number: int, verdict: TurnVerdict) -> Line:
-    if verdict.answer is None:
-        word, style, score = "no answer", "yellow", ""
-    elif verdict.answer.should_escalate:
-        word, style, score = "escalate", "red", f"{verdict.answer.score:g}"
-    else:
-        word, style, score = "show", "green", f"{verdict.answer.score:g}"
-    found = "" if verdict.answer is None else kinds(verdict.answer)
-    shown = _short(verdict.turn.question)
-    return [
-        (f"  {number:<3}", ""),
-        (f"{word:10}", f"bold {style}"),
-        (f"{score:<6}", ""),
-        (shown, ""),
-        (f"  {found}" if found else "", "dim"),
-    ]
-
-
-def _outcome(verdict: CallVerdict) -> str:
-    """How a call went, in a few words."""
-    said: list[str] = []
-    if verdict.arguments is not None and not verdict.arguments.valid:
-        issue = verdict.arguments.issues[0]
-        said.append(f"invalid arguments: {_short(f'{issue.field}: {issue.problem}')}")
-    result = verdict.result
-    if result is None:
-        said.append("no result")
-    elif verdict.failed and (result.reports_error or verdict.call.failed):
-        said.append(f"failed ({result.state})" if result.state is not None else "failed")
-    return "; ".join(said) or "fine"
 
 
 def _short(text: str) -> str:

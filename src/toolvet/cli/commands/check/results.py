@@ -1,18 +1,15 @@
 """The work of `toolvet check result`: records in, verdicts out, one line each."""
 
 import sys
-from collections.abc import Mapping
 from typing import Final
 
 import orjson
 from rich.console import Console
 from rich.text import Text
 
-from toolvet.cli.commands.check.input import Record
 from toolvet.cli.commands.check.tables import read_rows_or_records
 from toolvet.cli.terminal import new_table
-from toolvet.core.checks import ResultVerdict
-from toolvet.core.json_value import is_object, members
+from toolvet.core.json_value import members
 from toolvet.core.settings import load_settings
 from toolvet.core.tools import view_of
 from toolvet.errors import UsageError
@@ -34,9 +31,15 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
     check = load_settings(settings).result_check()
     worst = 0
     table = new_table("#", "tool", "classification", "state", "why", overflow="fold")
-    for number, (record, result) in enumerate(
-        map(_read_result, read_rows_or_records(file, field, "result", ("id", "tool", "arguments"))), start=1
-    ):
+    for number, row in enumerate(read_rows_or_records(file, field, "result", ("id", "tool", "arguments")), start=1):
+        if row.malformed is not None:
+            raise UsageError(f"{row.place}: not JSON: {row.malformed}")
+        # What it says of the call, and the result: its member `result`, or else the record itself.
+        record, result = members(row.value), row.value
+        if "result" in record and "jsonrpc" not in record:
+            result = record["result"]
+        elif record and _NO_RESULT.issuperset(record):
+            result = None
         tool = record.get("tool")
         verdict = check(
             members(tool) or {"name": tool if isinstance(tool, str) else "tool"},
@@ -48,31 +51,15 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
             identity = {"id": record["id"]} if "id" in record else {}
             sys.stdout.buffer.write(orjson.dumps({**identity, **verdict.to_dict()}) + b"\n")
         else:
+            reasons = "; ".join(verdict.issues or verdict.evidence)
+            taken_for = verdict.metadata.taken_for
             table.add_row(
                 str(number),
                 Text(view_of(tool).name),
                 Text(verdict.classification, style=_STYLE[verdict.classification]),
                 verdict.state or "",
-                Text(_reasons(verdict)),
+                Text(f"{reasons} (taken for: {taken_for})" if taken_for else reasons),
             )
     if not as_json:
         Console().print(table)
     return int(fail_on != "never" and worst >= _LADDER.index(fail_on))
-
-
-def _read_result(record: Record) -> tuple[Mapping[str, object], object]:
-    """What a record says of the call, and the result: its member `result`, or else the record itself."""
-    if record.malformed is not None:
-        raise UsageError(f"{record.place}: not JSON: {record.malformed}")
-    value = record.value
-    if not is_object(value):
-        return {}, value
-    if "result" in value and "jsonrpc" not in value:
-        return value, value["result"]
-    return value, None if value and _NO_RESULT.issuperset(value) else value
-
-
-def _reasons(verdict: ResultVerdict) -> str:
-    reasons = "; ".join(verdict.issues or verdict.evidence)
-    taken_for = verdict.metadata.taken_for
-    return f"{reasons} (taken for: {taken_for})" if taken_for else reasons

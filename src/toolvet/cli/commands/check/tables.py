@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import BinaryIO, Final, Protocol, cast
 
 import orjson
@@ -147,15 +148,10 @@ def _separated(file: str, stream: BinaryIO) -> Generator[Table]:
         if not heading.strip():
             raise UsageError(f"{file} is empty: a table begins with the names of its columns")
         separator = max(_SEPARATORS, key="".join(heading.split('"')[::2]).count)
-        reader = csv.reader(_lines(heading, text), delimiter=separator)
+        # The heading is read again: the names of columns may go over several lines as well.
+        reader = csv.reader(chain((heading,), text), delimiter=separator)
         columns = tuple(_next(reader, file) or ())
         yield Table(file, columns, columns, lambda _: _rows(file, columns, reader))
-
-
-def _lines(heading: str, text: io.TextIOWrapper) -> Iterator[str]:
-    # The names of columns may go over several lines as well.
-    yield heading
-    yield from text
 
 
 def _rows(file: str, columns: Sequence[str], reader: "_CsvReader") -> Iterator[Row]:

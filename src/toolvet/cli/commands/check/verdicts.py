@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from toolvet.cli.terminal import Line, width_of
-from toolvet.core.checks import AnswerQuality, FailureSignal
+from toolvet.core.checks import AnswerQuality
 from toolvet.core.visible import visible
 
 if TYPE_CHECKING:
@@ -20,35 +20,26 @@ PROGRESS_INTERVAL: Final = 500  # Answers between two updates of the progress li
 
 
 def signal_lines(quality: AnswerQuality, *, underlines: bool) -> Iterable[Line]:
-    """Yield the evidence of each signal, up to a limit."""
+    """Yield the evidence of each signal within its context, up to a limit; with `underlines`, tildes underline it."""
     for signal in quality.signals[:_MOST_SIGNALS]:
-        yield from _underline(signal, underlines=underlines)
+        evidence = _on_one_line(signal.evidence[:_MOST_EVIDENCE])
+        before, after = "", ""
+        if signal.context and signal.evidence in signal.context:
+            before, after = map(_on_one_line, signal.context.split(signal.evidence, 1))
+        margin = f"    {signal.weight:<6g}"
+        yield [(margin, "dim"), (before, "dim"), (evidence, "bold underline yellow"), (after, "dim")]
+        if underlines and evidence:
+            yield [(" " * width_of(margin + before) + "~" * width_of(evidence), "")]
+        if signal.against:
+            yield [(f"          against: {_on_one_line(signal.against[:_MOST_EVIDENCE])}", "cyan")]
     if len(quality.signals) > _MOST_SIGNALS:
         yield [(f"    … {len(quality.signals) - _MOST_SIGNALS} more signals", "dim")]
 
 
 def kinds(quality: AnswerQuality) -> str:
     """Return the types of the signals, each once."""
-    return ", ".join(dict.fromkeys(_kind(signal) for signal in quality.signals))
-
-
-def _kind(signal: FailureSignal) -> str:
-    kind = signal.type.value
-    return kind if signal.label in (None, kind) else f"{kind} ({signal.label})"
-
-
-def _underline(signal: FailureSignal, *, underlines: bool) -> Iterable[Line]:
-    """Yield the evidence underlined within its context; where there is no terminal, tildes underline it."""
-    evidence = _on_one_line(signal.evidence[:_MOST_EVIDENCE])
-    before, after = "", ""
-    if signal.context and signal.evidence in signal.context:
-        before, after = map(_on_one_line, signal.context.split(signal.evidence, 1))
-    margin = f"    {signal.weight:<6g}"
-    yield [(margin, "dim"), (before, "dim"), (evidence, "bold underline yellow"), (after, "dim")]
-    if underlines and evidence:
-        yield [(" " * width_of(margin + before) + "~" * width_of(evidence), "")]
-    if signal.against:
-        yield [(f"          against: {_on_one_line(signal.against[:_MOST_EVIDENCE])}", "cyan")]
+    found = [(signal.type.value, signal.label) for signal in quality.signals]
+    return ", ".join(dict.fromkeys(kind if label in (None, kind) else f"{kind} ({label})" for kind, label in found))
 
 
 def _on_one_line(text: str) -> str:

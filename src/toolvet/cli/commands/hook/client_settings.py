@@ -46,9 +46,23 @@ def change_settings(
     with name_file(path):
         old = read_file(path) if path.exists() else None
         before = read_backup(path)
-        new = (
-            _installed(dialect, client, old, resident=resident) if what == "install" else _removed(dialect, old, before)
-        )
+        if what == "install":
+            words = [*own_command(), "hook", client]
+            prefix = "TOOLVET_RESIDENT=on " if resident and sys.platform == "linux" else ""
+            windows = subprocess.list2cmdline(words)
+            posix = windows if sys.platform == "win32" else prefix + shlex.join(words)
+            new: str | None = with_hooks(old, dialect, HookCommand(posix, f"& {windows}"))
+        elif old is None or not has_hooks(old):
+            new = old
+        else:
+            new = without_hooks(old, before)
+            command = command_in(old)
+            if before is None and is_only_hooks(new, dialect):
+                # The file was made for our hooks, and goes with them.
+                new = None
+            elif before is not None and command is not None and with_hooks(before, dialect, command) == old:
+                # What was not edited since is what it was, to the byte.
+                new = before
     if dry_run:
         lines, changed = ((each or "").splitlines(keepends=True) for each in (old, new))
         sys.stdout.writelines(difflib.unified_diff(lines, changed, str(path), str(path)))
@@ -72,26 +86,6 @@ def settings_path(dialect: HookDialect, *, project: bool) -> Path:
     if moved:
         return Path(moved) / place.user.removeprefix(f"{place.home_default}/")
     return Path(place.user).expanduser()
-
-
-def _installed(dialect: HookDialect, client: Client, old: str | None, *, resident: bool) -> str:
-    words = [*own_command(), "hook", client]
-    prefix = "TOOLVET_RESIDENT=on " if resident and sys.platform == "linux" else ""
-    windows = subprocess.list2cmdline(words)
-    posix = windows if sys.platform == "win32" else prefix + shlex.join(words)
-    return with_hooks(old, dialect, HookCommand(posix, f"& {windows}"))
-
-
-def _removed(dialect: HookDialect, old: str | None, before: str | None) -> str | None:
-    """The text without our hooks; None where the file is to go, because it was made for them."""
-    if old is None or not has_hooks(old):
-        return old
-    bare = without_hooks(old, before)
-    if before is None:
-        return None if is_only_hooks(bare, dialect) else bare
-    # What was not edited since is what it was, to the byte.
-    command = command_in(old)
-    return before if command is not None and with_hooks(before, dialect, command) == old else bare
 
 
 def _write(path: Path, old: str | None, new: str | None, before: str | None, what: str) -> None:

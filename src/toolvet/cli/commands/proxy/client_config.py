@@ -32,7 +32,15 @@ def install_proxy(
     write: Literal["always", "never"],
 ) -> int:
     """Rewrite the file, print what was done to each server, and return the exit code."""
-    wrapper = Wrapper(own_command(), _wrapper_options(settings, store))
+    # Absolute paths, because clients start servers in folders of their own choice.
+    options: list[str] = []
+    if settings is not None:
+        if not settings.is_file():
+            raise UsageError(f"--settings {settings}: no such file")
+        options += ["--settings", str(settings.absolute())]
+    if store is not None:
+        options += ["--store", checked_store(store)]
+    wrapper = Wrapper(own_command(), tuple(options))
     if write == "never":
         old, plan = planned(config, wrapper, servers)
         sys.stdout.writelines(
@@ -62,15 +70,3 @@ def _print_changes(plan: InstallPlan, command: Literal["install", "uninstall"]) 
     for change in plan.changes:
         done = _ALREADY[command] if change.done == "already" else _WORDS[change.done]
         sys.stderr.write(f"{change.server}: {done}\n")
-
-
-def _wrapper_options(settings: Path | None, store: str | None) -> tuple[str, ...]:
-    """Return the options with absolute paths, because clients start servers in folders of their own choice."""
-    options: list[str] = []
-    if settings is not None:
-        if not settings.is_file():
-            raise UsageError(f"--settings {settings}: no such file")
-        options += ["--settings", str(settings.absolute())]
-    if store is not None:
-        options += ["--store", checked_store(store)]
-    return tuple(options)

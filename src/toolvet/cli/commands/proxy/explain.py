@@ -18,7 +18,7 @@ from toolvet.core.schema import compiled
 from toolvet.core.tools import ToolView, view_of
 from toolvet.errors import UnreachableError
 from toolvet.mcp.transport import HttpTarget, Listing, StdioTarget, Target, open_session
-from toolvet.proxy.session import Policies, PolicyLine
+from toolvet.proxy.session import Policies
 
 # These get a column each; the other settings are the same for nearly all tools, and are listed where they differ.
 _COLUMNS: Final = ("arguments", "repair", "results", "output_schema")
@@ -43,7 +43,12 @@ def explain_policies(
         target = StdioTarget(words[0], tuple(words[1:]), given, str(cwd) if cwd else None)
     tools = [view_of(tool) for tool in asyncio.run(_list_tools(target)).tools]
     if form == "json":
-        document = {tool.name: _as_document(policies.explained(tool.name), _unchecked_reason(tool)) for tool in tools}
+        document: dict[str, dict[str, object]] = {}
+        for tool in tools:
+            choices = policies.explained(tool.name)
+            document[tool.name] = {choice.name: {"value": choice.value, "from": choice.source} for choice in choices}
+            if unchecked := _unchecked_reason(tool):
+                document[tool.name]["unchecked"] = unchecked
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
     else:
         _print_table(tools, policies)
@@ -64,11 +69,6 @@ def _unchecked_reason(tool: ToolView) -> str:
         return "it has no inputSchema"
     problem = compiled(tool.input_schema).problem
     return "" if problem is None else f"its schema is of no use: {problem.message}"
-
-
-def _as_document(choices: Sequence[PolicyLine], unchecked: str) -> dict[str, object]:
-    lines: dict[str, object] = {choice.name: {"value": choice.value, "from": choice.source} for choice in choices}
-    return {**lines, "unchecked": unchecked} if unchecked else lines
 
 
 def _print_table(tools: Sequence[ToolView], policies: Policies) -> None:

@@ -42,11 +42,24 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         adopt_orphans()
     secrets = _given_secrets(words, flags)
     with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
-        recorder = until_the_end.enter_context(recorder_of(_read_recording(words, flags, policies)))
+        kept = load_settings(flags.settings)[StoreSettings]
+        url = flags.store or kept.url
+        recording = Recording(
+            store=None if url is None else checked_store(url),
+            name=flags.name,
+            metrics="off" if flags.metrics is None and flags.listen is None else "on",
+            telemetry="on" if flags.otel else "off",
+            secrets=secrets,
+            older_than=kept.older_than,
+            max_size=kept.max_size,
+            sync=kept.sync,
+            when_full="wait" if policies.requires_record else "drop",
+        )
+        recorder = until_the_end.enter_context(recorder_of(recording))
         if flags.metrics is not None:
             from toolvet.proxy.record import MetricsServer  # noqa: PLC0415 - http.server is heavy
 
-            host, port = parse_address("--metrics", flags.metrics)
+            host, port = parse_address(flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
         if flags.listen is not None:
             return _serve_http(
@@ -143,19 +156,20 @@ def _read_environment(variables: Sequence[str]) -> Mapping[str, str] | None:
 
 def _read_headers(flags: ProxyFlags) -> dict[str, str]:
     """Return the headers to send with every request to the server at a URL."""
-    headers = dict(_parse_header(text) for text in flags.header or ())
+
+    def ours(found: re.Match[str]) -> str:
+        return _read_variable("--header", found[1])
+
+    headers: dict[str, str] = {}
+    for text in flags.header or ():
+        name, value = parse_header(text)
+        headers[name] = _VARIABLE.sub(ours, value)
     for text in flags.header_env or ():
         name, equals, variable = text.partition("=")
         if not equals or not name or not variable:
             raise UsageError(f"--header-env {text}: write it as NAME=VARIABLE")
         headers[name] = _read_variable("--header-env", variable)
     return headers
-
-
-def _parse_header(text: str) -> tuple[str, str]:
-    """Read `Name: value`, with each `${NAME}` in the value replaced by that variable of ours."""
-    name, value = parse_header(text)
-    return name, _VARIABLE.sub(lambda found: _read_variable("--header", found[1]), value)
 
 
 def _read_variable(option: str, name: str) -> str:
@@ -185,22 +199,6 @@ def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
         mask = SecretMask(secrets)
         error.args = tuple(mask.text(word) if isinstance(word, str) else word for word in error.args)
         raise
-
-
-def _read_recording(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> Recording:
-    kept = load_settings(flags.settings)[StoreSettings]
-    url = flags.store or kept.url
-    return Recording(
-        store=None if url is None else checked_store(url),
-        name=flags.name,
-        metrics="off" if flags.metrics is None and flags.listen is None else "on",
-        telemetry="on" if flags.otel else "off",
-        secrets=_given_secrets(words, flags),
-        older_than=kept.older_than,
-        max_size=kept.max_size,
-        sync=kept.sync,
-        when_full="wait" if policies.requires_record else "drop",
-    )
 
 
 _STDERR: Final = 2
@@ -254,23 +252,16 @@ def _pass_on(read: int, original: int, mask: SecretMask) -> None:
         if not data or len(rest) > _CHUNK:
             whole, newline, rest = begun + data, b"", b""
         begun = rest
-        if whole or newline:
-            _write(
-                original,
-                mask.known(whole.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") + newline,
-            )
+        masked = mask.known(whole.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        view = memoryview(masked + newline)
+        while view:
+            try:
+                view = view[os.write(original, view) :]
+            except BlockingIOError:
+                select.select([], [original], [])
+            except OSError:
+                # Its reader is gone. The server must not hang on a full pipe for it.
+                break
         if ready and not data:
             os.close(read)
-            return
-
-
-def _write(original: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(original, view) :]
-        except BlockingIOError:
-            select.select([], [original], [])
-        except OSError:
-            # Its reader is gone. The server must not hang on a full pipe for it.
             return

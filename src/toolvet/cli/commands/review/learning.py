@@ -75,7 +75,9 @@ def learn(
     else:
         found = _find_out(rows, base, check, precision)
     better = found.model is not None and found.model.refused is None
-    place = output or _data_folder() / _MODEL
+    home = Path(os.environ.get("XDG_DATA_HOME", ""))
+    data = home if home.is_absolute() else Path.home() / ".local" / "share"
+    place = output or data / "toolvet" / _MODEL
     written = better and not dry_run
     if written and found.model is not None:
         _write_model(place, found.model, base)
@@ -165,11 +167,6 @@ def _write_model(place: Path, learned: "LearnedModel", base: Model) -> None:
             beside.replace(path)
     except OSError as error:
         raise UsageError(f"--output {place}: {error.strerror or error}") from error
-
-
-def _data_folder() -> Path:
-    given = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "share") / "toolvet"
 
 
 def _as_json(found: _Learned, written: Path | None) -> str:

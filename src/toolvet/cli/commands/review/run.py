@@ -76,7 +76,11 @@ def list_items(
     if items:
         widest = max(len(one_line(item.rule)) for item in items)
         for item in items:
-            words, text = _shown(item)
+            words = text = ""
+            if (verdict := item.verdict) is not None:
+                score = "" if verdict.score is None else f" {verdict.score:g}"
+                words = one_line(verdict.outcome) + score
+                text = shorten(one_line(verdict.text or verdict.reason or verdict.tool or ""), _MOST_WORDS)
             seen = f"{item.labelled} of {item.wanted} reviewed" + (", being reviewed" if item.leased_to else "")
             console.print(Text.assemble((item.id, "bold"), f"  {one_line(item.rule):{widest}}  {words}  {seen}"))
             console.print(Text(f"    {text}"), soft_wrap=False, no_wrap=True, overflow="ellipsis")
@@ -125,7 +129,12 @@ def label_item(
     as_json: bool,
 ) -> int:
     """Keep a label. Returns the exit code."""
-    said = dict(_signal(each) for each in signals)
+    said: dict[str, str] = {}
+    for signal in signals:
+        key, equals, judged = signal.rpartition("=")
+        if not equals:
+            raise UsageError(f"--signal {signal}: write it as KEY=VALUE, such as 0:refusal=wrong")
+        said[key.strip()] = judged.strip()
     name = reviewer_name(reviewer)
     with _opened(given) as queue:
         item = hand_in(
@@ -308,21 +317,6 @@ def _print_item(
         console.print(line)
 
 
-def _shown(item: QueueItem) -> tuple[str, str]:
-    if item.verdict is None:
-        return "", ""
-    text = item.verdict.text or item.verdict.reason or item.verdict.tool or ""
-    score = "" if item.verdict.score is None else f" {item.verdict.score:g}"
-    return one_line(item.verdict.outcome) + score, shorten(one_line(text), _MOST_WORDS)
-
-
-def _signal(given: str) -> tuple[str, str]:
-    key, equals, value = given.rpartition("=")
-    if not equals:
-        raise UsageError(f"--signal {given}: write it as KEY=VALUE, such as 0:refusal=wrong")
-    return key.strip(), value.strip()
-
-
 def _kappa(kappa: float | None) -> str:
     return "-" if kappa is None else f"{kappa:.2f}"
 
@@ -349,7 +343,10 @@ def item_lines(
     yield Text.assemble("item ", (item.id, "bold"), (f"  {one_line(item.rule)}", "dim"))
     if verdict is None:
         return
-    yield from _question(verdict)
+    vocabulary_of_kind = vocabulary(verdict.kind)
+    yield Text(one_line(vocabulary_of_kind.question.replace("{verdict}", verdict_words(verdict))))
+    choices = ", ".join(f"{each.value} ({each.meaning})" for each in vocabulary_of_kind.values)
+    yield Text(f"Answers: {choices}", style="dim")
     asked = verdict.detail.get("question")
     if isinstance(asked, str) and asked:
         yield Text(f"Asked: {shorten(one_line(asked), _MOST_VALUE)}")
@@ -369,21 +366,19 @@ def item_lines(
         yield Text.assemble((one_line(label.reviewer), "bold"), words)
     for change in history:
         at = datetime.fromtimestamp(float(str(change["at"])), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        yield Text(f"{at}  {one_line(str(change['reviewer']))}  {_change_words(change)}", style="dim")
+        before, after = members(change["before"]), members(change["after"])
+        words = str(change["action"])
+        if before.get("value") != after.get("value") or before.get("note") != after.get("note"):
+            # Such as `label right → wrong "it quotes the user"`.
+            values = " → ".join(
+                str(each.get("value") or "nothing") for each in ((before, after) if before else (after,))
+            )
+            note = f' "{one_line(str(after["note"]))}"' if after.get("note") else ""
+            words = f"{words} {values}{note}"
+        yield Text(f"{at}  {one_line(str(change['reviewer']))}  {words}", style="dim")
     if asks:
         keys = " [--signal KEY=right|wrong]" if review_signals(verdict) else ""
         yield Text(f"toolvet review label {MINE} VALUE{keys} [--note WORDS]", style="dim")
-
-
-def _change_words(change: Mapping[str, object]) -> str:
-    """Return what was done: `label right → wrong "it quotes the user"`."""
-    before, after = members(change["before"]), members(change["after"])
-    action = str(change["action"])
-    if before.get("value") == after.get("value") and before.get("note") == after.get("note"):
-        return action
-    said = [str(each.get("value") or "nothing") for each in ((before, after) if before else (after,))]
-    note = f' "{one_line(str(after["note"]))}"' if after.get("note") else ""
-    return f"{action} {' → '.join(said)}{note}"
 
 
 def _marked(text: str, signals: Sequence[ReviewSignal]) -> Text:
@@ -399,13 +394,6 @@ def _marked(text: str, signals: Sequence[ReviewSignal]) -> Text:
             shown.append(f" … ({left:,} more characters)")
             break
     return shown
-
-
-def _question(verdict: VerdictRecord) -> Iterator[Text]:
-    words = vocabulary(verdict.kind)
-    yield Text(one_line(words.question.replace("{verdict}", verdict_words(verdict))))
-    said = ", ".join(f"{each.value} ({each.meaning})" for each in words.values)
-    yield Text(f"Answers: {said}", style="dim")
 
 
 def _signals(verdict: VerdictRecord) -> Iterator[Text]:

@@ -42,7 +42,18 @@ def send_store(
             if status is not None:
                 status.stop()
             if last is not None:
-                sys.stderr.write(_summary(last, platform.title, platform.needs, dry_run=dry_run))
+                title, to_send = platform.title, last.total - last.left_out
+                lines = [f"{last.sent:,} verdicts sent to {title} ({last.place})"]
+                if dry_run:
+                    lines = [f"{to_send:,} verdicts would be sent to {title} ({last.place}); nothing was"]
+                if last.left_out:
+                    lines.append(f"{last.left_out:,} left out: {title} needs {platform.needs}")
+                if last.waiting:
+                    lines.append(
+                        f"{last.waiting:,} wait: {title} does not have their traces yet, or refuses them; run it again"
+                    )
+                lines += [f"{title}: {words}" for words in last.complaints]
+                sys.stderr.write("\n".join(lines) + "\n")
     return 0
 
 
@@ -62,16 +73,3 @@ def read_since(words: str, now: float) -> float:
         except UsageError as error:
             raise UsageError(f"--since {words}: write 7d, 12h, 2026-11-22 or 2026-11-22T10:00") from error
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _summary(done: Sending, title: str, needs: str, *, dry_run: bool) -> str:
-    if dry_run:
-        lines = [f"{done.total - done.left_out:,} verdicts would be sent to {title} ({done.place}); nothing was"]
-    else:
-        lines = [f"{done.sent:,} verdicts sent to {title} ({done.place})"]
-    if done.left_out:
-        lines.append(f"{done.left_out:,} left out: {title} needs {needs}")
-    if done.waiting:
-        lines.append(f"{done.waiting:,} wait: {title} does not have their traces yet, or refuses them; run it again")
-    lines += [f"{title}: {words}" for words in done.complaints]
-    return "\n".join(lines) + "\n"

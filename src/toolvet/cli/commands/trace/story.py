@@ -66,14 +66,13 @@ def _counted(counts: Counter[str]) -> str:
 
 def _document(turn: RecordedTurn) -> Mapping[str, object]:
     """Return the JSON form of a turn: its calls and answers in the order in which they happened."""
-    return {"trace_id": turn.trace, "began": turn.began, "entries": [_entry(verdict) for verdict in turn.verdicts]}
-
-
-def _entry(verdict: VerdictRecord) -> Mapping[str, object]:
-    fields: dict[str, object] = msgspec.structs.asdict(verdict)
-    del fields["document"], fields["seq"]
-    signals = [msgspec.structs.asdict(signal) for signal in verdict.signals]
-    return {**fields, "signals": signals, "detail": verdict.detail}
+    entries: list[Mapping[str, object]] = []
+    for verdict in turn.verdicts:
+        fields: dict[str, object] = msgspec.structs.asdict(verdict)
+        del fields["document"], fields["seq"]
+        signals = [msgspec.structs.asdict(signal) for signal in verdict.signals]
+        entries.append({**fields, "signals": signals, "detail": verdict.detail})
+    return {"trace_id": turn.trace, "began": turn.began, "entries": entries}
 
 
 def _write(document: object) -> None:
@@ -108,7 +107,12 @@ _REASONS: Final = {
 def story(turn: RecordedTurn) -> Iterator[Text]:
     """Yield the lines of a turn: a heading, then every call and answer in the order in which they happened."""
     yield Text.assemble("turn ", (turn.trace, "bold"))
-    yield Text(_heading(turn), style="dim")
+    began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    ended = max(verdict.at + (verdict.duration or 0) for verdict in turn.verdicts)
+    heading = [began, _count(len(turn.calls), "call")]
+    if turn.answers:
+        heading.append(_count(len(turn.answers), "answer"))
+    yield Text(", ".join([*heading, _seconds(ended - turn.began)]), style="dim")
     for verdict in turn.verdicts:
         yield Text()
         yield from _call(verdict) if verdict.kind == "call" else _answer(verdict)
@@ -118,15 +122,6 @@ def story(turn: RecordedTurn) -> Iterator[Text]:
     if not turn.answers:
         yield Text()
         yield Text("The answer was not handed in: toolvet check answer --store FILE does that.", style="dim")
-
-
-def _heading(turn: RecordedTurn) -> str:
-    began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    ended = max(verdict.at + (verdict.duration or 0) for verdict in turn.verdicts)
-    parts = [began, _count(len(turn.calls), "call")]
-    if turn.answers:
-        parts.append(_count(len(turn.answers), "answer"))
-    return ", ".join([*parts, _seconds(ended - turn.began)])
 
 
 def _call(call: VerdictRecord) -> Iterator[Text]:
@@ -159,7 +154,20 @@ def _call(call: VerdictRecord) -> Iterator[Text]:
     )
     if text.strip():
         yield _line("result", text)
-    yield from _verdict(detail, verdict)
+    if detail.get("unjudged"):
+        yield _line("verdict", f"not judged: {detail['unjudged']}")
+    if not verdict:
+        return
+    words = [f"{verdict[key]}" for key in ("error_kind", "state") if verdict.get(key)] or [
+        f"{verdict['classification']}"
+    ]
+    retry = f"; retry: {verdict['retry']}" if verdict.get("retry") else ""
+    yield _line("verdict", ", ".join(words) + retry, style="bold")
+    if words == ["fully_working"]:
+        return
+    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
+    for each in [each for each in said if each != detail.get("why")][:_MOST_LINES]:
+        yield _line("", f"- {each}")
 
 
 def _happened(call: VerdictRecord, verdict: Mapping[str, object]) -> tuple[str, str]:
@@ -175,23 +183,6 @@ def _happened(call: VerdictRecord, verdict: Mapping[str, object]) -> tuple[str, 
     if verdict.get("error_without_flag"):
         return f"{happened}, with an error that is not flagged as one", "yellow"
     return happened, "green" if call.outcome in GOOD_OUTCOMES else "red"
-
-
-def _verdict(detail: Mapping[str, object], verdict: Mapping[str, object]) -> Iterator[Text]:
-    if detail.get("unjudged"):
-        yield _line("verdict", f"not judged: {detail['unjudged']}")
-    if not verdict:
-        return
-    words = [f"{verdict[key]}" for key in ("error_kind", "state") if verdict.get(key)] or [
-        f"{verdict['classification']}"
-    ]
-    retry = f"; retry: {verdict['retry']}" if verdict.get("retry") else ""
-    yield _line("verdict", ", ".join(words) + retry, style="bold")
-    if words == ["fully_working"]:
-        return
-    said = [*elements(verdict.get("issues")), *elements(verdict.get("evidence"))]
-    for each in [each for each in said if each != detail.get("why")][:_MOST_LINES]:
-        yield _line("", f"- {each}")
 
 
 def _answer(answer: VerdictRecord) -> Iterator[Text]:

@@ -9,11 +9,12 @@ calls in `calls` is read, too. With either: `levels` (check only these) and `con
 validators).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from toolvet.core.checks.capability.announcement import LEVELS, Level
+from toolvet.core.checks.capability.reply import Message, ValidationReply
 from toolvet.core.json_value import is_array, is_object, members, names
 
 
@@ -41,6 +42,20 @@ class ValidationRequest(msgspec.Struct, frozen=True, kw_only=True):
         if self.levels is not None:
             request["levels"] = list(self.levels)
         return {**request, "context": dict(self.context)} if self.context else request
+
+    def batch_reply(self, replies: Sequence[ValidationReply]) -> dict[str, object]:
+        """The JSON form of the replies to its calls, in their order, with one for the whole batch on top."""
+        together = ValidationReply(
+            valid=all(reply.valid for reply in replies),
+            messages=tuple(
+                Message(
+                    f"results[{position}] {call.tool}: {each.message}", each.severity, f"/results/{position}{each.path}"
+                )
+                for position, (call, reply) in enumerate(zip(self.calls, replies, strict=True))
+                for each in reply.messages
+            ),
+        )
+        return {**together.to_dict(), "results": [reply.to_dict() for reply in replies]}
 
 
 def bare_name(tool: str) -> str:
