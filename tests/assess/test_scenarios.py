@@ -94,13 +94,13 @@ def test_valid_scenarios_are_valid_and_error_cases_break_exactly_one_keyword(see
     schema = compiled(SCHEMA)
     for plan in plan_calls(Values(tool(), harvest_of(**BOOKS)), seed):
         broken = [violation.keyword for violation in schema.violations(plan.arguments)]
-        expected = [plan.breach.keyword] if plan.breach and plan.breach.declared else []
+        expected = [plan.intended.keyword] if plan.intended and plan.intended.declared else []
         assert broken == expected, plan.name
 
 
 def test_there_is_an_error_case_for_each_kind_of_violation_and_for_an_unknown_argument() -> None:
     plans = list(plan_calls(Values(tool(), Harvest()), 0))
-    assert {plan.breach.keyword for plan in plans if plan.breach} == {
+    assert {plan.intended.keyword for plan in plans if plan.intended} == {
         "required", "type", "minimum", "maximum", "maxLength", "enum", "maxItems", "additionalProperties",
     }  # fmt: skip
     assert [plan.arguments[UNKNOWN] for plan in plans if UNKNOWN in plan.arguments] == ["toolvet"]
@@ -108,7 +108,7 @@ def test_there_is_an_error_case_for_each_kind_of_violation_and_for_an_unknown_ar
 
 def test_error_cases_are_made_from_the_good_call() -> None:
     for plan in plan_calls(Values(tool(), harvest_of(**BOOKS)), 0):
-        if plan.breach and plan.breach.keyword in {"minimum", "maximum", "enum"}:
+        if plan.intended and plan.intended.keyword in {"minimum", "maximum", "enum"}:
             assert plan.arguments["book_id"] == "b-17", plan.name
 
 
@@ -119,7 +119,9 @@ def test_declared_bounds_are_met_exactly_and_just_inside() -> None:
 
 def test_undeclared_bounds_are_not_stretched() -> None:
     schema = {"type": "object", "properties": {"seconds": {"type": "number", "default": 2}}}
-    sent = [plan.arguments.get("seconds") for plan in plan_calls(Values(tool(schema), Harvest()), 0) if not plan.breach]
+    sent = [
+        plan.arguments.get("seconds") for plan in plan_calls(Values(tool(schema), Harvest()), 0) if not plan.intended
+    ]
     assert {value for value in sent if isinstance(value, int | float)} == {2}
 
 
@@ -137,4 +139,4 @@ def test_the_schemas_of_real_tools_give_plans_that_hold_what_they_say() -> None:
             continue
         for plan in plan_calls(Values(tool(schema), Harvest()), 0):
             broken = [violation.keyword for violation in compiled(schema).violations(plan.arguments)]
-            assert broken == ([plan.breach.keyword] if plan.breach and plan.breach.declared else []), plan
+            assert broken == ([plan.intended.keyword] if plan.intended and plan.intended.declared else []), plan

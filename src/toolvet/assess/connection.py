@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Final, Literal
 
-from toolvet.assess.rules import Preview, ToolDefinition, ValidationSeen, WireAnomaly
+from toolvet.assess.rules import ObservedValidation, Preview, ToolDefinition, WireAnomaly
 from toolvet.core.checks import (
     DEFAULT_METHOD,
     ValidationCall,
@@ -225,13 +225,13 @@ class ValidationProbe:
         return self._announcement is not None and self._announcement.method == tool
 
     @property
-    def seen(self) -> ValidationSeen | None:
+    def seen(self) -> ObservedValidation | None:
         """The capability, for the rules and the report; None when the server says nothing of it."""
         announced = self._announcement
         if announced is None and self._misannounced is None:
             return None
         problems = announced.problems if announced is not None else (self._misannounced or "",)
-        return ValidationSeen(
+        return ObservedValidation(
             announced=announced is not None,
             method=announced.method if announced is not None else DEFAULT_METHOD,
             asked=self._asked,

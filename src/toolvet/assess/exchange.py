@@ -108,7 +108,7 @@ class PlannedCall:
     category: Category
     arguments: Mapping[str, object]
     origin: str
-    breach: IntendedViolation | None = None
+    intended: IntendedViolation | None = None
     absent: str = ""
     present: object = None
     first: str = ""
@@ -172,7 +172,7 @@ def observe(
         arguments=plan.arguments,
         outcome=Outcome.INVALID_MESSAGE,
         category=plan.category,
-        breach=plan.breach,
+        intended=plan.intended,
         absent=plan.absent,
         present=plan.present,
         violations=compiled(tool.input_schema).violations(plan.arguments),
@@ -270,7 +270,7 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
         if verdict is not None
         else None,
         duration_ms=call.duration_ms,
-        breaks=plan.breach.keyword if plan.breach else None,
+        breaks=plan.intended.keyword if plan.intended else None,
         note=shown_note,
         outage=outage_of_call(call) is not None,
         framework=framework_of(call) if ending(call) in REFUSALS else None,
@@ -300,7 +300,7 @@ def unsent_scenario(number: int, plan: PlannedCall, tool: ToolDefinition, reason
         arguments=shorten_payload(redact(plan.arguments)),
         outcome="not_run",
         passed=False,
-        breaks=plan.breach.keyword if plan.breach else None,
+        breaks=plan.intended.keyword if plan.intended else None,
         note=reason,
         origin=plan.origin,
     )
@@ -334,8 +334,8 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
         return False, f"{_WITHOUT_ANSWER[ended]}: {call.detail}".rstrip(": ").splitlines()[0]
     if ended is Ending.UNFINISHED:
         return True, "wants input or a task first, which an assessment cannot give"
-    if call.breach is not None:
-        return _judge_breach(call, call.breach, ended)
+    if call.intended is not None:
+        return _judge_intended(call, call.intended, ended)
     if ended in {Ending.PROTOCOL_REFUSAL, Ending.PROTOCOL_FAILURE}:
         return False, "a protocol error for a call that its schema allows"
     if ended is Ending.SUCCESS and asks_for_nothing(call):
@@ -350,19 +350,19 @@ def judge_scenario(call: ObservedCall) -> tuple[bool, str]:
     return True, f"answered: {verdict.state or 'an expected error'}" if verdict.is_error else "answered"
 
 
-def _judge_breach(call: ObservedCall, breach: IntendedViolation, ended: Ending) -> tuple[bool, str]:
+def _judge_intended(call: ObservedCall, intended: IntendedViolation, ended: Ending) -> tuple[bool, str]:
     if ended in REFUSALS:
         framework = framework_of(call)
         return True, f"refused by {framework}, as it should be" if framework else "refused, as it should be"
     if ended is Ending.UNFLAGGED_ERROR and call.rejected:
         return True, "refused, though without isError"
-    if ended is Ending.SUCCESS and breach.declared and is_only_unknown(call):
+    if ended is Ending.SUCCESS and intended.declared and is_only_unknown(call):
         return True, "accepted: the unknown argument was ignored, as SDKs do"
-    if ended is Ending.SUCCESS and not breach.declared:
+    if ended is Ending.SUCCESS and not intended.declared:
         return True, "accepted; the schema does not forbid it"
     if ended is Ending.SUCCESS:
         return False, "accepted although invalid"
-    if not breach.declared:
+    if not intended.declared:
         return False, "the call failed, and the schema allows it"
     return False, "the tool failed instead of refusing the arguments"
 

@@ -130,7 +130,7 @@ def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
     Call this before the harvest reads the same answers: what it has seen already was there before.
     """
     for call in calls:
-        if not call.accepted or call.breach is not None or action_of(call.tool) != "creates":
+        if not call.accepted or call.intended is not None or action_of(call.tool) != "creates":
             continue
         noun, given = _noun(call.tool), list(members(call.arguments).values())
         for name, value in members(call.arguments).items():

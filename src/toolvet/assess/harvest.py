@@ -66,7 +66,7 @@ class Harvest:
 
     def gather(self, calls: Iterable[ObservedCall]) -> None:
         """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
-        successful = (call for call in calls if call.accepted and call.breach is None)
+        successful = (call for call in calls if call.accepted and call.intended is None)
         for call in islice(successful, _MOST_CALLS):
             tool_words = name_of(call.tool.name)
             nouns = [word for word in tool_words if word not in _LOOKING]

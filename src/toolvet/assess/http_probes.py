@@ -20,7 +20,7 @@ from toolvet.assess.rules import ToolDefinition
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
-from toolvet.core.tool_rules import HttpExchange, HttpSeen, recognise_sdk
+from toolvet.core.tool_rules import HttpExchange, ObservedHttp, recognise_sdk
 from toolvet.mcp.transport import (
     LEGACY_VERSIONS,
     MODERN_VERSION,
@@ -118,10 +118,10 @@ class HttpProbing:
         self._gave_up = ""
         self.seconds = 0.0
 
-    def seen(self, tools: Sequence[ToolDefinition]) -> HttpSeen:
+    def seen(self, tools: Sequence[ToolDefinition]) -> ObservedHttp:
         """What the probes showed, for the rules; `tools` are those of the server."""
         refused = "" if self._spoken else "the server refused a correct request"
-        return HttpSeen(
+        return ObservedHttp(
             place=self._http.place,
             is_encrypted=self._http.is_encrypted,
             has_credentials=self._http.has_credentials,

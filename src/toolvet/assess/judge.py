@@ -23,7 +23,7 @@ from toolvet.assess.exchange import (
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
 from toolvet.assess.rules import (
     ObservedCall,
-    ServerSeen,
+    ObservedServer,
     ToolDefinition,
     judge_call,
     judge_calls,
@@ -32,7 +32,7 @@ from toolvet.assess.rules import (
     tool_definition,
 )
 from toolvet.core.redact import SecretMask
-from toolvet.core.tool_rules import PLACE_OF_PROBES
+from toolvet.core.tool_rules import PROBE_POINTER
 from toolvet.findings import Finding
 from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 
@@ -71,7 +71,7 @@ class ToolRun:
         """Note a scenario that is not sent: with the outcome of the call that was made before, or with the reason."""
         if plan.made:
             calls = ((each.call, each.scenario) for each in self.scenarios if each.call is not None)
-            same = (scenario for call, scenario in calls if call.breach is None and call.arguments == plan.arguments)
+            same = (scenario for call, scenario in calls if call.intended is None and call.arguments == plan.arguments)
             made = next(same, None)
             if made is not None:
                 self.scenarios.append(AssessedScenario(same_scenario(len(self.scenarios) + 1, plan, made)))
@@ -128,11 +128,11 @@ class RunJudge:
         yield from tool.findings
         yield from self._judge_calls(tool) if tool.judged is None else tool.judged
 
-    def find_in_server(self, seen: ServerSeen, masks: Iterable[SecretMask]) -> Iterator[Finding]:
+    def find_in_server(self, seen: ObservedServer, masks: Iterable[SecretMask]) -> Iterator[Finding]:
         """The findings about the server as a whole; `masks` are those of its calls."""
         for finding in _masked(judge_server(seen), SecretMask.joined(masks)):
             command = reproduce_tool(self._target, finding.tool) if finding.tool else reproduce_server(self._target)
-            if finding.pointer.startswith(PLACE_OF_PROBES):
+            if finding.pointer.startswith(PROBE_POINTER):
                 command = reproduce_transport(self._target)
             yield from _with_command([finding], command)
 

@@ -23,7 +23,7 @@ from toolvet.assess.items import ItemsRun, is_without_tools
 from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
-from toolvet.assess.rules import IntendedViolation, ObservedCall, ServerSeen, ToolDefinition
+from toolvet.assess.rules import IntendedViolation, ObservedCall, ObservedServer, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
@@ -115,9 +115,9 @@ class Run:
         self._callable: frozenset[str] = frozenset()
 
     @property
-    def seen(self) -> ServerSeen:
+    def seen(self) -> ObservedServer:
         """The server as a whole, for the rules."""
-        return ServerSeen(
+        return ObservedServer(
             tools=tuple(run.definition for run in self.tools),
             protocol_version=self.session.protocol_version if self.session else "",
             unknown_tool=self.unknown_tool,
@@ -433,9 +433,9 @@ class Run:
         for value in _ODD_ARGUMENTS if readers else ():
             tool = readers[0].definition
             shown = "null" if value is None else "a list"
-            breach = IntendedViolation(keyword="type", detail=f"arguments: {shown}")
+            intended = IntendedViolation(keyword="type", detail=f"arguments: {shown}")
             plan = PlannedCall(
-                name=f"arguments: {shown}", category="error_case", arguments={}, origin="generator", breach=breach
+                name=f"arguments: {shown}", category="error_case", arguments={}, origin="generator", intended=intended
             )
             reply, session = await self.connection.send("tools/call", {"name": tool.name, "arguments": value})
             detail = await self._recover(reply, session) if isinstance(reply, TimedOut | ConnectionLost) else ""

@@ -354,7 +354,7 @@ def _make_writable(retry: Callable[[str], object], path: str, error: object) -> 
             retry(path)
 
 
-class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _StoredState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One variable of `runners.toml`."""
 
     paths: tuple[str, ...]
@@ -365,7 +365,7 @@ class RunnerTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`runners.toml` as written."""
 
     runners: frozenset[str]
-    variables: dict[str, _Kept]
+    variables: dict[str, _StoredState]
 
 
 @cache

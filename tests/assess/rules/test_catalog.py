@@ -21,12 +21,12 @@ from toolvet.assess.rules import (
     ObservedItems,
     ObservedListing,
     ObservedRequest,
+    ObservedServer,
+    ObservedValidation,
     Outcome,
     Preview,
     ProtocolError,
     Purpose,
-    ServerSeen,
-    ValidationSeen,
     WireAnomaly,
     cards,
     judge_call,
@@ -45,7 +45,7 @@ from toolvet.core.checks.capability import ValidationReply, parse_reply
 from toolvet.core.checks.result import check_result
 from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules.subject import HttpExchange, HttpSeen
+from toolvet.core.tool_rules.subject import HttpExchange, ObservedHttp
 from toolvet.findings import Card, Finding
 
 HERE = Path(__file__).parent
@@ -220,7 +220,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
         tools = read(case.get("tools", '["<search_books>"]'))
         calls = list(map(call_of, read(case.get("all_calls", "[]"))))
         found += judge_server(
-            ServerSeen(
+            ObservedServer(
                 tools=tuple(tool_definition(tool, position) for position, tool in enumerate(tools)),
                 protocol_version=case.get("protocol", ""),
                 unknown_tool=call_of(read(case["unknown"])) if "unknown" in case else None,
@@ -228,7 +228,9 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                     WireAnomaly(kind=kind, evidence=words) for kind, words in read(case.get("anomalies", "[]"))
                 ),
                 listing_problems=tuple(read(case.get("listing", "[]"))),
-                validation=msgspec.convert(read(case["validation"]), ValidationSeen) if "validation" in case else None,
+                validation=msgspec.convert(read(case["validation"]), ObservedValidation)
+                if "validation" in case
+                else None,
                 calls=tuple(calls),
                 odd_arguments=tuple(map(call_of, read(case.get("odd", "[]")))),
                 http=http_of(json.loads(case["http"])) if "http" in case else None,
@@ -245,7 +247,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
     return found
 
 
-def http_of(seen: Mapping[str, Any]) -> HttpSeen:
+def http_of(seen: Mapping[str, Any]) -> ObservedHttp:
     """What probes showed: `exchanges` by their ids, a plain number being a status with a result where it is 2xx."""
     exchanges = [
         HttpExchange(probe=probe, status=answer, is_result=200 <= answer < 300)
@@ -253,7 +255,7 @@ def http_of(seen: Mapping[str, Any]) -> HttpSeen:
         else HttpExchange(probe=probe, **answer)
         for probe, answer in seen.get("exchanges", {}).items()
     ]
-    facts = msgspec.convert({"revision": "2025-11-25", "legacy": True, **seen, "exchanges": []}, HttpSeen)
+    facts = msgspec.convert({"revision": "2025-11-25", "legacy": True, **seen, "exchanges": []}, ObservedHttp)
     return msgspec.structs.replace(facts, exchanges=tuple(exchanges))
 
 
@@ -290,7 +292,7 @@ def items_of(case: Mapping[str, Any]) -> ObservedItems:
 def judge_all(calls: Sequence[ObservedCall]) -> Sequence[Finding]:
     """What the rules of the server say about these calls."""
     tools = {call.tool.name: call.tool for call in calls}
-    return judge_server(ServerSeen(tools=tuple(tools.values()), calls=tuple(calls))) if calls else ()
+    return judge_server(ObservedServer(tools=tuple(tools.values()), calls=tuple(calls))) if calls else ()
 
 
 def read(text: str) -> Any:
@@ -318,7 +320,7 @@ def call_of(case: Mapping[str, Any]) -> ObservedCall:
         error=ProtocolError(code=error[0], message=error[1]) if error else None,
         verdict=check_result(tool.raw, arguments, case["result"]) if is_result and not unfinished else None,
         violations=compiled(tool.input_schema).violations(arguments),
-        breach=IntendedViolation(**case["breach"]) if "breach" in case else None,
+        intended=IntendedViolation(**case["intended"]) if "intended" in case else None,
         duration_ms=case.get("duration_ms", 12.0),
         detail=case.get("detail", ""),
         absent=case.get("absent", ""),

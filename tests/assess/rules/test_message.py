@@ -43,7 +43,9 @@ def refused(arguments: object, text: str, *, unknown: str | None = None) -> Obse
         result=result,
         verdict=check_result(TOOL, arguments, result),
         violations=compiled(TOOL["inputSchema"]).violations(arguments),
-        breach=IntendedViolation(keyword="additionalProperties", property=unknown, declared=False) if unknown else None,
+        intended=IntendedViolation(keyword="additionalProperties", property=unknown, declared=False)
+        if unknown
+        else None,
     )
 
 

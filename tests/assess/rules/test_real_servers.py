@@ -12,9 +12,9 @@ from tests.labelled import SERVERS
 
 from toolvet.assess.rules import (
     ObservedCall,
+    ObservedServer,
     Outcome,
     ProtocolError,
-    ServerSeen,
     ToolDefinition,
     judge_call,
     judge_calls,
@@ -79,7 +79,7 @@ SCORES = {"everything": (71, 71), "git": (71, 76), "sqlite": (71, 47), "time": (
 
 @pytest.mark.parametrize("server", DEFINED)
 def test_the_definitions_have_these_findings_only(server: str) -> None:
-    found = [*judge_server(ServerSeen(tools=tuple(tools(server)), protocol_version="2025-11-25"))]
+    found = [*judge_server(ObservedServer(tools=tuple(tools(server)), protocol_version="2025-11-25"))]
     for tool in tools(server):
         found += judge_tool(tool)
     assert {f"{finding.id}: {finding.tool}" for finding in found} == DEFINED[server]
@@ -117,9 +117,9 @@ def tools(server: str) -> list[ToolDefinition]:
 def answered(server: str) -> Iterator[tuple[str, Finding]]:
     for probe, call in calls(server):
         if probe == "unknown_tool":
-            found = judge_server(ServerSeen(tools=tuple(tools(server)), unknown_tool=call))
+            found = judge_server(ObservedServer(tools=tuple(tools(server)), unknown_tool=call))
         else:
-            seen = ServerSeen(tools=tuple(tools(server)), calls=(call,))
+            seen = ObservedServer(tools=tuple(tools(server)), calls=(call,))
             found = (*judge_call(call), *judge_calls(call.tool, [call]), *judge_server(seen))
         # One recorded probe is not a tool's whole story.
         yield from ((probe, finding) for finding in found if finding.id != "never-succeeded")

@@ -11,12 +11,12 @@ from toolvet.assess.rules import (
     ObservedItems,
     ObservedListing,
     ObservedRequest,
+    ObservedServer,
+    ObservedValidation,
     Outcome,
     Preview,
     ProtocolError,
     Purpose,
-    ServerSeen,
-    ValidationSeen,
     WireAnomaly,
     judge_call,
     judge_calls,
@@ -35,7 +35,7 @@ from toolvet.core.checks.capability import Message, ValidationReply
 from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules.destructive import why_not_called
-from toolvet.core.tool_rules.subject import HttpExchange, HttpSeen
+from toolvet.core.tool_rules.subject import HttpExchange, ObservedHttp
 
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
 JSON = st.recursive(
@@ -95,7 +95,7 @@ PREVIEW = st.none() | st.builds(
     levels=st.sampled_from([(), ("syntax",), ("syntax", "runtime")]),
 )
 VALIDATION = st.none() | st.builds(
-    ValidationSeen,
+    ObservedValidation,
     announced=st.booleans(),
     method=st.text(max_size=5),
     asked=st.integers(0, 5),
@@ -125,7 +125,7 @@ EXCHANGE = st.builds(
     failure=st.text(max_size=10),
 )
 HTTP = st.builds(
-    HttpSeen,
+    ObservedHttp,
     place=st.sampled_from(["loopback", "private", "public"]),
     has_credentials=st.booleans(),
     legacy=st.booleans(),
@@ -144,7 +144,7 @@ def calls(draw: st.DrawFn) -> ObservedCall:
         tool=tool,
         arguments=arguments,
         outcome=outcome,
-        breach=draw(BREACH),
+        intended=draw(BREACH),
         detail=draw(st.text(max_size=20)),
         preview=draw(PREVIEW),
     )
@@ -189,9 +189,9 @@ def test_any_server_is_judged(
     unknown: ObservedCall,
     anomalies: list[WireAnomaly],
     problems: list[str],
-    validation: ValidationSeen | None,
+    validation: ObservedValidation | None,
 ) -> None:
-    server = ServerSeen(
+    server = ObservedServer(
         tools=tuple(map(tool_definition, raw)),
         protocol_version="2025-11-25",
         unknown_tool=unknown,
@@ -203,8 +203,8 @@ def test_any_server_is_judged(
 
 
 @given(HTTP)
-def test_any_transport_is_judged(http: HttpSeen) -> None:
-    for finding in judge_server(ServerSeen(tools=(), http=http)):
+def test_any_transport_is_judged(http: ObservedHttp) -> None:
+    for finding in judge_server(ObservedServer(tools=(), http=http)):
         assert finding.message
 
 

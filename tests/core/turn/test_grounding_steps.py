@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.claims import Said
+from toolvet.core.turn.grounding.claims import AnswerClaims
 from toolvet.core.turn.grounding.dates import Date, ends_a_period, lies_between
 from toolvet.core.turn.grounding.evidence import Evidence
 from toolvet.core.turn.grounding.failures import FailedCalls
@@ -159,7 +159,7 @@ def test_a_day_in_numbers_has_six_letters_at_least(day: str, dates: list[str]) -
 )
 def test_only_a_refusal_is_reported_in_words_for_its_state(error: str, answer: str, *, is_reported: bool) -> None:
     failed = outcome_of(ToolCall("get_order", {}, {"content": [{"type": "text", "text": error}], "isError": True}))
-    silent = FailedCalls(answer, [failed]).unmentioned(Said([], admits=False, asks=False), [])
+    silent = FailedCalls(answer, [failed]).unmentioned(AnswerClaims([], admits=False, asks=False), [])
     assert (not silent) is is_reported
 
 

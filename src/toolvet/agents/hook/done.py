@@ -123,7 +123,7 @@ def _unproven(said: str, question: str, session: AgentSession, actions: Sequence
             if (
                 actions[runs[-1]].ended is False
                 and _is_last_word(actions, runs[-1])
-                and not finds(table.told.patterns, said)
+                and not finds(table.reported.patterns, said)
             ):
                 return MissingWork(
                     "failed", sentence, f"the last run of {noun} failed ({_shown(actions[runs[-1]])}). {_MEND}"
@@ -152,7 +152,7 @@ def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) ->
     runs = [at for at, action in enumerate(own) if "test" in action.kinds]
     if not edited or not runs or runs[-1] < edited[-1] or own[runs[-1]].ended is not False:
         return None
-    if not _is_last_word(own, runs[-1]) or finds(table.told.patterns, said) or _is_asked(question):
+    if not _is_last_word(own, runs[-1]) or finds(table.reported.patterns, said) or _is_asked(question):
         return None
     sentence = next((each for each in sentences_of(said) if finds(table.done.patterns, each)), None)
     if sentence is None:
@@ -200,7 +200,7 @@ def _ungrounded(
     if signal is None:
         # A failure that an honest answer would name.
         signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
-        if signal is None or finds(work_table().told.patterns, said):
+        if signal is None or finds(work_table().reported.patterns, said):
             return None
         if not any(finds(work_table().done.patterns, each) for each in sentences_of(said)):
             return None

@@ -71,7 +71,7 @@ class WorkTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
     kinds: tuple[WorkKind, ...]
     claims: tuple[WorkClaim, ...]
     guards: WorkPhrases
-    told: WorkPhrases
+    reported: WorkPhrases
     done: WorkPhrases
     asked: WorkPhrases
     files: WorkPhrases

@@ -144,7 +144,7 @@ def ending(call: ObservedCall) -> Ending:
 
 def is_bad(call: ObservedCall) -> bool:
     """Whether the tool's own schema forbids the arguments of the call."""
-    return bool(call.violations) or (call.breach is not None and call.breach.declared)
+    return bool(call.violations) or (call.intended is not None and call.intended.declared)
 
 
 def verdict_of(call: ObservedCall) -> ResultVerdict | None:
@@ -202,7 +202,7 @@ def _result_ending(call: ObservedCall) -> Ending:
     if verdict.error_kind == "business":
         return Ending.REFUSAL
     # Unclear words after wrong arguments, without any sign of a crash: the error is the refusal that is due.
-    wrong = is_bad(call) or call.breach is not None
+    wrong = is_bad(call) or call.intended is not None
     return Ending.REFUSAL if wrong and verdict.state is State.UNKNOWN else Ending.FAILURE
 
 
@@ -343,7 +343,7 @@ def exercise_of(calls: Sequence[ObservedCall]) -> Exercise:
 
 def is_plain(call: ObservedCall) -> bool:
     """Whether a call asks for what the tool is there for: valid arguments, none of them made to be wrong or absent."""
-    return call.breach is None and not call.absent and not is_bad(call)
+    return call.intended is None and not call.absent and not is_bad(call)
 
 
 def asks_for_nothing(call: ObservedCall) -> bool:

@@ -41,10 +41,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 def fault_of(call: ObservedCall) -> Fault:
     """The fault of a call. Total: a call without a known fault has one with empty fields."""
     violation = intended_violation(call)
-    breach = call.breach
-    keyword = breach.keyword if breach is not None else violation.keyword if violation is not None else ""
-    place = breach.pointer if breach is not None else violation.pointer if violation is not None else ""
-    named = breach.property if breach is not None else None
+    intended = call.intended
+    keyword = intended.keyword if intended is not None else violation.keyword if violation is not None else ""
+    place = intended.pointer if intended is not None else violation.pointer if violation is not None else ""
+    named = intended.property if intended is not None else None
     if named is None and violation is not None:
         unexpected = elements(violation.params.get("unexpected"))
         names = [violation.params.get("property"), *unexpected]
@@ -75,9 +75,9 @@ def fault_of(call: ObservedCall) -> Fault:
 
 def intended_violation(call: ObservedCall) -> Violation | None:
     """The violation that the scenario meant to cause, or else the first."""
-    if call.breach is not None:
+    if call.intended is not None:
         for violation in call.violations:
-            if violation.keyword == call.breach.keyword and violation.pointer == call.breach.pointer:
+            if violation.keyword == call.intended.keyword and violation.pointer == call.intended.pointer:
                 return violation
     return call.violations[0] if call.violations else None
 
@@ -87,10 +87,10 @@ def is_only_unknown(call: ObservedCall) -> bool:
 
     SDKs drop them before the tool sees the call, so an author cannot refuse them.
     """
-    if call.breach is not None and call.breach.keyword not in _STRICT:
+    if call.intended is not None and call.intended.keyword not in _STRICT:
         return False
     return all(violation.keyword in _STRICT for violation in call.violations) and (
-        bool(call.violations) or call.breach is not None
+        bool(call.violations) or call.intended is not None
     )
 
 

@@ -20,7 +20,7 @@ from toolvet.assess.rules.rule import (
     of_tool,
 )
 from toolvet.core.discover import modules
-from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.core.tool_rules import ObservedCall, ObservedServer, ToolDefinition
 from toolvet.errors import UsageError
 from toolvet.findings import Card, Finding
 
@@ -53,7 +53,7 @@ def judge_calls(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> tuple[Fi
     return tuple(_apply(of_calls, tool.name, tool, calls))
 
 
-def judge_server(server: ServerSeen) -> tuple[Finding, ...]:
+def judge_server(server: ObservedServer) -> tuple[Finding, ...]:
     """The findings about the server as a whole."""
     return tuple(_apply(of_server, "", server))
 

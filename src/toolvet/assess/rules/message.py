@@ -113,7 +113,7 @@ def answered_errors(calls: Sequence[ObservedCall]) -> Iterator[ObservedCall]:
     """The calls that were wrong (on purpose or not) and answered with an error about it, in words of the author."""
     valid = [call for call in calls if is_plain(call)]
     for call in calls:
-        wrong = is_bad(call) or call.breach is not None
+        wrong = is_bad(call) or call.intended is not None
         if not wrong or ending(call) not in _ERRORS:
             continue
         # The author writes neither the words of a framework nor those about an outage.

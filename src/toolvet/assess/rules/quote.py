@@ -18,7 +18,7 @@ from toolvet.assess.rules.fault import at_pointer
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact, redact_text
 from toolvet.core.schema import SchemaProblem
-from toolvet.core.tool_rules import HttpExchange, HttpSeen, ServerSeen
+from toolvet.core.tool_rules import HttpExchange, ObservedHttp, ObservedServer
 from toolvet.findings import Card, Finding
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
@@ -160,17 +160,17 @@ def repeated_entries(named: Iterable[tuple[str, int]]) -> Iterator[tuple[str, tu
             yield name, tuple(entries)
 
 
-def exchange_of(server: ServerSeen, probe: str) -> HttpExchange | None:
+def exchange_of(server: ObservedServer, probe: str) -> HttpExchange | None:
     """The exchange of this probe; None where it was not sent."""
     return None if server.http is None else server.http.find(probe)
 
 
-def exchanges_of(server: ServerSeen) -> Sequence[HttpExchange]:
+def exchanges_of(server: ObservedServer) -> Sequence[HttpExchange]:
     """All probes with their responses; none for a server that does not speak HTTP."""
     return () if server.http is None else server.http.exchanges
 
 
-def protection_setting(http: HttpSeen) -> str | None:
+def protection_setting(http: ObservedHttp) -> str | None:
     """How to switch the checks of Host and Origin on in this server's SDK; None where the SDK is not known."""
     return _SETTINGS.get(http.sdk)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, ParamSpec
 
 from toolvet.assess.rules.item import ListedItem, ObservedItems, ObservedRequest
-from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.core.tool_rules import ObservedCall, ObservedServer, ToolDefinition
 from toolvet.findings import Card, Finding
 
 P = ParamSpec("P")
@@ -49,7 +49,7 @@ of_calls: Final = RuleScope[[ToolDefinition, Sequence[ObservedCall]]]("A tool ov
 of_item: Final = RuleScope[[ListedItem]]("How a resource, template or prompt is listed")
 of_request: Final = RuleScope[[ObservedRequest]]("How a request about these went")
 of_items: Final = RuleScope[[ObservedItems]]("All resources, templates and prompts")
-of_server: Final = RuleScope[[ServerSeen]]("The whole server")
+of_server: Final = RuleScope[[ObservedServer]]("The whole server")
 
 # In the order of the docs, where a card with functions for several scopes is among those of the first.
 SCOPES: Final = (of_tool, of_call, of_calls, of_item, of_request, of_items, of_server)

@@ -33,7 +33,9 @@ def plan_calls(values: Values, seed: int) -> Iterator[PlannedCall]:
         # Seeded per tool and category, so that leaving one out does not change the others.
         choose = SeededChoice(seed, f"{values.tool.name}/{category.CATEGORY}")
         for plan in category.scenarios(values, choose):
-            known = not plan.first and any(plan.arguments == other.arguments and plan.breach is None for other in plans)
+            known = not plan.first and any(
+                plan.arguments == other.arguments and plan.intended is None for other in plans
+            )
             if known:
                 if plan.category in SHOWN_TWICE:
                     yield replace(plan, made=True)

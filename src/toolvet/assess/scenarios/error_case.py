@@ -31,7 +31,7 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
             category=CATEGORY,
             arguments=broken,
             origin="generator",
-            breach=IntendedViolation(
+            intended=IntendedViolation(
                 keyword=keyword, pointer=example.pointer, property=example.property, detail=example.detail
             ),
         )
@@ -42,7 +42,7 @@ def scenarios(values: Values, choose: SeededChoice) -> Iterator[PlannedCall]:
             category=CATEGORY,
             arguments=with_unknown,
             origin="generator",
-            breach=IntendedViolation(
+            intended=IntendedViolation(
                 keyword="additionalProperties", property=UNKNOWN, detail=f"unknown argument '{UNKNOWN}'", declared=False
             ),
         )

@@ -8,7 +8,7 @@ import msgspec
 from toolvet.batch.arrow import ArrowSchema, arrow_fields, pa
 from toolvet.batch.kernel.columns import PROBLEM, InputColumns
 from toolvet.batch.kernel.records import JsonRecord, RecordKernel
-from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_sightings
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_envelopes
 from toolvet.core.json_value import is_object
 
 ENVELOPES: Final[ArrowSchema] = pa.schema(
@@ -39,7 +39,7 @@ class EnvelopesKernel(RecordKernel):
                 raise TypeError(f"must be a JSON object, not {type(value).__name__}")
             found: list[tuple[str, object]] = [("", value.get("envelope", value))]
             if "envelope" not in value and "success" not in value:
-                found = [(sighting.place, sighting.envelope) for sighting in find_sightings(value)] or found
+                found = [(sighting.place, sighting.envelope) for sighting in find_envelopes(value)] or found
             findings = [
                 msgspec.structs.replace(each, pointer=f"{place}{each.pointer}")
                 for place, envelope in found

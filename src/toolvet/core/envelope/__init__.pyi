@@ -40,9 +40,9 @@ from toolvet.core.envelope.builders.responses import (
 )
 from toolvet.core.envelope.check import (
     EnvelopeVerdict as EnvelopeVerdict,
-    Sighting as Sighting,
+    FoundEnvelope as FoundEnvelope,
     check_envelope as check_envelope,
-    find_sightings as find_sightings,
+    find_envelopes as find_envelopes,
 )
 from toolvet.core.envelope.contract.table import (
     envelope_schema as envelope_schema,

@@ -2,7 +2,7 @@
 
     check_envelope   the findings of an envelope, from the contract and from what it recommends
     find_advice      recommendations that a schema cannot express: findings below an error, for legal envelopes, too
-    find_sightings   the envelopes in a tool result: as structured content, as JSON text, or under `_meta`
+    find_envelopes   the envelopes in a tool result: as structured content, as JSON text, or under `_meta`
 
 Nothing here raises: any value gives findings.
 """
@@ -409,7 +409,7 @@ def _is_slip(left: str, right: str) -> bool:
     )
 
 
-class Sighting(NamedTuple):
+class FoundEnvelope(NamedTuple):
     """An object in a tool result that may be an envelope, and the JSON Pointer of its place."""
 
     place: str
@@ -428,7 +428,7 @@ class Sighting(NamedTuple):
         return "success" in self.envelope and sum(key in self.envelope for key in ("data", "error", "meta")) > 1
 
 
-def find_sightings(result: object) -> tuple[Sighting, ...]:
+def find_envelopes(result: object) -> tuple[FoundEnvelope, ...]:
     """The objects in a tool result that claim to be an envelope or resemble one, each once. Total.
 
     Plain JSON with a `success` key is not one. An object that only resembles an envelope may have another format: it
@@ -436,15 +436,15 @@ def find_sightings(result: object) -> tuple[Sighting, ...]:
     """
     if not is_object(result):
         return ()
-    candidates: list[Sighting] = []
+    candidates: list[FoundEnvelope] = []
     structured = result.get("structuredContent")
     if is_object(structured):
         wrapped = structured.get("result") if len(structured) == 1 else None
         # Frameworks wrap what a tool without a declared object returns.
         candidates.append(
-            Sighting("/structuredContent/result", wrapped)
+            FoundEnvelope("/structuredContent/result", wrapped)
             if is_object(wrapped)
-            else Sighting("/structuredContent", structured)
+            else FoundEnvelope("/structuredContent", structured)
         )
     content = result.get("content")
     for index, block in enumerate(content if is_sequence(content) else ()):
@@ -456,12 +456,12 @@ def find_sightings(result: object) -> tuple[Sighting, ...]:
         except ValueError:
             continue
         if is_object(parsed):
-            candidates.append(Sighting(f"/content/{index}/text", parsed))
+            candidates.append(FoundEnvelope(f"/content/{index}/text", parsed))
     meta = result.get("_meta")
     for name, value in string_members(meta) if is_object(meta) else ():
         if is_object(value):
-            candidates.append(Sighting(f"/_meta{pointer((name,))}", value))
-    found: list[Sighting] = []
+            candidates.append(FoundEnvelope(f"/_meta{pointer((name,))}", value))
+    found: list[FoundEnvelope] = []
     for sighting in candidates:
         # Servers send the same object as structured content and as text.
         if (sighting.claims or sighting.resembles) and not any(_are_equal(sighting, other) for other in found):
@@ -469,7 +469,7 @@ def find_sightings(result: object) -> tuple[Sighting, ...]:
     return tuple(found)
 
 
-def _are_equal(left: Sighting, right: Sighting) -> bool:
+def _are_equal(left: FoundEnvelope, right: FoundEnvelope) -> bool:
     try:
         return left.envelope == right.envelope
     except RecursionError:

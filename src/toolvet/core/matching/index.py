@@ -24,7 +24,7 @@ Parts = list[Sequence[msgspec.Raw]]
 """The translations of a set as they are kept, so many together."""
 
 
-class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
+class _CachedIndex(msgspec.Struct, frozen=True, array_like=True):
     """What is kept of a set: the patterns of each family. A text without hits needs no more."""
 
     families: dict[str, tuple[int, ...]]
@@ -36,7 +36,7 @@ class _KeptIndex(msgspec.Struct, frozen=True, array_like=True):
 class PatternIndex:
     """The translations of the patterns of a set, by number."""
 
-    def __init__(self, key: bytes, kept: _KeptIndex, read: Callable[[int], Sequence[msgspec.Raw]]) -> None:
+    def __init__(self, key: bytes, kept: _CachedIndex, read: Callable[[int], Sequence[msgspec.Raw]]) -> None:
         """`read` returns the part of this number of the translations."""
         self.key = key
         """What the patterns and their translations depend on; empty for a set that is not kept."""
@@ -113,7 +113,7 @@ def kept_index(key: bytes) -> PatternIndex | None:
     return PatternIndex(key, kept, known.__getitem__) if len(known) == len(parts) else None
 
 
-def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Parts]:
+def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_CachedIndex, Parts]:
     """Translate patterns, and keep the parts: before the rest, so that a process that finds it finds them, too."""
     expressions = _translate_all(patterns)
     parts = _parts(expressions)
@@ -122,7 +122,7 @@ def _built(key: bytes, patterns: Iterable[Expression]) -> tuple[_KeptIndex, Part
     return _families(expressions, by_family=True), parts
 
 
-def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIndex:
+def _families(expressions: Sequence[Translation], *, by_family: bool) -> _CachedIndex:
     from toolvet.core.matching.letters import letters  # noqa: PLC0415 - A set that is in the cache needs none.
 
     of_family: dict[str, list[int]] = {"": []}
@@ -133,7 +133,7 @@ def _families(expressions: Sequence[Translation], *, by_family: bool) -> _KeptIn
         for name in of_family
         if name
     }
-    return _KeptIndex({name: tuple(numbers) for name, numbers in of_family.items()}, classes)
+    return _CachedIndex({name: tuple(numbers) for name, numbers in of_family.items()}, classes)
 
 
 def _parts(expressions: Sequence[Translation]) -> Parts:
@@ -149,10 +149,10 @@ def _part_name(key: bytes, number: int) -> bytes:
     return b"part %d of " % number + key
 
 
-def _read(key: bytes) -> _KeptIndex | None:
+def _read(key: bytes) -> _CachedIndex | None:
     kept = cached(_name(key))
     try:
-        return None if kept is None else msgspec.msgpack.decode(kept, type=_KeptIndex)
+        return None if kept is None else msgspec.msgpack.decode(kept, type=_CachedIndex)
     except msgspec.MsgspecError:
         return None  # It is translated again, and replaced.
 

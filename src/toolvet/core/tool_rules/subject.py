@@ -19,7 +19,7 @@ FOREIGN_ORIGIN: Final = "https://attacker.example"  # What the probes say that t
 # How the HTTP layers of the Python SDK (which FastMCP is built on) and the TypeScript SDK refuse a Content-Type.
 _PYTHON: Final = ("Invalid Content-Type header",)
 _TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/json",)
-PLACE_OF_PROBES: Final = "/transport/"  # What the JSON Pointers of findings about probes begin with.
+PROBE_POINTER: Final = "/transport/"  # What the JSON Pointers of findings about probes begin with.
 # Statuses that say nothing of the probe: credentials are wanted, or there were too many requests.
 UNJUDGED: Final = frozenset({401, 429})
 
@@ -75,7 +75,7 @@ class HttpExchange(msgspec.Struct, frozen=True, kw_only=True):
         return "refused" if self.is_refused else "answered"
 
 
-class HttpSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedHttp(msgspec.Struct, frozen=True, kw_only=True):
     """The HTTP transport of a server, as the probes saw it.
 
     `place` is where the host is, by its name alone. `has_credentials` says whether the user's headers went with the
@@ -153,7 +153,7 @@ def place_in_report(probe: str) -> str:
     >>> place_in_report("foreign-origin")
     '/transport/foreign-origin'
     """
-    return f"{PLACE_OF_PROBES}{probe}"
+    return f"{PROBE_POINTER}{probe}"
 
 
 class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,7 +285,7 @@ class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
 class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One `tools/call` and what came of it.
 
-    `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `breach` is set when
+    `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `intended` is set when
     a scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT; `error_verdict` is the
     verdict on a protocol error, read as the error result that it should have been; None where there is none.
     `detail` holds what is known of an outcome without an answer (exit code, last words on stderr, why a message was
@@ -305,7 +305,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     verdict: ResultVerdict | None = None
     error_verdict: ResultVerdict | None = None
     violations: tuple[Violation, ...] = ()
-    breach: IntendedViolation | None = None
+    intended: IntendedViolation | None = None
     duration_ms: float = 0.0
     protocol_version: str = ""
     detail: str = ""
@@ -340,7 +340,7 @@ class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str = ""
 
 
-class ValidationSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedValidation(msgspec.Struct, frozen=True, kw_only=True):
     """The capability `toolValidation` as it was seen, on a server that announces it, rightly or wrongly.
 
     `method` is the tool that validates, `asked` how often it was asked. `announcement_problems` are sentences about
@@ -355,7 +355,7 @@ class ValidationSeen(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[str, ...] = ()
 
 
-class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
 
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
@@ -371,10 +371,10 @@ class ServerSeen(msgspec.Struct, frozen=True, kw_only=True):
     unknown_tool: ObservedCall | None = None
     anomalies: tuple[WireAnomaly, ...] = ()
     listing_problems: tuple[str, ...] = ()
-    validation: ValidationSeen | None = None
+    validation: ObservedValidation | None = None
     calls: tuple[ObservedCall, ...] = ()
     odd_arguments: tuple[ObservedCall, ...] = ()
-    http: HttpSeen | None = None
+    http: ObservedHttp | None = None
     is_without_tools: bool = False
     overfilled: str = ""
 

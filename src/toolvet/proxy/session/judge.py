@@ -85,7 +85,7 @@ class JudgedReply(msgspec.Struct, frozen=True, gc=False):
 
 
 class _JudgedResult(msgspec.Struct, frozen=True):
-    """What was found in a result. `breach` says how it breaks the tool's outputSchema, `why` explains `blocked`.
+    """What was found in a result. `violation` says how it breaks the tool's outputSchema, `why` explains `blocked`.
 
     `said` are the words of a protocol error.
     """
@@ -94,7 +94,7 @@ class _JudgedResult(msgspec.Struct, frozen=True):
     result: object = None
     verdict: ResultVerdict | None = None
     unjudged: str | None = None
-    breach: str | None = None
+    violation: str | None = None
     blocked: Reason | None = None
     why: str = ""
     said: str = ""
@@ -275,18 +275,18 @@ def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> 
     policy = call.policy
     outcome: Outcome = "tool_error" if verdict.is_error else "success"
     promise = verdict.metadata.output_schema_validation
-    breach = promise.error if promise is not None and not promise.is_valid else None
+    violation = promise.error if promise is not None and not promise.is_valid else None
     blocked: Reason | None = None
-    why = breach or ""
+    why = violation or ""
     if policy.results == "enforce" and verdict.error_without_flag:
         blocked, why = "result", verdict.issues[0]
     elif policy.results == "enforce" and verdict.classification is Classification.BROKEN:
         blocked, why = "result", verdict.issues[0]
         verdict = stopped_verdict("result", why, verdict)
-    elif breach is not None and policy.output_schema == "enforce":
+    elif violation is not None and policy.output_schema == "enforce":
         blocked = "output_schema"
         verdict = stopped_verdict("output_schema", why, verdict)
-    return _JudgedResult(outcome, result, verdict, breach=breach, blocked=blocked, why=why)
+    return _JudgedResult(outcome, result, verdict, violation=violation, blocked=blocked, why=why)
 
 
 def _skim(message: Result) -> _JudgedResult:

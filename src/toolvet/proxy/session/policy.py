@@ -42,7 +42,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     `arguments` are checked against the inputSchema: `enforce` answers a bad call with what is wrong, `audit` only
     records it. `repair` offers the nearest valid call in that answer, or sends it (`apply`) where its confidence is at
     least `repair_from`. `results` are judged and recorded (`annotate`); `enforce` also flags an error that the server
-    did not flag, and replaces an unusable result. `output_schema` records a breach (`warn`) or keeps the structured
+    did not flag, and replaces an unusable result. `output_schema` records a violation (`warn`) or keeps the structured
     content from the client (`enforce`). `verdict` says when `_meta["dev.toolvet/verdict"]` is written: when the call's
     own `_meta` has that key, or always. `server_validation` asks the server's own validator before each call.
 

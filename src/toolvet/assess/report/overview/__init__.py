@@ -51,7 +51,7 @@ class RankedServer(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0
 
 
-class SeenAt(msgspec.Struct, frozen=True, kw_only=True):
+class FoundAt(msgspec.Struct, frozen=True, kw_only=True):
     """One occurrence of a finding: the server, its `file`, what it is about there, and the words that were seen."""
 
     server: str
@@ -70,7 +70,7 @@ class CommonCheck(msgspec.Struct, frozen=True, kw_only=True):
     servers: int
     findings: int
     share: Annotated[float, Meta(description="The share of the assessed servers, 0 to 1.")]
-    examples: list[SeenAt] = []
+    examples: list[FoundAt] = []
 
 
 class UnassessedServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +183,7 @@ class _CheckTally:
 
     servers: dict[str, None] = field(default_factory=dict[str, None])
     findings: int = 0
-    examples: list[SeenAt] = field(default_factory=list[SeenAt])
+    examples: list[FoundAt] = field(default_factory=list[FoundAt])
 
     def add(self, finding: Finding, server: AssessedServer) -> None:
         self.findings += 1
@@ -192,7 +192,7 @@ class _CheckTally:
         self.servers[server.name] = None
         if len(self.examples) < _EXAMPLES:
             self.examples.append(
-                SeenAt(
+                FoundAt(
                     server=server.name,
                     file=server.file,
                     subject=subject(finding),

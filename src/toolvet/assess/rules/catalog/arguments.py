@@ -23,7 +23,7 @@ from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State
 from toolvet.core.checks import LeakKind
 from toolvet.core.json_value import elements, members, pointer
-from toolvet.core.tool_rules import ObservedCall, ServerSeen
+from toolvet.core.tool_rules import ObservedCall, ObservedServer
 from toolvet.findings import Card, Finding, Severity
 
 INVALID_ACCEPTED = Card(
@@ -54,7 +54,7 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
         return
     fault = fault_of(call)
     violation = intended_violation(call)
-    said = violation.message if violation is not None else call.breach.detail if call.breach is not None else ""
+    said = violation.message if violation is not None else call.intended.detail if call.intended is not None else ""
     value = show(violation.instance if violation is not None else fault.value, 60)
     accepted = f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
     if fault.keyword in {"required", "dependentRequired"}:
@@ -127,7 +127,7 @@ _MAY_DECLARE_MORE: Final = frozenset(
 
 
 @of_server(UNKNOWN_ARGUMENT_IGNORED)
-def check_unknown_argument_ignored(server: ServerSeen) -> Iterator[Finding]:
+def check_unknown_argument_ignored(server: ObservedServer) -> Iterator[Finding]:
     """One finding with the tools that ignored an argument that their schema does not mention."""
     ignored: dict[str, ObservedCall] = {}
     for call in server.calls:
@@ -150,7 +150,7 @@ def _undeclared(call: ObservedCall) -> Iterator[str]:
     if is_only_unknown(call):
         yield fault_of(call).field or "(unnamed)"
         return
-    if call.breach is not None:
+    if call.intended is not None:
         return
     # A schema without properties describes an object that is free on purpose.
     if call.tool.schema is not None and call.tool.properties and _MAY_DECLARE_MORE.isdisjoint(call.tool.schema):
@@ -186,7 +186,7 @@ def check_valid_refused(call: ObservedCall) -> Iterator[Finding]:
     if (
         ending(call) is not Ending.REFUSAL
         or is_bad(call)
-        or call.breach is not None
+        or call.intended is not None
         or verdict is None
         or verdict.state is not State.INVALID_INPUT
     ):
@@ -276,7 +276,7 @@ _CRASH_ENDINGS: Final = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE})
 def check_bad_arguments_crash(call: ObservedCall) -> Iterator[Finding]:
     """Report a crash where a refusal belongs. Unclear words prove no crash, and an outage is not the caller's fault."""
     verdict = verdict_of(call)
-    if ending(call) not in _CRASH_ENDINGS or not (is_bad(call) or call.breach is not None) or verdict is None:
+    if ending(call) not in _CRASH_ENDINGS or not (is_bad(call) or call.intended is not None) or verdict is None:
         return
     leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
     if verdict.state not in _CRASH_STATES and (not leaked or verdict.state in OUTAGES):
@@ -325,7 +325,7 @@ _OF_THE_SDK: Final = re.compile(
 
 
 @of_server(ARGUMENTS_NOT_OBJECT)
-def check_arguments_not_object(server: ServerSeen) -> Iterator[Finding]:
+def check_arguments_not_object(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all such calls: the gravest, with the others beside it."""
     # A dump is a bad answer where its code blames the server and not the call.
     bad = [

@@ -10,7 +10,7 @@ from toolvet.assess.rules.rule import of_call, of_items, of_request, of_server
 from toolvet.core.causes import State
 from toolvet.core.checks import ValidationReply
 from toolvet.core.json_value import count, elements, is_array, is_object, members
-from toolvet.core.tool_rules import ObservedCall, Preview, ServerSeen
+from toolvet.core.tool_rules import ObservedCall, ObservedServer, Preview
 from toolvet.findings import Card, Finding, Severity
 
 CAPABILITY_UNANSWERED = Card(
@@ -171,7 +171,7 @@ _VALIDATION: Final = "/capabilities/experimental/toolValidation"
 
 
 @of_server(VALIDATION_BROKEN)
-def check_validation_broken(server: ServerSeen) -> Iterator[Finding]:
+def check_validation_broken(server: ObservedServer) -> Iterator[Finding]:
     """One finding about the announcement, one about the answers of the validator."""
     seen = server.validation
     if seen is None:
@@ -228,7 +228,7 @@ def check_validation_disagrees(call: ObservedCall) -> Iterator[Finding]:
             evidence=f"{_quote_answer(call, 240)}; arguments: {show(call.arguments, 160)}",
             confidence=95 if is_bad(call) else 70,
         )
-    if not answer.valid and call.accepted and not is_bad(call) and call.breach is None:
+    if not answer.valid and call.accepted and not is_bad(call) and call.intended is None:
         yield VALIDATION_DISAGREES.finding(
             message=f'The validator calls the arguments invalid, and the tool takes them: "{_quote_reason(answer)}"',
             pointer="/invalid",
@@ -246,7 +246,7 @@ def _refused_for_its_arguments(call: ObservedCall, preview: Preview) -> bool:
     verdict = verdict_of(call)
     return (
         preview.levels != ("syntax",)
-        and call.breach is None
+        and call.intended is None
         and verdict is not None
         and verdict.state is State.INVALID_INPUT
         and not speaks_of_absence(words_of(call))

@@ -12,7 +12,7 @@ from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_
 from toolvet.assess.rules.rule import of_calls, of_server, of_tool
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
-from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition, find_actions
+from toolvet.core.tool_rules import ObservedCall, ObservedServer, ToolDefinition, find_actions
 from toolvet.findings import Card, Finding, Severity
 
 TOOL_ILLEGAL = Card(
@@ -87,7 +87,7 @@ _SHOWN: Final = 20
 
 
 @of_server(TOOL_NAME_DUPLICATE)
-def check_tool_name_duplicate(server: ServerSeen) -> Iterator[Finding]:
+def check_tool_name_duplicate(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each name that occurs more than once."""
     for name, entries in repeated_entries((tool.name, tool.position) for tool in server.tools):
         more = f" and {len(entries) - _SHOWN:,} more" if len(entries) > _SHOWN else ""
@@ -295,7 +295,7 @@ DESTRUCTIVE_UNMARKED = Card(
 
 
 @of_server(DESTRUCTIVE_UNMARKED)
-def check_destructive_unmarked(server: ServerSeen) -> Iterator[Finding]:
+def check_destructive_unmarked(server: ObservedServer) -> Iterator[Finding]:
     """One finding with all such tools, and the reason of the first."""
     found: dict[str, str] = {}
     for tool in server.tools:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from toolvet.assess.rules.rule import of_calls
-from toolvet.core.envelope import Sighting, check_envelope, find_sightings
+from toolvet.core.envelope import FoundEnvelope, check_envelope, find_envelopes
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import ObservedCall, ToolDefinition
 from toolvet.findings import Card, Finding, Severity
@@ -165,7 +165,7 @@ def _judge_envelopes(calls: Sequence[ObservedCall], card: Card) -> Iterator[Find
                 )
 
 
-def _envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Sighting]]:
+def _envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, FoundEnvelope]]:
     """The envelopes in the results of a tool.
 
     A tool answers with envelopes when one of its results says so by `meta.version`. From then on every result with
@@ -173,6 +173,6 @@ def _envelopes(calls: Sequence[ObservedCall]) -> Iterator[tuple[ObservedCall, Si
     of an envelope would break the contract where the whole does not, so it is left out.
     """
     whole = (call for call in calls if call.excerpt is None)
-    found = [(call, sighting) for call in whole for sighting in find_sightings(call.result)]
+    found = [(call, sighting) for call in whole for sighting in find_envelopes(call.result)]
     if any(sighting.claims for _, sighting in found):
         yield from found

@@ -20,7 +20,7 @@ from toolvet.assess.rules.ending import (
 from toolvet.assess.rules.quote import list_names, quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State
-from toolvet.core.tool_rules import ObservedCall, ServerSeen
+from toolvet.core.tool_rules import ObservedCall, ObservedServer
 from toolvet.findings import Card, Finding, Severity
 
 VALID_CALL_FAILED = Card(
@@ -45,7 +45,7 @@ _FAILURES: Final = frozenset({Ending.FAILURE, Ending.WORDLESS, Ending.PROTOCOL_F
 def check_valid_call_failed(call: ObservedCall) -> Iterator[Finding]:
     """Report a failure on valid arguments; a warning where its words are unclear and may be meant as a refusal."""
     ended = ending(call)
-    if ended not in _FAILURES or is_bad(call) or call.breach is not None or not fails_by_itself(call):
+    if ended not in _FAILURES or is_bad(call) or call.intended is not None or not fails_by_itself(call):
         return
     verdict = verdict_of(call)
     words = quote(words_of(call), 140)
@@ -83,7 +83,7 @@ _MOST_CAUSES: Final = 4
 
 
 @of_server(NEVER_SUCCEEDED)
-def check_never_succeeded(server: ServerSeen) -> Iterator[Finding]:
+def check_never_succeeded(server: ObservedServer) -> Iterator[Finding]:
     """A finding for each tool with a cause of its own, and one for all tools that share theirs."""
     by_tool: dict[str, list[ObservedCall]] = {}
     for call in server.calls:
@@ -135,7 +135,7 @@ ENVIRONMENT_OUTAGE = Card(
 
 
 @of_server(ENVIRONMENT_OUTAGE)
-def check_environment_outage(server: ServerSeen) -> Iterator[Finding]:
+def check_environment_outage(server: ObservedServer) -> Iterator[Finding]:
     """One finding, with what is missing and which tools said so."""
     causes: dict[Missing, list[str]] = {}
     words = ""
@@ -238,7 +238,7 @@ DISK_FILLED = Card(
 
 
 @of_server(DISK_FILLED)
-def check_disk_filled(server: ServerSeen) -> Iterator[Finding]:
+def check_disk_filled(server: ObservedServer) -> Iterator[Finding]:
     """One finding, with how much there was when the server was ended."""
     if server.overfilled:
         yield DISK_FILLED.finding(message=f"The server {server.overfilled}, and was ended.")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from toolvet.assess.rules.quote import describe, exchange_of, protection_setting, quote
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules import FOREIGN_ORIGIN, HttpSeen, ServerSeen, place_in_report
+from toolvet.core.tool_rules import FOREIGN_ORIGIN, ObservedHttp, ObservedServer, place_in_report
 from toolvet.findings import Card, Finding, Severity
 
 # Source: 2025-06-18 to 2026-07-28, Streamable HTTP, security: MUST, 403.
@@ -31,7 +31,7 @@ HTTP_ORIGIN_UNCHECKED = Card(
 
 
 @of_server(HTTP_ORIGIN_UNCHECKED)
-def check_http_origin_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_origin_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """Judge by what a web page can do: with a rebound name, across sites, or not at all."""
     http = server.http
     foreign = http.find("foreign-origin") if http is not None else None
@@ -57,7 +57,7 @@ def check_http_origin_unchecked(server: ServerSeen) -> Iterator[Finding]:
         )
 
 
-def _judge_foreign(http: HttpSeen) -> tuple[Severity, str]:
+def _judge_foreign(http: ObservedHttp) -> tuple[Severity, str]:
     """How bad it is that a foreign Origin is accepted, and the sentence that says why."""
     if not http.is_local:
         return Severity.INFO, "Requests from any web site are carried out (Origin is not checked)."
@@ -95,7 +95,7 @@ HTTP_HOST_UNCHECKED = Card(
 
 
 @of_server(HTTP_HOST_UNCHECKED)
-def check_http_host_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_host_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """Report it where Origin is checked; where it is not, `http-origin-unchecked` says both."""
     http = server.http
     foreign = http.find("foreign-host") if http is not None else None
@@ -125,7 +125,7 @@ HTTP_OWN_ORIGIN_REFUSED = Card(
 
 
 @of_server(HTTP_OWN_ORIGIN_REFUSED)
-def check_http_own_origin_refused(server: ServerSeen) -> Iterator[Finding]:
+def check_http_own_origin_refused(server: ObservedServer) -> Iterator[Finding]:
     """Report it once."""
     own = exchange_of(server, "own-origin")
     if own is not None and own.status == 403:
@@ -154,7 +154,7 @@ HTTP_CONTENT_TYPE_UNCHECKED = Card(
 
 
 @of_server(HTTP_CONTENT_TYPE_UNCHECKED)
-def check_http_content_type_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_content_type_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """Report it where it opens a way for web pages."""
     http = server.http
     plain = http.find("text-plain") if http is not None else None
@@ -183,7 +183,7 @@ HTTP_CORS_CREDENTIALS = Card(
 
 
 @of_server(HTTP_CORS_CREDENTIALS)
-def check_http_cors_credentials(server: ServerSeen) -> Iterator[Finding]:
+def check_http_cors_credentials(server: ObservedServer) -> Iterator[Finding]:
     """One finding, from the preflight or from the request itself."""
     if server.http is None:
         return
@@ -226,7 +226,7 @@ HTTP_CHALLENGE_MISSING = Card(
 
 
 @of_server(HTTP_CHALLENGE_MISSING)
-def check_http_challenge_missing(server: ServerSeen) -> Iterator[Finding]:
+def check_http_challenge_missing(server: ObservedServer) -> Iterator[Finding]:
     """Judge the refusal; that a request without credentials is served is not judged."""
     bare = exchange_of(server, "no-credentials")
     if bare is None or bare.status not in {401, 403}:
@@ -272,7 +272,7 @@ HTTP_CREDENTIALS_UNCHECKED = Card(
 
 
 @of_server(HTTP_CREDENTIALS_UNCHECKED)
-def check_http_credentials_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_credentials_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """Report it only where credentials are needed at all."""
     http = server.http
     wrong = http.find("wrong-credentials") if http is not None else None
@@ -299,7 +299,7 @@ HTTP_UNENCRYPTED = Card(
 
 
 @of_server(HTTP_UNENCRYPTED)
-def check_http_unencrypted(server: ServerSeen) -> Iterator[Finding]:
+def check_http_unencrypted(server: ObservedServer) -> Iterator[Finding]:
     """Judge the URL alone."""
     http = server.http
     if http is None or http.is_encrypted or http.place != "public":

@@ -8,7 +8,7 @@ from typing import Final
 from toolvet.assess.rules.quote import describe, exchange_of, exchanges_of, quote
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.checks import LeakKind, check_result
-from toolvet.core.tool_rules import UNJUDGED, ServerSeen, place_in_report
+from toolvet.core.tool_rules import UNJUDGED, ObservedServer, place_in_report
 from toolvet.findings import Card, Finding, Severity
 
 # Source: All revisions, sending messages 5: MUST.
@@ -26,7 +26,7 @@ _ANSWER_TYPES: Final = frozenset({"application/json", "text/event-stream"})
 
 
 @of_server(HTTP_ANSWER_TYPE)
-def check_http_answer_type(server: ServerSeen) -> Iterator[Finding]:
+def check_http_answer_type(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all responses."""
     exchanges = exchanges_of(server)
     wrong = [one for one in exchanges if one.is_served and one.media_type not in _ANSWER_TYPES]
@@ -53,7 +53,7 @@ HTTP_NOTIFICATION_STATUS = Card(
 
 
 @of_server(HTTP_NOTIFICATION_STATUS)
-def check_http_notification_status(server: ServerSeen) -> Iterator[Finding]:
+def check_http_notification_status(server: ObservedServer) -> Iterator[Finding]:
     """Judge the status, then the body."""
     told = exchange_of(server, "initialized")
     if told is None or told.status is None or told.status in UNJUDGED:
@@ -93,7 +93,7 @@ HTTP_GET_ANSWER = Card(
 
 
 @of_server(HTTP_GET_ANSWER)
-def check_http_get_answer(server: ServerSeen) -> Iterator[Finding]:
+def check_http_get_answer(server: ObservedServer) -> Iterator[Finding]:
     """Judge the head of the response; that none came in time is not judged."""
     http = server.http
     got = http.find("get-stream") if http is not None else None
@@ -132,7 +132,7 @@ _BROKEN_BODIES: Final = {"broken-json": "A body that is not JSON", "no-message":
 
 
 @of_server(HTTP_BROKEN_JSON_ACCEPTED)
-def check_http_broken_json_accepted(server: ServerSeen) -> Iterator[Finding]:
+def check_http_broken_json_accepted(server: ObservedServer) -> Iterator[Finding]:
     """One finding, for the graver of the two probes. A failure is reported by `http-request-crash`."""
     if server.http is None:
         return
@@ -167,7 +167,7 @@ HTTP_BATCH_ANSWERED = Card(
 
 
 @of_server(HTTP_BATCH_ANSWERED)
-def check_http_batch_answered(server: ServerSeen) -> Iterator[Finding]:
+def check_http_batch_answered(server: ObservedServer) -> Iterator[Finding]:
     """Report it once."""
     batch = exchange_of(server, "batch")
     if batch is not None and batch.is_served:
@@ -199,7 +199,7 @@ _MOST_SHOWN: Final = 4
 
 
 @of_server(HTTP_REQUEST_CRASH)
-def check_http_request_crash(server: ServerSeen) -> Iterator[Finding]:
+def check_http_request_crash(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all such probes. Silence within the time limit is not judged: the network may be to blame."""
     exchanges = exchanges_of(server)
     crashed = [
@@ -242,7 +242,7 @@ _PATH: Final = re.compile(r"(?<![\w/])/(?:home|usr|opt|var|srv|root|Users)/[\w.-
 
 
 @of_server(HTTP_ERROR_LEAK)
-def check_http_error_leak(server: ServerSeen) -> Iterator[Finding]:
+def check_http_error_leak(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all bodies, one for the headers."""
     exchanges = exchanges_of(server)
     for exchange in exchanges:

@@ -6,7 +6,7 @@ from typing import Final
 from toolvet.assess.rules.quote import describe, exchange_of
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.json_value import members, names
-from toolvet.core.tool_rules import UNJUDGED, HttpExchange, ServerSeen, place_in_report
+from toolvet.core.tool_rules import UNJUDGED, HttpExchange, ObservedServer, place_in_report
 from toolvet.findings import Card, Finding, Severity
 
 # Source: 2025-06-18 and 2025-11-25, protocol version header: MUST, 400.
@@ -27,7 +27,7 @@ _UNKNOWN_VERSIONS: Final = {"unknown-version": "1900-01-01", "illegal-version": 
 
 
 @of_server(HTTP_VERSION_UNCHECKED)
-def check_http_version_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_version_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """One finding for both probes. Revisions before 2025-06-18 have no such header."""
     http = server.http
     if http is None or http.revision < _FIRST_WITH_HEADER:
@@ -57,7 +57,7 @@ HTTP_VERSION_DEMANDED = Card(
 
 
 @of_server(HTTP_VERSION_DEMANDED)
-def check_http_version_demanded(server: ServerSeen) -> Iterator[Finding]:
+def check_http_version_demanded(server: ObservedServer) -> Iterator[Finding]:
     """Report a refusal; a failure is reported by `http-request-crash`."""
     missing = exchange_of(server, "no-version")
     if missing is not None and missing.is_refused and missing.status not in UNJUDGED:
@@ -83,7 +83,7 @@ HTTP_VERSION_ERROR = Card(
 
 
 @of_server(HTTP_VERSION_ERROR)
-def check_http_version_error(server: ServerSeen) -> Iterator[Finding]:
+def check_http_version_error(server: ObservedServer) -> Iterator[Finding]:
     """Judge status, code and data, in this order."""
     future = exchange_of(server, "future-version")
     if future is None or future.status is None or future.status in UNJUDGED:
@@ -131,7 +131,7 @@ _MISMATCHES: Final = {
 
 
 @of_server(HTTP_HEADER_MISMATCH)
-def check_http_header_mismatch(server: ServerSeen) -> Iterator[Finding]:
+def check_http_header_mismatch(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all probes, by the worst of them."""
     http = server.http
     if http is None:
@@ -170,7 +170,7 @@ HTTP_METADATA_UNCHECKED = Card(
 
 
 @of_server(HTTP_METADATA_UNCHECKED)
-def check_http_metadata_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_metadata_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """Judge whether it was carried out, then status and code."""
     bare = exchange_of(server, "no-capabilities")
     if bare is None or bare.status in UNJUDGED:
@@ -202,7 +202,7 @@ HTTP_METHOD_STATUS = Card(
 
 
 @of_server(HTTP_METHOD_STATUS)
-def check_http_method_status(server: ServerSeen) -> Iterator[Finding]:
+def check_http_method_status(server: ObservedServer) -> Iterator[Finding]:
     """Judge status and code together."""
     removed = exchange_of(server, "removed-method")
     if removed is None or removed.status in UNJUDGED:

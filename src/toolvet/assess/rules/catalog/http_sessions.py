@@ -5,7 +5,7 @@ from typing import Final
 
 from toolvet.assess.rules.quote import describe, exchange_of
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules import UNJUDGED, ServerSeen, place_in_report
+from toolvet.core.tool_rules import UNJUDGED, ObservedServer, place_in_report
 from toolvet.findings import Card, Finding, Severity
 
 # Source: 2025-03-26 to 2025-11-25, session management 1: MUST.
@@ -20,7 +20,7 @@ HTTP_SESSION_ID_ILLEGAL = Card(
 
 
 @of_server(HTTP_SESSION_ID_ILLEGAL)
-def check_http_session_id_illegal(server: ServerSeen) -> Iterator[Finding]:
+def check_http_session_id_illegal(server: ObservedServer) -> Iterator[Finding]:
     """Report it once, whichever session it was."""
     if server.anomalies_of("bad_session_id") or (server.http is not None and server.http.is_session_illegal):
         yield HTTP_SESSION_ID_ILLEGAL.finding(
@@ -47,7 +47,7 @@ _MOST_ALIKE: Final = 6
 
 
 @of_server(HTTP_SESSION_ID_GUESSABLE)
-def check_http_session_id_guessable(server: ServerSeen) -> Iterator[Finding]:
+def check_http_session_id_guessable(server: ObservedServer) -> Iterator[Finding]:
     """Compare the ids; the ids themselves are not quoted, because they are secrets."""
     ids: Sequence[str] = server.http.session_ids if server.http is not None else ()
     if len(ids) < _FEWEST_SESSIONS:
@@ -86,7 +86,7 @@ HTTP_SESSION_STATUS = Card(
 
 
 @of_server(HTTP_SESSION_STATUS)
-def check_http_session_status(server: ServerSeen) -> Iterator[Finding]:
+def check_http_session_status(server: ObservedServer) -> Iterator[Finding]:
     """One finding for ended and unknown sessions, one for requests without a session id."""
     http = server.http
     if http is None or not http.session_ids:
@@ -131,7 +131,7 @@ HTTP_SESSION_UNCHECKED = Card(
 
 
 @of_server(HTTP_SESSION_UNCHECKED)
-def check_http_session_unchecked(server: ServerSeen) -> Iterator[Finding]:
+def check_http_session_unchecked(server: ObservedServer) -> Iterator[Finding]:
     """The graver of both; an ended session counts only where DELETE was accepted."""
     http = server.http
     if http is None or not http.session_ids:
@@ -166,7 +166,7 @@ HTTP_DELETE_STATUS = Card(
 
 
 @of_server(HTTP_DELETE_STATUS)
-def check_http_delete_status(server: ServerSeen) -> Iterator[Finding]:
+def check_http_delete_status(server: ObservedServer) -> Iterator[Finding]:
     """Report a refusal; other failures than 501 are reported by `http-request-crash`."""
     deleted = exchange_of(server, "delete-session")
     if deleted is None or deleted.status in {405, *UNJUDGED}:

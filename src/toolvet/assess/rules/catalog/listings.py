@@ -6,7 +6,7 @@ from typing import Final
 from toolvet.assess.rules.item import ObservedItems, Purpose
 from toolvet.assess.rules.quote import list_names, quote, repeated_entries
 from toolvet.assess.rules.rule import of_items, of_server
-from toolvet.core.tool_rules import ServerSeen
+from toolvet.core.tool_rules import ObservedServer
 from toolvet.findings import Card, Finding, Severity
 
 NO_TOOLS = Card(
@@ -30,7 +30,7 @@ NO_TOOLS = Card(
 
 
 @of_server(NO_TOOLS)
-def check_no_tools(server: ServerSeen) -> Iterator[Finding]:
+def check_no_tools(server: ObservedServer) -> Iterator[Finding]:
     """Report an empty list; `tool-list-broken` reports a broken one."""
     if not server.tools and not server.listing_problems and not server.is_without_tools:
         yield NO_TOOLS.finding(message="The server lists no tools.")
@@ -54,7 +54,7 @@ TOOL_LIST_BROKEN = Card(
 
 
 @of_server(TOOL_LIST_BROKEN)
-def check_tool_list_broken(server: ServerSeen) -> Iterator[Finding]:
+def check_tool_list_broken(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all problems, the first in its message."""
     problems = [problem.strip() for problem in server.listing_problems if problem.strip()]
     if problems:

@@ -6,7 +6,7 @@ from toolvet.assess.rules.ending import Ending, ending, words_of
 from toolvet.assess.rules.item import ObservedRequest, Purpose
 from toolvet.assess.rules.quote import quote, quote_each, show, show_answer
 from toolvet.assess.rules.rule import of_request, of_server
-from toolvet.core.tool_rules import Outcome, ServerSeen
+from toolvet.core.tool_rules import ObservedServer, Outcome
 from toolvet.findings import Card, Finding, Severity
 
 STDOUT_NOISE = Card(
@@ -27,7 +27,7 @@ STDOUT_NOISE = Card(
 
 
 @of_server(STDOUT_NOISE)
-def check_stdout_noise(server: ServerSeen) -> Iterator[Finding]:
+def check_stdout_noise(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all of it, with the first lines quoted."""
     found = server.anomalies_of("noise")
     return _report(
@@ -58,7 +58,7 @@ OPENING_HALF_CHARACTER = Card(
 
 
 @of_server(OPENING_HALF_CHARACTER)
-def check_opening_half_character(server: ServerSeen) -> Iterator[Finding]:
+def check_opening_half_character(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all such answers."""
     found = server.anomalies_of("half_character")
     if found:
@@ -85,7 +85,7 @@ DUPLICATE_ANSWER = Card(
 
 
 @of_server(DUPLICATE_ANSWER)
-def check_duplicate_answer(server: ServerSeen) -> Iterator[Finding]:
+def check_duplicate_answer(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all such answers."""
     found = server.anomalies_of("duplicate_answer")
     return _report(DUPLICATE_ANSWER, found, "A request was answered twice.", "requests were answered twice.")
@@ -105,7 +105,7 @@ UNKNOWN_ID_ANSWER = Card(
 
 
 @of_server(UNKNOWN_ID_ANSWER)
-def check_unknown_id_answer(server: ServerSeen) -> Iterator[Finding]:
+def check_unknown_id_answer(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all such answers."""
     found = server.anomalies_of("unknown_id", "null_id")
     return _report(
@@ -137,7 +137,7 @@ UNEXPECTED_REQUEST = Card(
 
 
 @of_server(UNEXPECTED_REQUEST)
-def check_unexpected_request(server: ServerSeen) -> Iterator[Finding]:
+def check_unexpected_request(server: ObservedServer) -> Iterator[Finding]:
     """One finding for all such requests."""
     found = server.anomalies_of("unexpected_request")
     return _report(
@@ -170,7 +170,7 @@ UNKNOWN_TOOL_ANSWER = Card(
 
 
 @of_server(UNKNOWN_TOOL_ANSWER)
-def check_unknown_tool_answer(server: ServerSeen) -> Iterator[Finding]:
+def check_unknown_tool_answer(server: ObservedServer) -> Iterator[Finding]:
     """Judge the answer by how well a client sees that the tool does not exist."""
     call = server.unknown_tool
     if call is None:

@@ -195,7 +195,7 @@ _WORDS_FOR_NOTHING: Final = frozenset({"", "null", "none", "{}", "undefined", '"
 @of_call(EMPTY_SUCCESS)
 def check_empty_success(call: ObservedCall) -> Iterator[Finding]:
     """Judge valid calls only: `invalid-accepted` reports what the tool should have refused."""
-    if ending(call) is not Ending.SUCCESS or is_bad(call) or call.breach is not None:
+    if ending(call) is not Ending.SUCCESS or is_bad(call) or call.intended is not None:
         return
     if is_empty_list(call) or asks_for_nothing(call):
         return
@@ -288,7 +288,7 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
             _record(other)
             for other in calls
             if not other.absent
-            and other.breach is None
+            and other.intended is None
             and members(other.arguments).get(call.absent) == call.present
             and ending(other) is Ending.SUCCESS
         ]
@@ -377,7 +377,7 @@ _SAYS_NOTHING: Final = re.compile(
 @of_calls(JUNK_ANSWERED)
 def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """One finding for the first parameter whose junk is answered like this."""
-    good = [call for call in calls if ending(call) is Ending.SUCCESS and not is_bad(call) and call.breach is None]
+    good = [call for call in calls if ending(call) is Ending.SUCCESS and not is_bad(call) and call.intended is None]
     for name, declared in tool.properties.items():
         schema, parts = members(declared), word_segments(name)
         kind = _KIND_OF_NAME.get(parts[-1]) if parts else None

@@ -8,7 +8,7 @@ from toolvet.assess.rules.quote import list_names, quote, quote_problem, show, s
 from toolvet.assess.rules.rule import of_call, of_server, of_tool
 from toolvet.core.json_value import elements, members
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules import ObservedCall, ServerSeen, ToolDefinition
+from toolvet.core.tool_rules import ObservedCall, ObservedServer, ToolDefinition
 from toolvet.findings import Card, Finding, Severity
 
 OUTPUT_SCHEMA_INVALID = Card(
@@ -44,7 +44,7 @@ def check_output_schema_invalid(tool: ToolDefinition) -> Iterator[Finding]:
 
 
 @of_server(OUTPUT_SCHEMA_INVALID)
-def check_output_schema_invalid_server(server: ServerSeen) -> Iterator[Finding]:
+def check_output_schema_invalid_server(server: ObservedServer) -> Iterator[Finding]:
     """Report a root that does not describe an object, where the protocol of the session demands one."""
     if not server.protocol_version or server.protocol_version >= _ANY_ROOT_SINCE:
         return
@@ -177,7 +177,7 @@ def check_text_mirror_missing(call: ObservedCall) -> Iterator[Finding]:
 
 
 @of_server(TEXT_MIRROR_MISSING)
-def check_text_mirror_missing_server(server: ServerSeen) -> Iterator[Finding]:
+def check_text_mirror_missing_server(server: ObservedServer) -> Iterator[Finding]:
     """One note for all tools that answer an empty list without a word, which is how their framework sends it."""
     empty = [call for call in server.calls if is_empty_list(call)]
     names = list(dict.fromkeys(call.tool.name for call in empty))

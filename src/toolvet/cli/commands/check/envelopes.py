@@ -8,7 +8,7 @@ from rich.text import Text
 
 from toolvet.cli.commands.check.input import read_records
 from toolvet.cli.terminal import SEVERITY_STYLE, new_table
-from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_sightings
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_envelopes
 from toolvet.findings import Severity
 
 
@@ -22,7 +22,7 @@ def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
             found = [("/envelope", members["envelope"])]
         else:
             # A record without an envelope in it is checked as one itself.
-            found = [*(() if "success" in members else find_sightings(members))] or [("", members)]
+            found = [*(() if "success" in members else find_envelopes(members))] or [("", members)]
         for place, envelope in found:
             findings = check_envelope(envelope)
             failed = failed or (

@@ -166,7 +166,7 @@ class SignalPhrases:
     the time. For other languages the phrases of the others are left out of what the whole set finds.
     """
 
-    def __init__(self, known: Mapping[str, KnownPhrase], kept: "KeptPhrases | None" = None) -> None:
+    def __init__(self, known: Mapping[str, KnownPhrase], kept: "CachedPhrases | None" = None) -> None:
         self.by_id = known
         self.languages = kept.languages if kept is not None else _languages_of(known)
         self._key = kept.key if kept is not None else b""
@@ -221,7 +221,7 @@ class SignalPhrases:
         return narrowed
 
 
-class KeptPhrases(msgspec.Struct, frozen=True, array_like=True):
+class CachedPhrases(msgspec.Struct, frozen=True, array_like=True):
     """The phrases as they are kept: those that are found are decoded, of the others only what a scan needs."""
 
     phrases: dict[str, msgspec.Raw]
@@ -268,7 +268,7 @@ def _patterns_of(known: Mapping[str, KnownPhrase]) -> Iterator[Pattern]:
 def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
     key, built = compiled_with_key(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
-    kept = msgspec.structs.replace(msgspec.msgpack.decode(built, type=KeptPhrases), key=key)
+    kept = msgspec.structs.replace(msgspec.msgpack.decode(built, type=CachedPhrases), key=key)
     return SignalPhrases(_DecodedPhrases(kept.phrases), kept)
 
 
@@ -309,7 +309,7 @@ def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
         for identifier, each in known_phrases(read_files(LANGUAGES, files, SignalFile)).items()
     }
     return msgspec.msgpack.encode(
-        KeptPhrases(
+        CachedPhrases(
             {identifier: msgspec.Raw(msgspec.msgpack.encode(each)) for identifier, each in known.items()},
             tuple(each.phrase.scope() for each in known.values()),
             _languages_of(known),

@@ -79,7 +79,7 @@ class MadeClaim(msgspec.Struct, frozen=True):
     emphatic: bool = False
 
 
-class Said(msgspec.Struct, frozen=True):
+class AnswerClaims(msgspec.Struct, frozen=True):
     """What an answer says of itself: its claims of action, whether it reports a failure, and whether it asks back."""
 
     claims: list[MadeClaim]
@@ -92,7 +92,7 @@ def said(
     known: ClaimPhrases | None = None,
     words: TurnVocabulary = NO_VOCABULARY,
     moot: frozenset[str] = frozenset(),
-) -> Said:
+) -> AnswerClaims:
     """What `text` says of itself.
 
     `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach, and
@@ -116,7 +116,7 @@ def said(
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
-    return Said(claims, admits, asks)
+    return AnswerClaims(claims, admits, asks)
 
 
 def _with_names(text: str, prose: str) -> str:

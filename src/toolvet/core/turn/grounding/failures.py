@@ -17,7 +17,7 @@ from toolvet.core.causes import cause_of, found_nothing
 from toolvet.core.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.announcing import announces
-from toolvet.core.turn.grounding.claims import Said
+from toolvet.core.turn.grounding.claims import AnswerClaims
 from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD
 from toolvet.core.turn.grounding.outcome import (
     CallOutcome,
@@ -100,7 +100,7 @@ class FailedCalls:
             takes_back &= frozenset({SignalType.TOOL_FAILURE.value} if vague else ())
         return [signal for signal in signals if not _names(signal, takes_back)]
 
-    def unmentioned(self, said: Said, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
+    def unmentioned(self, said: AnswerClaims, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
         """At most one signal: calls failed, and the answer does not say so in any words.
 
         `signals` are those of the text alone. A question to the person counts as saying so after a call that was
@@ -144,7 +144,7 @@ class FailedCalls:
         return any(_echoed(self._text, outcome) for outcome in failed)
 
 
-def reports_failure(said: Said, signals: Sequence[FailureSignal]) -> bool:
+def reports_failure(said: AnswerClaims, signals: Sequence[FailureSignal]) -> bool:
     """Whether an answer says that something did not work, by the signals that its text gives or in plain words."""
     return said.admits or any(signal.type in _FAILURES for signal in signals)
 

@@ -9,7 +9,7 @@ import msgspec
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.claims import MadeClaim, Said, ids_in
+from toolvet.core.turn.grounding.claims import AnswerClaims, MadeClaim, ids_in
 from toolvet.core.turn.grounding.clause import LEADING
 from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
 from toolvet.core.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
@@ -55,7 +55,7 @@ class ClaimSupport:
         self._read: list[str] | None = None
         self._known_marks: dict[int, frozenset[str]] = {}
 
-    def unfounded(self, text: str, found: Said, *, admits: bool) -> list[FailureSignal]:
+    def unfounded(self, text: str, found: AnswerClaims, *, admits: bool) -> list[FailureSignal]:
         """The claims of `text` that no call supports; `admits` is whether the answer reports a failure."""
         signals: list[FailureSignal] = []
         seen: set[tuple[str, str]] = set()

@@ -109,7 +109,7 @@ def show_turn(turn: RecordedTurn) -> StoredTurn:
     )
 
 
-class ShownFigures(msgspec.Struct, frozen=True, kw_only=True):
+class FiguresReply(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over verdicts. Rates and scores are 0 to 1, durations in seconds; null where nothing was measured."""
 
     verdicts: int
@@ -126,9 +126,9 @@ class ShownFigures(msgspec.Struct, frozen=True, kw_only=True):
     longest_duration: float | None
 
 
-def show_figures(figures: VerdictFigures) -> ShownFigures:
+def show_figures(figures: VerdictFigures) -> FiguresReply:
     """Return sums for the API."""
-    return ShownFigures(
+    return FiguresReply(
         verdicts=figures.verdicts,
         failed=figures.failed,
         escalated=figures.escalated,
@@ -144,7 +144,7 @@ def show_figures(figures: VerdictFigures) -> ShownFigures:
     )
 
 
-class ShownGroup(msgspec.Struct, frozen=True, kw_only=True):
+class GroupReply(msgspec.Struct, frozen=True, kw_only=True):
     """The sums of one group; members that it was not grouped by are empty."""
 
     kind: str
@@ -152,34 +152,34 @@ class ShownGroup(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     model: str
     variant: str
-    figures: ShownFigures
+    figures: FiguresReply
 
 
-class ShownIssue(msgspec.Struct, frozen=True, kw_only=True):
+class IssueReply(msgspec.Struct, frozen=True, kw_only=True):
     """How many verdicts have a signal of this type."""
 
     type: str
     verdicts: int
 
 
-class ShownOverview(msgspec.Struct, frozen=True, kw_only=True):
+class OverviewReply(msgspec.Struct, frozen=True, kw_only=True):
     """What happened: in all, by kind, by tool (the most used first), and the most common issues."""
 
-    total: ShownFigures
-    kinds: dict[str, ShownFigures]
-    tools: list[ShownGroup]
-    issues: list[ShownIssue]
+    total: FiguresReply
+    kinds: dict[str, FiguresReply]
+    tools: list[GroupReply]
+    issues: list[IssueReply]
 
 
 class GroupList(msgspec.Struct, frozen=True, kw_only=True):
     """Sums for each group, the largest first."""
 
-    groups: list[ShownGroup]
+    groups: list[GroupReply]
 
 
-def show_group(group: GroupFigures) -> ShownGroup:
+def show_group(group: GroupFigures) -> GroupReply:
     """Return the sums of a group for the API."""
-    return ShownGroup(
+    return GroupReply(
         kind=group.kind,
         server=group.server,
         tool=group.tool,
@@ -189,33 +189,33 @@ def show_group(group: GroupFigures) -> ShownGroup:
     )
 
 
-def show_overview(overview: Overview) -> ShownOverview:
+def show_overview(overview: Overview) -> OverviewReply:
     """Return the overview for the API."""
-    return ShownOverview(
+    return OverviewReply(
         total=show_figures(overview.total),
         kinds={kind: show_figures(figures) for kind, figures in overview.kinds.items()},
         tools=[show_group(group) for group in overview.tools],
-        issues=[ShownIssue(type=issue.type, verdicts=issue.verdicts) for issue in overview.issues],
+        issues=[IssueReply(type=issue.type, verdicts=issue.verdicts) for issue in overview.issues],
     )
 
 
-class ShownPoint(msgspec.Struct, frozen=True, kw_only=True):
+class TrendPointReply(msgspec.Struct, frozen=True, kw_only=True):
     """The sums of the stretch of time that begins at `at` and lasts `seconds`."""
 
     at: float
     seconds: int
-    figures: ShownFigures
+    figures: FiguresReply
 
 
-class ShownTrend(msgspec.Struct, frozen=True, kw_only=True):
+class TrendReply(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over time."""
 
-    points: list[ShownPoint]
+    points: list[TrendPointReply]
 
 
-def show_point(point: TrendPoint) -> ShownPoint:
+def show_point(point: TrendPoint) -> TrendPointReply:
     """Return one point of a trend for the API."""
-    return ShownPoint(at=point.at, seconds=point.seconds, figures=show_figures(point.figures))
+    return TrendPointReply(at=point.at, seconds=point.seconds, figures=show_figures(point.figures))
 
 
 class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):

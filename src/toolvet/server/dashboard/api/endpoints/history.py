@@ -12,9 +12,9 @@ from toolvet.server.dashboard.api.fields import Limit, Name, Timestamp
 from toolvet.server.dashboard.api.stored import (
     EventList,
     GroupList,
-    ShownOverview,
-    ShownTrend,
+    OverviewReply,
     StoredTurn,
+    TrendReply,
     TurnList,
     show_event,
     show_group,
@@ -111,19 +111,19 @@ ENDPOINTS = (
         "Sums: in all, by kind, by tool, by issue.",
         OverviewQuery,
         lambda asked: show_overview(asked.site.store.overview(_figures(asked.body), most=asked.body.most)),
-        ShownOverview,
+        OverviewReply,
     ),
     _get("/v1/groups", "Sums for each server, tool, model, variant or kind.", GroupQuery, _groups, GroupList),
     _get(
         "/v1/trend",
         "Sums over time.",
         TrendQuery,
-        lambda asked: ShownTrend(
+        lambda asked: TrendReply(
             points=[
                 show_point(point) for point in asked.site.store.trend(_figures(asked.body), seconds=asked.body.seconds)
             ]
         ),
-        ShownTrend,
+        TrendReply,
     ),
     _get(
         "/v1/events",

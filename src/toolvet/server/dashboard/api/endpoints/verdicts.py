@@ -44,7 +44,7 @@ class VerdictQuery(ApiBody, frozen=True, kw_only=True):
     conversation: Name | None = None
 
 
-class KeptReply(msgspec.Struct, frozen=True, kw_only=True):
+class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
     """What was kept: its id, and the verdict in short."""
 
     id: str
@@ -57,11 +57,11 @@ class KeptReply(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-def _keep(asked: ApiRequest[Any]) -> KeptReply:
+def _keep(asked: ApiRequest[Any]) -> StoredReply:
     record = stored_record(asked.body)
     # Safe on disk when this returns; a StoreError is a 503, and nothing was kept.
     asked.site.store.add_records([record])
-    return KeptReply(
+    return StoredReply(
         id=record.id,
         kind=record.kind,
         trace_id=record.trace,
@@ -117,7 +117,7 @@ ENDPOINTS = (
         AnyStored,  # type: ignore[arg-type]
         _keep,
         status=201,
-        reply=KeptReply,
+        reply=StoredReply,
         role=Role.REVIEWER,
         waits=True,
     ),
