@@ -26,7 +26,7 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Final
 
-from toolvet.cli.plain_words import plain_call, with_parameters
+from toolvet.cli.plain_words import command_module, plain_call, with_parameters
 from toolvet.cli.streams import output_error, prepare_streams
 from toolvet.core.discover import cached, fingerprint, keep, modules
 from toolvet.errors import MissingExtraError, ToolvetError
@@ -98,16 +98,7 @@ def commands_of(module: ModuleType) -> tuple[Callable[..., object] | None, dict[
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     prepare_streams()
-    given = sys.argv[1:] if words is None else list(words)
-    if given[:1] in (["check"], ["hook"]) and "typing_extensions" not in sys.modules:
-        # It loads `inspect` and `ast`: 9 ms of the 60 that a check takes. Without it msgspec takes the same names from
-        # `typing`; this is our own process, so no other code sees it.
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-        try:
-            import_module("msgspec")
-        finally:
-            del sys.modules["typing_extensions"]
-    sys.exit(run(given))
+    sys.exit(run(sys.argv[1:] if words is None else list(words)))
 
 
 def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int:
@@ -150,6 +141,14 @@ def complain_of_output(error: OSError) -> int:
 def _dispatch(words: list[str]) -> object:
     call = plain_call(words)
     if call is not None:
+        if "typing_extensions" not in sys.modules:
+            # It loads `inspect` and `ast`: 9 ms of the 60 that a check takes. Without it msgspec takes the same names
+            # from `typing`; this is our own process, so no other code sees it.
+            sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+            try:
+                import_module("msgspec")
+            finally:
+                del sys.modules["typing_extensions"]
         return call()
     from cyclopts import CycloptsError  # noqa: PLC0415 - as in `app`
 
@@ -169,8 +168,8 @@ def _app_for(words: list[str]) -> "App":
 
 
 def _with_stdin(words: list[str]) -> list[str]:
-    """Return the words of a check with each lone `-` at the end, as a file: cyclopts would take it for an option."""
-    if not words or words[0] not in ("check", "batch") or "-" not in words or "--" in words:
+    """Return the words with each lone `-` at the end, as a file: cyclopts would take it for an option."""
+    if "-" not in words or "--" in words or not getattr(command_module(words), "READS_STDIN", False):
         return words
     files = [word for word in words if word == "-"]
     return [*(word for word in words if word != "-"), "--", *files]

@@ -8,37 +8,60 @@ are declared once, with `Parameter`. Whatever is not plain is left to cyclopts, 
 reading.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from types import NoneType, UnionType
-from typing import Annotated, Final, Literal, NamedTuple, get_args, get_origin
+from types import FunctionType, ModuleType, NoneType, UnionType
+from typing import Annotated, Literal, NamedTuple, get_args, get_origin
 
-_CHECK: Final = "toolvet.cli.commands.check"
-_HOOK: Final = "toolvet.cli.commands.hook"
-_CLIENTS: Final = ("claude", "codex", "gemini", "copilot")
-_COMMANDS: Final = ("answer", "arguments", "conversation", "envelope", "result")
+
+def command_module(words: Sequence[str]) -> ModuleType | None:
+    """Return the module in `commands/` that the first word names.
+
+    It may say of itself `PLAIN_WORDS = True`, to be read without cyclopts where that is possible, and `READS_STDIN =
+    True`, where a lone `-` is a file.
+    """
+    name = f"toolvet.cli.commands.{words[0].replace('-', '_')}" if words and words[0][:1].isalpha() else None
+    try:
+        return import_module(name) if name is not None else None
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
 
 
 def plain_call(words: list[str]) -> Callable[[], object] | None:
     """Return the call that these words mean; None where they are not plain, and nothing is said of them."""
-    if words[:1] == ["hook"] and len(words) == 2 and words[1] in _CLIENTS:
-        return partial(import_module(_HOOK).command, words[1])
-    if len(words) < 2 or words[0] != "check" or words[1] not in _COMMANDS:
+    module = command_module(words)
+    if module is None or not getattr(module, "PLAIN_WORDS", False):
         return None
-    command: Callable[..., object] = getattr(import_module(_CHECK), words[1])
-    read = _read(words[2:], command.__annotations__)
+    command: object = vars(module).get(words[1]) if len(words) > 1 and words[1] != "command" else None
+    if isinstance(command, FunctionType) and command.__module__ == module.__name__:
+        rest = words[2:]
+    else:
+        command, rest = getattr(module, "command", None), words[1:]
+    if not isinstance(command, FunctionType):
+        return None
+    read = _read(rest, command.__annotations__)
     if read is None:
         return None
-    files, options = read
-    # Where several files can be given, the annotation is that of each.
+    given, options = read
     code = command.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    fewest = len(positional) - len(command.__defaults__ or ())
+    # Where several files can be given, the annotation is that of each.
     takes_many = bool(code.co_flags & 0x04)
     known = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     needed = set(known) - set(command.__kwdefaults__ or {})
-    if not set(options) <= set(known) or not needed <= set(options) or (len(files) > 1 and not takes_many):
+    if not set(options) <= set(known) or not needed <= set(options):
         return None
-    return partial(command, *files, **options)
+    if len(given) < fewest or (len(given) > len(positional) and not takes_many):
+        return None
+    for name, word in zip(positional, given, strict=False):
+        kind = _kind(command.__annotations__[name])
+        if get_origin(kind) is Literal and word not in get_args(kind):
+            return None
+    return partial(command, *given, **options)
 
 
 def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], dict[str, object]] | None:
@@ -58,11 +81,7 @@ def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], 
             annotation = annotations.get(name.replace("-", "_"))
             if annotation is None or not word.startswith("--") or "_" in name or name.replace("-", "_") in options:
                 return None
-            kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-            if isinstance(kind, UnionType):
-                # That of its value where it is given.
-                kinds = [each for each in get_args(kind) if each is not NoneType]
-                kind = kinds[0] if len(kinds) == 1 else None
+            kind = _kind(annotation)
             if kind is not bool and "=" not in word:
                 value = next(waiting, "")
             found = _value(value, kind, is_flag="=" not in word)
@@ -70,6 +89,15 @@ def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], 
                 return None
             options[name.replace("-", "_")] = found
     return [*files, *of_stdin], options
+
+
+def _kind(annotation: object) -> object:
+    """The type of an option: that of its value where it is given."""
+    kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if not isinstance(kind, UnionType):
+        return kind
+    kinds = [each for each in get_args(kind) if each is not NoneType]
+    return kinds[0] if len(kinds) == 1 else None
 
 
 def _value(word: str, kind: object, *, is_flag: bool) -> object:

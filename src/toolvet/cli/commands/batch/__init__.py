@@ -1,7 +1,7 @@
 """Judge millions of rows: Parquet, JSONL or CSV in, the verdict on each row out."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -13,6 +13,8 @@ from toolvet.cli.commands.batch.flags import (
     ReportFlag,
     SummaryFlags,
 )
+
+READS_STDIN: Final = True
 
 
 def answers(

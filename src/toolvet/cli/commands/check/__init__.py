@@ -1,8 +1,11 @@
 """Check one moment of a call: one JSON object or JSONL in, the same out."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from toolvet.cli.plain_words import Parameter
+
+PLAIN_WORDS: Final = True
+READS_STDIN: Final = True
 
 
 def answer(

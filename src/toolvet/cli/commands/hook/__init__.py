@@ -1,8 +1,10 @@
 """`toolvet hook`: what coding agents call: one event as JSON on stdin, what the client is to do on stdout."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from toolvet.cli.plain_words import Parameter
+
+PLAIN_WORDS: Final = True
 
 
 def command(
