@@ -11,7 +11,7 @@ from toolvet.assess.report import BinCount, ComparisonReport, MoveExample, Signa
 from toolvet.batch.location import Location
 from toolvet.batch.plan import ID, ROW
 from toolvet.batch.summary.columns import LAYOUTS, SummaryLayout
-from toolvet.batch.summary.database import NOT_JUDGED, VerdictDatabase
+from toolvet.batch.summary.database import NOT_JUDGED, VerdictDatabase, verdict_database
 from toolvet.batch.summary.describe import quoted, same_kind
 from toolvet.batch.summary.statistics import paired_change, share
 from toolvet.batch.verdict_file import VerdictFile
@@ -136,7 +136,7 @@ def compare_outputs(
     opened = [*sides["old"], *sides["new"]]
     layout = LAYOUTS[same_kind(opened, kind)]
     by = _joined_by(opened, by)
-    with VerdictDatabase() as database:
+    with verdict_database() as database:
         for side, files in sides.items():
             database.add(side, files, layout)
             database.run(_ROWS.format(side=side, key=_BY[by], score=layout.score or "CAST(NULL AS DOUBLE)"))

@@ -1,4 +1,4 @@
-"""`VerdictDatabase`: outputs of `toolvet batch` as views of a DuckDB database, which reports and comparisons query.
+"""`verdict_database`: outputs of `toolvet batch` as views of a DuckDB database, which reports and comparisons query.
 
 DuckDB reads Parquet files on this machine where they are. Outputs in other formats or places are first copied to
 Parquet in a temporary folder, with only the columns that are read. Queries that need more than the memory limit use the
@@ -6,17 +6,23 @@ same folder.
 """
 
 import glob
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Self
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.batch.executors.executor import cores
 from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.summary.columns import SummaryLayout
 from toolvet.batch.verdict_file import VerdictFile, column_types
 from toolvet.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 NOT_JUDGED: Final = "not judged"
 _MEMORY: Final = "256MiB"
@@ -30,6 +36,7 @@ _NUMBERS: Final = (
     "uinteger",
 )
 _NESTED: Final = ("list", "array", "struct", "map")
+_ZONED: Final = ("timestamp with time zone", "timestamptz_ns")
 _MOMENTS: Final = ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns")
 
 # Days in UTC since 1970. A text is taken at its word: of "2026-03-01T23:30:00-05:00" it is the first of March.
@@ -76,40 +83,44 @@ FROM named
 """
 
 
-class VerdictDatabase:
-    """A DuckDB database in memory and in a temporary folder; use it with `with`.
+def load_duckdb() -> ModuleType:
+    """Return DuckDB. Raises UsageError, which says how to install it, where it is missing."""
+    try:
+        return import_module("duckdb")
+    except ImportError as error:
+        raise UsageError("reports and comparisons need duckdb: pip install 'toolvet[batch]'") from error
 
-    Raises UsageError where DuckDB is not installed.
+
+@contextmanager
+def verdict_database() -> Generator["VerdictDatabase"]:
+    """Open a database in memory, with a temporary folder for what does not fit.
+
+    It loads no extension and needs no network. Raises UsageError where DuckDB is not installed.
     """
+    duckdb = load_duckdb()
+    with TemporaryDirectory(prefix="toolvet-verdicts-") as folder:
+        config = {
+            "memory_limit": _MEMORY,
+            "threads": min(_MOST_THREADS, cores()),
+            "temp_directory": folder,
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_persistent_secrets": False,
+            "python_enable_replacements": False,
+        }
+        with duckdb.connect(config=config) as connection:
+            yield VerdictDatabase(connection, Path(folder))
 
-    def __init__(self) -> None:
-        try:
-            import duckdb  # noqa: PLC0415 - only reports and comparisons need it
-        except ImportError as error:
-            raise UsageError("reports and comparisons need duckdb: pip install 'toolvet[batch]'") from error
-        self._duckdb = duckdb
-        self._folder = tempfile.TemporaryDirectory(prefix="toolvet-verdicts-")
+
+class VerdictDatabase:
+    """Outputs as views, and queries on them."""
+
+    def __init__(self, connection: "DuckDBPyConnection", folder: Path) -> None:
+        self._connection = connection
+        self._folder = folder
         self._given: list[str] = []
         self._copies = self._views = 0
-        self._connection = duckdb.connect(
-            config={
-                "memory_limit": _MEMORY,
-                "threads": min(_MOST_THREADS, cores()),
-                "temp_directory": self._folder.name,
-                "preserve_insertion_order": False,
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-                "allow_persistent_secrets": False,
-                "python_enable_replacements": False,
-            }
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
-        self._folder.cleanup()
 
     def add(
         self,
@@ -135,7 +146,7 @@ class VerdictDatabase:
         for file in files:
             self._given.append(file.given)
             self._copies += 1
-            copy = Path(self._folder.name) / f"{self._copies}.parquet"
+            copy = self._folder / f"{self._copies}.parquet"
             path, schema = file.in_parquet(copy, wanted, layout.kind)
             shape = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
             # DuckDB takes a name for a pattern.
@@ -165,11 +176,18 @@ class VerdictDatabase:
             UsageError: A file cannot be read to its end: a report on some of its rows would be taken for one on all.
             OutputError: The temporary folder has no room.
         """
+        with self._reported():
+            found: list[tuple[Any, ...]] = self._connection.execute(sql, parameters or None).fetchall()
+        return found
+
+    @contextmanager
+    def _reported(self) -> Generator[None]:
+        duckdb = load_duckdb()
         try:
-            return self._connection.execute(sql, parameters or None).fetchall()
-        except self._duckdb.OutOfMemoryException as error:
+            yield
+        except duckdb.OutOfMemoryException as error:
             raise OutputError(f"the folder for temporary files: {error}") from error
-        except self._duckdb.Error as error:
+        except duckdb.Error as error:
             raise UsageError(f"{', '.join(self._given[:3])}: cannot be read to its end: {error}") from error
 
     def _columns(
@@ -177,8 +195,9 @@ class VerdictDatabase:
     ) -> str:
         """Return SQL that selects the columns of files which all have the same ones."""
         self._views += 1
-        files = self._connection.read_parquet(paths, binary_as_string=True, hive_partitioning=False)
-        files.create_view(f"files_{self._views}")
+        with self._reported():
+            files = self._connection.read_parquet(paths, binary_as_string=True, hive_partitioning=False)
+            files.create_view(f"files_{self._views}")
         # By place: "Score" and "score" are one name to DuckDB, which then gives the second column another one.
         own = {
             name: (_quoted(column), kind.id)
@@ -186,7 +205,7 @@ class VerdictDatabase:
         }
         parts = [f"{_value(own.get(name), kind)} AS {_quoted(name)}" for name, kind in types.items()]
         parts.append(f"{_day(*own[time]) if time in own else 'NULL'} AS day")
-        parts.append(f"{_label(*own[label]) if label in own else 'NULL'} AS label")
+        parts.append(f"{_label(*own[label]) if label in own else 'CAST(NULL AS VARCHAR)'} AS label")
         return f"SELECT {', '.join(parts)} FROM files_{self._views}"  # noqa: S608 - names are quoted
 
 
@@ -212,8 +231,8 @@ def _text(column: str, kind: str) -> str:
 def _day(column: str, kind: str) -> str:
     if kind in _MOMENTS:
         return f"floor(epoch_ms(TRY_CAST({column} AS TIMESTAMP)) / 86400000)"
-    if kind == "timestamp with time zone":
-        return f"floor(epoch_ms({column}) / 86400000)"
+    if kind in _ZONED:
+        return f"floor(epoch_ms(TRY_CAST({column} AS TIMESTAMPTZ)) / 86400000)"
     found = _DAY_OF_TEXT if kind == "varchar" else _DAY_OF_NUMBER if kind in (*_NUMBERS, *_FLOATS) else "NULL"
     return found.format(column)
 
@@ -221,7 +240,7 @@ def _day(column: str, kind: str) -> str:
 def _label(column: str, kind: str) -> str:
     """A label as text: numbers and truth values as JSON writes them; of what is nested nothing."""
     if kind in _NESTED:
-        return "NULL"
+        return "CAST(NULL AS VARCHAR)"
     return f"nullif(left(trim({_text(column, kind)}, ' \t\r\n'), 100), '')"
 
 

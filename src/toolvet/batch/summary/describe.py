@@ -37,7 +37,7 @@ from toolvet.assess.report import (
 from toolvet.batch.arrow import pa
 from toolvet.batch.location import Location
 from toolvet.batch.summary.columns import LAYOUTS, NumberColumn, SummaryLayout, layout_of
-from toolvet.batch.summary.database import VerdictDatabase
+from toolvet.batch.summary.database import VerdictDatabase, verdict_database
 from toolvet.batch.summary.statistics import adjusted, difference, is_comparable, share, two_shares
 from toolvet.batch.verdict_file import VerdictFile, column_types
 from toolvet.core.discover import read_toml
@@ -89,7 +89,7 @@ def summarise(
     layout = LAYOUTS[same_kind(opened, kind)]
     for file in opened:
         file.require(asked)
-    with VerdictDatabase() as database:
+    with verdict_database() as database:
         database.add("verdicts", opened, layout, time=options.time, label=options.label)
         for file in opened:
             file.require(asked, is_read=True)
@@ -327,10 +327,12 @@ FROM (
     GROUP BY ALL
 )
 """
-_SHARE: Final = (
-    ", CASE WHEN {0} IS NOT NULL THEN CAST(round_even(1e6 * greatest(0, least(1, {0})), 0) AS BIGINT) END AS {0}"
-)
-_BINNED: Final = f", least({{0}} * {_CURVE_BINS} // {_MICRO}, {_CURVE_BINS - 1}) AS {{0}}_bin, sum({{0}}) AS {{0}}_sum"
+# Of a null, `least` is the other number.
+_SHARE: Final = """,
+    CASE WHEN {0} IS NOT NULL THEN CAST(round_even(1e6 * greatest(0, least(1, {0})), 0) AS BIGINT) END AS {0}"""
+_BINNED: Final = f""",
+    CASE WHEN {{0}} IS NOT NULL THEN least({{0}} * {_CURVE_BINS} // {_MICRO}, {_CURVE_BINS - 1}) END AS {{0}}_bin,
+    sum({{0}}) AS {{0}}_sum"""
 
 _MEANINGS: Final = """
 SELECT meaning, CAST(sum(rows) AS BIGINT), CAST(sum(flagged) AS BIGINT) FROM labelled GROUP BY meaning
