@@ -222,9 +222,9 @@ def _describe(rows: VerdictDatabase, layout: SummaryLayout, options: SummaryOpti
         problems=problems,
         flag=layout.flag,
         flagged=share(flagged, judged),
-        numbers=[found for each in layout.numbers if (found := _number(rows, layout, each)) is not None],
+        numbers=[number for each in layout.numbers if (number := _number(rows, layout, each)) is not None],
         words=[
-            found for name, title in layout.words.items() if (found := _words(rows, name, title, judged)) is not None
+            words for name, title in layout.words.items() if (words := _words(rows, name, title, judged)) is not None
         ],
         signals=[
             SignalFigures(name=name, rows=share(in_rows, judged), found=found, examples=examples[name])
@@ -467,7 +467,6 @@ def _curve(name: str, bins: Sequence[tuple[int, int, int, int]]) -> CalibrationC
 
 
 _MOST_PERIODS: Final = 120
-_MOST_SERIES: Final = 12
 _LEVEL: Final = 0.05
 _LEAST_CHANGE: Final = 0.1
 """Of millions of rows every ripple is more than chance: a change is reported from a tenth of the larger share on."""
