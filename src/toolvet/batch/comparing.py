@@ -22,7 +22,7 @@ _EXAMPLES: Final = 5
 _NAMED: Final = 10
 _BARS: Final = 20
 
-_BY: Final = {ID: "left(id, 200)", ROW: "concat_ws(', row ', file, row)"}
+_BY: Final = {ID: "left(id, 200)", ROW: "CASE WHEN row IS NOT NULL THEN concat_ws(', row ', file, row) END"}
 
 _ROWS: Final = """
 CREATE VIEW {side}_rows AS

@@ -186,7 +186,8 @@ class VerdictDatabase:
         try:
             yield
         except duckdb.OutOfMemoryException as error:
-            raise OutputError(f"the folder for temporary files: {error}") from error
+            # The lines behind the first are advice on DuckDB's settings.
+            raise OutputError(f"the folder for temporary files: {f'{error}'.splitlines()[0]}") from error
         except duckdb.Error as error:
             raise UsageError(f"{', '.join(self._given[:3])}: cannot be read to its end: {error}") from error
 
