@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.batch.conftest import Judge
-from tests.batch.summary.test_fold import SCHEMA, TYPES, made
+from tests.batch.summary.test_summary import SCHEMA, TYPES, made
 
 from toolvet.assess.report.batch.document import ComparisonReport
-from toolvet.batch import comparing
 from toolvet.batch.comparing import compare_outputs
 from toolvet.batch.location import locate
 from toolvet.errors import UsageError
@@ -57,11 +56,7 @@ def changed(tmp_path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]],
     return old, new, written(tmp_path / "old.parquet", old), written(tmp_path / "new.parquet", new)
 
 
-@pytest.mark.parametrize("rows_of_a_part", [2**18, 40])
-def test_every_change_is_counted_however_the_rows_are_divided(
-    changed: Any, rows_of_a_part: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comparing, "ROWS_OF_A_PART", rows_of_a_part)
+def test_every_change_is_counted(changed: Any) -> None:
     old, new, old_file, new_file = changed
     found = compared(old_file, new_file)
     after = {row["id"]: row for row in new}
@@ -114,6 +109,7 @@ def test_formats_and_types_of_ids_may_differ(tmp_path: Path, logs: Path, judge: 
     judge(logs, tmp_path / "new.csv")
     for name in ("new.jsonl", "new.csv"):
         assert compared(tmp_path / "old.parquet", tmp_path / name).same == 300
+        assert compared(tmp_path / "old.parquet", tmp_path / name, by="row").same == 300
 
 
 def test_another_option_changes_the_verdicts_that_it_should(tmp_path: Path, logs: Path) -> None:
@@ -134,6 +130,17 @@ def test_an_output_without_rows_is_compared(tmp_path: Path) -> None:
     none = written(tmp_path / "none.parquet", [])
     some = written(tmp_path / "some.parquet", rows_with_ids(3))
     assert (compared(none, some).only_new, compared(none, none).compared) == (3, 0)
+
+
+def test_examples_and_ids_do_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
+    old = rows_with_ids(400)
+    new = [{**row, "score": 0.0, "should_escalate": True} if row["score"] else row for row in old[30:]]
+    first = compared(written(tmp_path / "old.parquet", old), written(tmp_path / "new.parquet", new))
+    second = compared(
+        written(tmp_path / "old.parquet", old[::-1]), written(tmp_path / "new.parquet", new[7:] + new[:7])
+    )
+    assert first == second
+    assert len(first.missing_ids) == 10
 
 
 def test_verdicts_of_two_kinds_are_not_compared(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ import pyarrow.fs as pafs
 import pytest
 from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 
+from toolvet.batch.location import locate
+from toolvet.batch.summary.describe import SummaryOptions, summarise
+
 
 def test_a_bucket_is_an_input_and_an_output(
     s3: Any, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
@@ -21,5 +24,7 @@ def test_a_bucket_is_an_input_and_an_output(
     assert outcome.is_complete
     (tmp_path / "out.parquet").write_bytes(s3.open_input_stream("bucket/verdicts.parquet").read())
     assert [row["score"] for row in rows_of(tmp_path / "out.parquet")] == [1.0, 0.25]
+    (found,) = summarise([locate("s3://bucket/verdicts.parquet")], SummaryOptions(), source="out").signals
+    assert (found.name, found.examples[0].file) == ("refusal", "s3://bucket/logs/b.jsonl")
     names = [each.path for each in s3.get_file_info(pafs.FileSelector("bucket"))]
     assert sorted(names) == ["bucket/logs", "bucket/verdicts.parquet"]

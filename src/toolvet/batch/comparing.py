@@ -1,32 +1,112 @@
 """`compare_outputs`: the outputs of two runs, row by row → the report on which verdicts changed.
 
-Rows are joined by their id. They are first divided by the hash of their ids into files on disk, so that memory holds
-one part of both sides, whatever the size of the outputs and the order of their rows.
+DuckDB joins the rows by their id. What does not fit into its memory is in a temporary folder, so outputs may be of any
+size and have their rows in any order.
 """
 
-import tempfile
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Final
 
 from toolvet.assess.report import BinCount, ComparisonReport, MoveExample, SignalMove, VerdictMove
-from toolvet.batch.arrow import Array, RecordBatch, compute, pa
-from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.batch.location import Location
-from toolvet.batch.plan import FILE, ID, ROW
-from toolvet.batch.summary.columns import LAYOUTS, SummaryLayout, marks_of
-from toolvet.batch.summary.describe import same_kind
-from toolvet.batch.summary.fold import NOT_JUDGED, flagged_rows, quoted, verdict_words
+from toolvet.batch.plan import ID, ROW
+from toolvet.batch.summary.columns import LAYOUTS, SummaryLayout
+from toolvet.batch.summary.database import NOT_JUDGED, VerdictDatabase, verdict_database
+from toolvet.batch.summary.describe import quoted, same_kind
 from toolvet.batch.summary.statistics import paired_change, share
-from toolvet.batch.summary.tallies import Numbers, coded
 from toolvet.batch.verdict_file import VerdictFile
-from toolvet.errors import OutputError, UsageError
+from toolvet.errors import UsageError
 from toolvet.version import __version__
 
-_MOST_VERDICTS: Final = 64
+_EXAMPLES: Final = 5
+_NAMED: Final = 10
+_BARS: Final = 20
+
+_BY: Final = {ID: "left(id, 200)", ROW: "CASE WHEN row IS NOT NULL THEN concat_ws(', row ', file, row) END"}
+
+_ROWS: Final = """
+CREATE VIEW {side}_rows AS
+SELECT {key} AS key, row, verdict, is_flagged, {score} AS score,
+    CASE WHEN len(names) > 0 THEN list_sort(list_distinct(names)) ELSE [] END AS names
+FROM {side}
+"""
+
+_SIDE: Final = """
+SELECT count(*), count(*) FILTER (verdict <> $not_judged), count(*) FILTER (is_flagged), count(*) FILTER (key IS NULL)
+FROM {side}_rows
+"""
+
+# Keys that are not once on both sides.
+_ODD: Final = """
+CREATE TEMP TABLE odd AS
+SELECT key, count(*) FILTER (side = 'old') AS olds, count(*) FILTER (side = 'new') AS news
+FROM (SELECT key, 'old' AS side FROM old_rows UNION ALL SELECT key, 'new' FROM new_rows)
+WHERE key IS NOT NULL
+GROUP BY key HAVING olds <> 1 OR news <> 1
+"""
+
+_ODD_COUNTS: Final = """
+SELECT coalesce(CAST(sum({side}s) AS BIGINT), 0), count(*) FILTER ({side}s = 1 AND {other}s = 0),
+    coalesce(CAST(sum({side}s) FILTER ({side}s > 1) AS BIGINT), 0)
+FROM odd
+"""
+
+# A key that is there twice on one side is reported as such, and not as missing on the other.
+_IDS: Final = {
+    which: f"SELECT key FROM odd WHERE {condition} ORDER BY key LIMIT {_NAMED}"  # noqa: S608 - our own words
+    for which, condition in (
+        ("missing", "olds = 1 AND news = 0"),
+        ("added", "olds = 0 AND news = 1"),
+        ("double", "olds > 1 OR news > 1"),
+    )
+}
+
+# The rows of both sides in which something was found or changed.
+_PAIRS: Final = """
+CREATE TEMP TABLE pairs AS
+SELECT
+    key,
+    o.row AS old_row, n.row AS new_row, o.verdict AS old, n.verdict AS new,
+    o.score AS old_score, n.score AS new_score,
+    coalesce(n.score - o.score, 0) AS change, abs(change) > 1e-9 AS is_moved,
+    o.is_flagged AS was_flagged, n.is_flagged AS is_flagged,
+    o.names AS old_names, n.names AS new_names,
+    [name FOR name IN n.names IF NOT list_contains(o.names, name)] AS gained,
+    [name FOR name IN o.names IF NOT list_contains(n.names, name)] AS lost,
+    old = new AND NOT is_moved AND gained = [] AND lost = [] AND (old_score IS NULL) = (new_score IS NULL) AS is_same
+FROM (FROM old_rows ANTI JOIN odd USING (key)) AS o JOIN new_rows AS n USING (key)
+WHERE NOT is_same OR old_names <> []
+"""
+
+_CHANGED: Final = """
+SELECT count(*) FILTER (NOT is_same), count(*) FILTER (is_flagged AND NOT was_flagged),
+    count(*) FILTER (was_flagged AND NOT is_flagged), count(*) FILTER (is_moved AND change > 0),
+    count(*) FILTER (is_moved AND change < 0)
+FROM pairs
+"""
+
+_MOVES: Final = """
+SELECT old, new, count(*) AS rows FROM pairs WHERE NOT is_same GROUP BY old, new ORDER BY old = new, rows DESC, old, new
+"""
+
+# The rows whose score changed most, then those with most signals that came or went.
+_MOVED: Final = """
+SELECT old, new, key, old_row, new_row, old_score, new_score, gained, lost FROM pairs WHERE NOT is_same
+QUALIFY row_number() OVER (PARTITION BY old, new ORDER BY abs(change) DESC, len(gained) + len(lost) DESC, key) <= $most
+ORDER BY old, new, abs(change) DESC, len(gained) + len(lost) DESC, key
+"""
+
+_SIGNALS: Final = """
+SELECT name, count(*) FILTER (list_contains(old_names, name)) AS olds, count(*) FILTER (list_contains(new_names, name)),
+    count(*) FILTER (list_contains(gained, name)) AS came, count(*) FILTER (list_contains(lost, name)) AS went
+FROM (SELECT *, unnest(list_distinct(list_concat(old_names, new_names))) AS name FROM pairs)
+GROUP BY name ORDER BY came + went DESC, olds - went + came DESC, name
+"""
+
+_CHANGES: Final = """
+SELECT CAST(greatest(0, least($bars - 1, floor((change + 1) / 2 * $bars + 1e-9))) AS INTEGER) AS bin, count(*)
+FROM pairs WHERE is_moved GROUP BY bin
+"""
 
 
 def compare_outputs(
@@ -52,53 +132,17 @@ def compare_outputs(
         UsageError: A file is no output of `toolvet batch`, the two hold different verdicts, or one has no such column.
         OutputError: There is no room for the rows in the folder for temporary files.
     """
-    sides = [VerdictFile(each) for each in old], [VerdictFile(each) for each in new]
-    layout = LAYOUTS[same_kind([*sides[0], *sides[1]], kind)]
-    by = _joined_by([*sides[0], *sides[1]], by)
-    verdicts, signals = NameTable(_MOST_VERDICTS), NameTable(SIGNALS)
-    rows = VerdictRows(layout, by, verdicts, signals)
-    counts = [file.rows for side in sides for file in side]
-    known = sum(count or 0 for count in counts) if None not in counts else None
-    with tempfile.TemporaryDirectory(prefix="toolvet-compare-") as folder:
-        parts = [RowParts(Path(folder), side, part_count(known)) for side in ("old", "new")]
-        sums: list[SideCounts] = []
-        for side, files in zip(parts, sides, strict=True):
-            with side:
-                sums.append(side.add(batch for file in files for batch in rows.batches(file)))
-        changes = Changes(signals.names)
-        for first, second in zip(*parts, strict=True):
-            changes.add(first, second)
-    before, after = sums
-    return ComparisonReport(
-        kind=layout.kind,
-        old=old_name,
-        new=new_name,
-        by=by,
-        old_rows=before.rows,
-        new_rows=after.rows,
-        compared=changes.compared,
-        same=changes.same,
-        only_old=changes.only_old,
-        only_new=changes.only_new,
-        old_double=changes.old_double,
-        new_double=changes.new_double,
-        without_id=before.without_id + after.without_id,
-        missing_ids=changes.missing_ids,
-        added_ids=changes.added_ids,
-        double_ids=changes.double_ids,
-        flag=layout.flag,
-        old_flagged=share(before.flagged, before.judged),
-        new_flagged=share(after.flagged, after.judged),
-        newly_flagged=changes.newly,
-        no_longer_flagged=changes.no_longer,
-        p=_rounded(paired_change(changes.newly, changes.no_longer)),
-        moves=_moves(changes, verdicts.names),
-        signals=_signals(changes, signals.names),
-        score_changes=changes.bins() if changes.score_up or changes.score_down else [],
-        score_up=changes.score_up,
-        score_down=changes.score_down,
-        toolvet_version=__version__,
-    )
+    sides = {"old": [VerdictFile(each) for each in old], "new": [VerdictFile(each) for each in new]}
+    opened = [*sides["old"], *sides["new"]]
+    layout = LAYOUTS[same_kind(opened, kind)]
+    by = _joined_by(opened, by)
+    with verdict_database() as database:
+        for side, files in sides.items():
+            database.add(side, files, layout)
+            database.run(_ROWS.format(side=side, key=_BY[by], score=layout.score or "CAST(NULL AS DOUBLE)"))
+        database.run(_ODD)
+        database.run(_PAIRS)
+        return _compare(database, layout, old_name, new_name, by)
 
 
 def _joined_by(sides: Sequence[VerdictFile], given: str | None) -> str:
@@ -112,367 +156,74 @@ def _joined_by(sides: Sequence[VerdictFile], given: str | None) -> str:
     )
 
 
-class _Side(NamedTuple):
-    """The rows of one side that the other has, too, in the same order."""
-
-    ids: Any
-    rows: Any
-    verdicts: Numbers
-    flagged: Numbers
-    scores: Numbers
-    signals: Numbers
-
-
-class Changes:
-    """What is known of all parts that were added."""
-
-    def __init__(self, signals: Sequence[str]) -> None:
-        self._names = signals
-        self.compared = self.same = self.newly = self.no_longer = 0
-        self.only_old = self.only_new = self.old_double = self.new_double = 0
-        self.missing_ids: list[str] = []
-        self.added_ids: list[str] = []
-        self.double_ids: list[str] = []
-        self.moves: dict[tuple[int, int], int] = {}
-        self.examples: dict[tuple[int, int], list[tuple[tuple[float, int, str], MoveExample]]] = {}
-        # For each signal: rows that had it, have it, gained it, lost it.
-        self.signals: Numbers = np.zeros((4, SIGNALS), np.int64)
-        self.score_changes: Numbers = np.zeros(_BARS, np.int64)
-        self.score_up = self.score_down = 0
-
-    def add(self, old: Any, new: Any) -> None:
-        """Add all rows of a part, of both sides."""
-        if not old.num_rows and not new.num_rows:
-            return
-        chunks = [*old.column("id").chunks, *new.column("id").chunks]
-        encoded = compute.dictionary_encode(pa.chunked_array(chunks, pa.string())).combine_chunks()
-        ids = encoded.dictionary
-        codes = np.asarray(encoded.indices).astype(np.int64)
-        olds, news = codes[: old.num_rows], codes[old.num_rows :]
-        old_count, new_count = np.bincount(olds, minlength=len(ids)), np.bincount(news, minlength=len(ids))
-        self.old_double += int(old_count[old_count > 1].sum())
-        self.new_double += int(new_count[new_count > 1].sum())
-        self._name(self.double_ids, ids, (old_count > 1) | (new_count > 1))
-        # What is there twice on one side is reported as such, and not as missing on the other.
-        self.only_old += int(((old_count == 1) & (new_count == 0)).sum())
-        self.only_new += int(((new_count == 1) & (old_count == 0)).sum())
-        self._name(self.missing_ids, ids, (old_count == 1) & (new_count == 0))
-        self._name(self.added_ids, ids, (new_count == 1) & (old_count == 0))
-        both = np.flatnonzero((old_count == 1) & (new_count == 1))
-        if len(both):
-            self._compare(_side(old, olds, both, len(ids)), _side(new, news, both, len(ids)))
-
-    def bins(self) -> list[BinCount]:
-        """The rows whose score changed, by how much."""
-        width = 2 / _BARS
-        return [
-            BinCount(low=round(place * width - 1, 6), high=round((place + 1) * width - 1, 6), count=int(count))
-            for place, count in enumerate(self.score_changes)
-        ]
-
-    def _name(self, names: list[str], ids: Any, chosen: Numbers) -> None:
-        places = np.flatnonzero(chosen)[:_NAMED]
-        # The smallest ones, so that they do not depend on how rows were divided.
-        names[:] = sorted([*names, *map(quoted, ids.take(pa.array(places)).to_pylist())])[:_NAMED]
-
-    def _compare(self, old: _Side, new: _Side) -> None:
-        self.compared += len(old.verdicts)
-        self.newly += int((new.flagged & ~old.flagged).sum())
-        self.no_longer += int((old.flagged & ~new.flagged).sum())
-        gained, lost = new.signals & ~old.signals, old.signals & ~new.signals
-        for line, bits in enumerate((old.signals, new.signals, gained, lost)):
-            self.signals[line] += _bit_counts(bits)
-        change = np.nan_to_num(new.scores - old.scores)
-        moved = np.abs(change) > _TINY
-        self.score_up += int((change[moved] > 0).sum())
-        self.score_down += int((change[moved] < 0).sum())
-        places = np.clip(np.floor((change[moved] + 1) / 2 * _BARS + _TINY), 0, _BARS - 1).astype(np.int64)
-        self.score_changes += np.bincount(places, minlength=_BARS)
-        is_known = np.isnan(old.scores) == np.isnan(new.scores)
-        same = (old.verdicts == new.verdicts) & ~moved & (gained == 0) & (lost == 0) & is_known
-        self.same += int(same.sum())
-        self._add_moves(old, new, np.flatnonzero(~same), change)
-
-    def _add_moves(self, old: _Side, new: _Side, changed: Numbers, change: Numbers) -> None:
-        pairs, places = np.unique(
-            np.stack([old.verdicts[changed], new.verdicts[changed]], axis=1), axis=0, return_inverse=True
-        )
-        counts = np.bincount(places, minlength=len(pairs))
-        for number, (before, after) in enumerate(pairs.tolist()):
-            key = (before, after)
-            self.moves[key] = self.moves.get(key, 0) + int(counts[number])
-            own = changed[places == number]
-            # Those whose score changed most; of equal ones the first of the old output.
-            size = np.abs(change[own])
-            least = np.partition(size, -_EXAMPLES)[-_EXAMPLES] if len(own) > _EXAMPLES else -1.0
-            kept = self.examples.setdefault(key, [])
-            kept += [
-                self._example(old, new, row, float(abs(change[row])))
-                for row in ([*own[size > least].tolist(), *own[size == least][:_EXAMPLES].tolist()])
-            ]
-            kept.sort(key=lambda each: each[0])
-            del kept[_EXAMPLES:]
-
-    def _example(self, old: _Side, new: _Side, row: int, size: float) -> tuple[tuple[float, int, str], MoveExample]:
-        gained = self._named(int(new.signals[row]) & ~int(old.signals[row]))
-        lost = self._named(int(old.signals[row]) & ~int(new.signals[row]))
-        key = str(old.ids[row].as_py())
-        example = MoveExample(
-            id=quoted(key),
-            old_row=old.rows[row].as_py(),
-            new_row=new.rows[row].as_py(),
-            old_score=_number(old.scores[row]),
-            new_score=_number(new.scores[row]),
-            gained=gained,
-            lost=lost,
-        )
-        return (-size, -len(gained) - len(lost), key), example
-
-    def _named(self, bits: int) -> list[str]:
-        return [self._names[place] for place in range(SIGNALS) if bits >> place & 1]
-
-
-def _moves(changes: Changes, names: list[str]) -> list[VerdictMove]:
-    ordered = sorted(changes.moves.items(), key=lambda each: (each[0][0] == each[0][1], -each[1], each[0]))
-    return [
-        VerdictMove(
-            old=names[before],
-            new=names[after],
-            rows=count,
-            examples=[example for _, example in changes.examples[before, after]],
-        )
-        for (before, after), count in ordered
-    ]
-
-
-def _signals(changes: Changes, names: list[str]) -> list[SignalMove]:
-    found = [
-        SignalMove(name=names[place], old=int(had), new=int(has), gained=int(gained), lost=int(lost))
-        for place, (had, has, gained, lost) in enumerate(np.transpose(changes.signals).tolist())
-        if had or has
-    ]
-    return sorted(found, key=lambda each: (-each.gained - each.lost, -each.new, each.name))
-
-
-def _rounded(chance: float | None) -> float | None:
-    return None if chance is None else float(f"{chance:.3g}")
-
-
-SIGNALS: Final = 64
-_EXAMPLES: Final = 5
-_NAMED: Final = 10
-_BARS: Final = 20
-_TINY: Final = 1e-9
-
-
-def _side(table: Any, codes: Numbers, both: Numbers, count: int) -> _Side:
-    place = np.zeros(count, np.int64)
-    place[codes] = np.arange(len(codes))
-    rows = table.take(pa.array(place[both])).combine_chunks()
-
-    def column(name: str) -> Any:
-        return rows.column(name).combine_chunks()
-
-    return _Side(
-        column("id"),
-        column("row"),
-        np.asarray(column("verdict")),
-        np.asarray(column("flagged")),
-        np.asarray(compute.fill_null(column("score"), float("nan"))),
-        np.asarray(column("signals")),
+def _compare(rows: VerdictDatabase, layout: SummaryLayout, old: str, new: str, by: str) -> ComparisonReport:
+    before, after = (rows.run(_SIDE.format(side=side), not_judged=NOT_JUDGED)[0] for side in ("old", "new"))
+    ((odd, only_old, old_double),) = rows.run(_ODD_COUNTS.format(side="old", other="new"))
+    ((_, only_new, new_double),) = rows.run(_ODD_COUNTS.format(side="new", other="old"))
+    ((changed, newly, no_longer, up, down),) = rows.run(_CHANGED)
+    compared = before[0] - before[3] - odd
+    chance = paired_change(newly, no_longer)
+    return ComparisonReport(
+        kind=layout.kind,
+        old=old,
+        new=new,
+        by=by,
+        old_rows=before[0],
+        new_rows=after[0],
+        compared=compared,
+        same=compared - changed,
+        only_old=only_old,
+        only_new=only_new,
+        old_double=old_double,
+        new_double=new_double,
+        without_id=before[3] + after[3],
+        missing_ids=_ids(rows, "missing"),
+        added_ids=_ids(rows, "added"),
+        double_ids=_ids(rows, "double"),
+        flag=layout.flag,
+        old_flagged=share(before[2], before[1]),
+        new_flagged=share(after[2], after[1]),
+        newly_flagged=newly,
+        no_longer_flagged=no_longer,
+        p=None if chance is None else float(f"{chance:.3g}"),
+        moves=_moves(rows),
+        signals=[
+            SignalMove(name=name, old=had, new=has, gained=gained, lost=lost)
+            for name, had, has, gained, lost in rows.run(_SIGNALS)
+        ],
+        score_changes=_score_changes(rows),
+        score_up=up,
+        score_down=down,
+        toolvet_version=__version__,
     )
 
 
-def _bit_counts(bits: Numbers) -> Numbers:
-    """How many of these numbers have each bit."""
-    octets = np.ascontiguousarray(bits).astype("<u8").view(np.uint8)
-    counts: Numbers = np.unpackbits(octets, bitorder="little").reshape(-1, SIGNALS).sum(axis=0, dtype=np.int64)
-    return counts
+def _ids(rows: VerdictDatabase, which: str) -> list[str]:
+    return [quoted(key) for (key,) in rows.run(_IDS[which])]
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else round(float(value), 6)
-
-
-ROWS_OF_A_PART: Final = 2**18
-"""How many rows of both sides a part has, about."""
-_MOST_PARTS: Final = 256
-
-
-def part_count(rows: int | None) -> int:
-    """Return how many parts are good for so many rows; None for an unknown number."""
-    return _MOST_PARTS // 4 if rows is None else max(1, min(_MOST_PARTS, rows // ROWS_OF_A_PART))
-
-
-class SideCounts(NamedTuple):
-    """The rows of a side: all, those that were judged, those that are flagged, and those without an id."""
-
-    rows: int
-    judged: int
-    flagged: int
-    without_id: int
-
-
-class RowParts:
-    """The rows of one side. Raises `OutputError` where the folder has no room."""
-
-    def __init__(self, folder: Path, side: str, parts: int) -> None:
-        self._paths = [folder / f"{side}-{number}" for number in range(parts)]
-        self._writers: list[Any] = []
-
-    def __enter__(self) -> Self:
-        self._writers = [pa.ipc.new_stream(str(path), COMPARED) for path in self._paths]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for writer in self._writers:
-            writer.close()
-
-    def add(self, batches: Iterable[RecordBatch]) -> "SideCounts":
-        """Add all rows, and return how many there are."""
-        rows = judged = flagged = without = 0
-        for batch in batches:
-            rows += batch.num_rows
-            judged += int((np.asarray(batch.column("verdict")) != UNJUDGED).sum())
-            flagged += int(batch.column("flagged").true_count)
-            ids = batch.column("id")
-            if ids.null_count:
-                without += ids.null_count
-                batch = batch.filter(ids.is_valid())  # noqa: PLW2901 - the same rows without those that cannot be joined
-            self._write(batch)
-        return SideCounts(rows, judged, flagged, without)
-
-    def _write(self, batch: RecordBatch) -> None:
-        try:
-            if len(self._writers) == 1:
-                self._writers[0].write_batch(batch)
-                return
-            hashes = np.fromiter(
-                (zlib.crc32(id_.encode()) for id_ in batch.column("id").to_pylist()), np.int64, batch.num_rows
-            )
-            part = hashes % len(self._writers)
-            order = np.argsort(part, kind="stable")
-            ends = np.cumsum(np.bincount(part, minlength=len(self._writers)))
-            divided = batch.take(pa.array(order))
-            start = 0
-            for writer, end in zip(self._writers, ends.tolist(), strict=True):
-                if end > start:
-                    writer.write_batch(divided.slice(start, end - start))
-                start = end
-        except OSError as error:
-            raise OutputError(f"the folder for temporary files: {error}") from error
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows of each part as a table."""
-        for path in self._paths:
-            with pa.ipc.open_stream(str(path)) as reader:
-                yield reader.read_all().combine_chunks()
-            path.unlink()
-
-
-UNJUDGED: Final = 0
-"""The number of that verdict."""
-_LONGEST_ID: Final = 200
-
-COMPARED: Final = pa.schema(
-    [
-        ("id", pa.string()),
-        ("row", pa.int64()),
-        ("verdict", pa.int32()),
-        ("flagged", pa.bool_()),
-        ("score", pa.float64()),
-        ("signals", pa.uint64()),
+def _moves(rows: VerdictDatabase) -> list[VerdictMove]:
+    examples: dict[tuple[str, str], list[MoveExample]] = {}
+    for old, new, key, old_row, new_row, old_score, new_score, gained, lost in rows.run(_MOVED, most=_EXAMPLES):
+        example = MoveExample(
+            id=quoted(key),
+            old_row=old_row,
+            new_row=new_row,
+            old_score=None if old_score is None else round(old_score, 6),
+            new_score=None if new_score is None else round(new_score, 6),
+            gained=gained,
+            lost=lost,
+        )
+        examples.setdefault((old, new), []).append(example)
+    return [
+        VerdictMove(old=old, new=new, rows=count, examples=examples[old, new]) for old, new, count in rows.run(_MOVES)
     ]
-)
-"""What is kept of each row until it is compared. `verdict` and the bits of `signals` are places in `NameTable`s."""
 
 
-class NameTable:
-    """Names as numbers, in the order in which they were first seen. Names beyond `most` share the last number."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._places: dict[str, int] = {}
-
-    def place(self, name: str) -> int:
-        """Return the number of a name."""
-        known = self._places.get(name)
-        if known is not None:
-            return known
-        return (
-            self._places.setdefault(name, len(self._places)) if len(self._places) < self._most - 1 else self._most - 1
-        )
-
-    def places(self, names: Sequence[str]) -> Numbers:
-        """Return the numbers of names."""
-        return np.array([self.place(name) for name in names], np.int64)
-
-    @property
-    def names(self) -> list[str]:
-        """The names by number; the last one stands for all further ones."""
-        return [*self._places, *([""] * (self._most - 1 - len(self._places))), "others"]
-
-
-class VerdictRows:
-    """Makes what is compared of the rows of an output. Both sides share the tables of names."""
-
-    def __init__(self, layout: SummaryLayout, by: str, verdicts: NameTable, signals: NameTable) -> None:
-        self._layout = layout
-        self._by = by
-        self._verdicts = verdicts
-        # The first name has the first number.
-        verdicts.place(NOT_JUDGED)
-        self._signals = signals
-
-    def batches(self, file: VerdictFile) -> Iterator[RecordBatch]:
-        """Yield the rows of an output as record batches of `COMPARED`."""
-        there = None if file.is_lines else file.names
-        wanted = self._layout.columns(there)
-        read: Mapping[str, Sequence[str]] = {
-            name: members for name, members in wanted.items() if name in self._needed() or name in self._layout.marks
-        }
-        for batch in file.batches(read, self._layout.kind):
-            yield self._compared(batch)
-
-    def _needed(self) -> set[str]:
-        score = {self._layout.score} if self._layout.score is not None else set[str]()
-        return {ROW, FILE, ID, PROBLEM, self._layout.subject.flag, *score}
-
-    def _compared(self, batch: RecordBatch) -> RecordBatch:
-        names, count = batch.schema.names, batch.num_rows
-        flag, score = self._layout.subject.flag, self._layout.score
-        verdicts = batch.column(flag) if flag in names else pa.nulls(count, pa.string())
-        judged = compute.is_null(batch.column(PROBLEM)) if PROBLEM in names else pa.array([True] * count)
-        flagged = flagged_rows(self._layout, verdicts) & np.asarray(judged)
-        words = compute.if_else(judged, verdict_words(self._layout, verdicts), NOT_JUDGED)
-        codes, known = coded(words)
-        scores = batch.column(score) if score in names else pa.nulls(count, pa.float64())
-        rows = batch.column(ROW) if ROW in names else pa.nulls(count, pa.int64())
-        return pa.RecordBatch.from_arrays(
-            [
-                self._keys(batch),
-                rows.cast(pa.int64()),
-                pa.array(self._verdicts.places(known)[codes].astype(np.int32)),
-                pa.array(flagged),
-                scores.cast(pa.float64()),
-                pa.array(self._bits(batch)),
-            ],
-            schema=COMPARED,
-        )
-
-    def _keys(self, batch: RecordBatch) -> Array:
-        if self._by == ID:
-            return compute.utf8_slice_codeunits(batch.column(ID).cast(pa.string()), 0, _LONGEST_ID)
-        rows = batch.column(ROW).cast(pa.string())
-        if FILE not in batch.schema.names:
-            return rows
-        return compute.binary_join_element_wise(batch.column(FILE).cast(pa.string()), rows, ", row ")
-
-    def _bits(self, batch: RecordBatch) -> Numbers:
-        marks = marks_of(self._layout.kind, batch)
-        codes, names = coded(marks.names)
-        found = np.zeros(batch.num_rows, np.uint64)
-        if len(codes):
-            bits = np.left_shift(np.uint64(1), self._signals.places(names).astype(np.uint64))
-            np.bitwise_or.at(found, marks.rows, bits[codes])
-        return found
+def _score_changes(rows: VerdictDatabase) -> list[BinCount]:
+    counts: dict[int, int] = dict(rows.run(_CHANGES, bars=_BARS))
+    width = 2 / _BARS
+    return [
+        BinCount(low=round(place * width - 1, 6), high=round((place + 1) * width - 1, 6), count=counts.get(place, 0))
+        for place in range(_BARS if counts else 0)
+    ]

@@ -1,7 +1,8 @@
-"""`VerdictFile`: an output of `toolvet batch` in any of its formats → its record batches."""
+"""`VerdictFile`: an output of `toolvet batch` in any of its formats and places → a Parquet file on this machine."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -9,12 +10,12 @@ import orjson
 from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, load, pa
 from toolvet.batch.chunk import READ_PROBLEM, ReadPosition, RowReader
 from toolvet.batch.location import Location
-from toolvet.batch.plan import FILE, ID, LENGTH, ROW
+from toolvet.batch.plan import LENGTH, ROW
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import decoded
 from toolvet.core.json_value import is_object
-from toolvet.errors import UsageError
+from toolvet.errors import OutputError, UsageError
 
 parquet = load("pyarrow.parquet")
 
@@ -45,11 +46,6 @@ class VerdictFile:
                 raise UsageError(f"{location.given}: cannot be read: {error}") from error
             self.names = self._reader.names
 
-    @property
-    def rows(self) -> int | None:
-        """How many rows it has, where that is known without reading it."""
-        return None if self._reader is not None else int(self._parquet.metadata.num_rows)
-
     def require(self, names: Mapping[str, str], *, is_read: bool = False) -> None:
         """Raise UsageError, which lists the columns, where one is missing; `names` maps columns to what asks for them.
 
@@ -63,36 +59,46 @@ class VerdictFile:
                 has = ", ".join(self.names[:_NAMED]) + more
                 raise UsageError(f"{self.given} has no column '{name}' ({asked_by}); it has {has}")
 
-    def batches(self, wanted: Mapping[str, Sequence[str]], kind: str) -> Iterator[RecordBatch]:
-        """Yield the rows of an output on rows of this kind, with the columns that are wanted.
+    def in_parquet(self, copy: Path, wanted: Sequence[str], kind: str) -> tuple[Path, ArrowSchema]:
+        """Return a Parquet file with these rows on this machine, and its columns.
 
-        Of columns of lists only the members that are named need be there. Raises UsageError where it cannot be read
-        to its end: a report of some of the rows would be taken for one of all.
+        Args:
+            copy: The file that is written where this one is of another format, or elsewhere.
+            wanted: The columns that are copied.
+            kind: What the rows are.
+
+        Raises:
+            UsageError: It cannot be read to its end.
+            OutputError: The copy cannot be written.
         """
+        if self._reader is None and self._location.is_local:
+            return Path(self._location.path), self._parquet.schema_arrow
         if self._reader is None:
-            paths = {self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))}
-            columns: list[str] = []
-            for name, members in wanted.items():
-                inner = [f"{name}.list.element.{member}" for member in members]
-                # Other writers name the levels of a list otherwise: then the whole column is read.
-                columns += inner if inner and paths.issuperset(inner) else [name]
-            try:
-                yield from self._parquet.iter_batches(_ROWS, columns=columns)
-            except (OSError, pa.ArrowException) as error:
-                raise UsageError(f"{self.given}: cannot be read to its end: {error}") from error
-            return
-        # Each kind loads its own checks, and no others.
-        kernel: ArrowSchema = getattr(import_module(f"toolvet.batch.kernel.{kind}"), kind.upper())
-        known: dict[str, ArrowType] = {field.name: field.type for field in kernel}
-        known |= {FILE: pa.string(), ROW: pa.int64(), LENGTH: pa.int64(), ID: pa.string()}
-        # Others are read as texts.
-        types = {name: known.get(name, pa.string()) for name in wanted}
-        for number, rows in self._records(self._reader):
+            schema = pa.schema([field for field in self._parquet.schema_arrow if field.name in wanted])
+            batches = self._parquet_batches(schema.names)
+        else:
+            schema = column_types(kind, wanted)
+            batches = self._record_batches(self._reader, schema, kind)
+        try:
+            with parquet.ParquetWriter(str(copy), schema, compression="zstd") as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+        except OSError as error:
+            raise OutputError(f"the folder for temporary files: {error}") from error
+        return copy, schema
+
+    def _parquet_batches(self, names: Sequence[str]) -> Iterator[RecordBatch]:
+        try:
+            yield from self._parquet.iter_batches(_ROWS, columns=names)
+        except (OSError, pa.ArrowException) as error:
+            raise UsageError(f"{self.given}: cannot be read to its end: {error}") from error
+
+    def _record_batches(self, reader: RowReader, schema: ArrowSchema, kind: str) -> Iterator[RecordBatch]:
+        for number, rows in self._records(reader):
             if self.is_lines:
                 self.names = tuple(dict.fromkeys([*self.names, *(name for row in rows for name in row)]))
             try:
-                arrays = {name: _array([row.get(name) for row in rows], type_) for name, type_ in types.items()}
-                yield pa.RecordBatch.from_pydict(arrays)
+                yield _batch(rows, schema)
             except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
                 raise UsageError(f"{self.given}: no output of `toolvet batch {kind}`: row {number}: {error}") from error
 
@@ -108,23 +114,42 @@ class VerdictFile:
                     raise UsageError(f"{self.given}: a row behind row {chunk.row} has too few or too many cells")
                 yield chunk.row, rows
                 continue
-            records: list[dict[str, object]] = []
-            for number, line in enumerate(chunk.body.split(b"\n"), start=chunk.row):
-                if not line.strip():
-                    continue
-                try:
-                    record: object = orjson.loads(line)
-                except orjson.JSONDecodeError as error:
-                    raise UsageError(f"{self.given}: line {number}: not JSON: {error}") from error
-                if not is_object(record):
-                    raise UsageError(f"{self.given}: line {number}: must be a JSON object, not {type(record).__name__}")
-                records.append({str(name): value for name, value in record.items()})
-            yield chunk.row, records
+            yield chunk.row, [*self._lines(chunk.body, chunk.row)]
+
+    def _lines(self, body: bytes, first: int) -> Iterator[dict[str, object]]:
+        for number, line in enumerate(body.split(b"\n"), start=first):
+            if not line.strip():
+                continue
+            try:
+                record: object = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise UsageError(f"{self.given}: line {number}: not JSON: {error}") from error
+            if not is_object(record):
+                raise UsageError(f"{self.given}: line {number}: must be a JSON object, not {type(record).__name__}")
+            yield {str(name): value for name, value in record.items()}
 
     @property
     def is_lines(self) -> bool:
         """Whether rows are JSON objects, which leave out what is null."""
         return isinstance(self._reader, LinesReader)
+
+
+def column_types(kind: str, names: Sequence[str]) -> ArrowSchema:
+    """Return the types of columns: those that the kernel gives them; others are texts."""
+    verdicts = _verdict_schema(kind)
+    known = {field.name: field.type for field in verdicts} | {ROW: pa.int64(), LENGTH: pa.int64()}
+    return pa.schema([(name, known.get(name, pa.string())) for name in dict.fromkeys(names)])
+
+
+def _verdict_schema(kind: str) -> ArrowSchema:
+    # Each kind loads its own checks, and no others.
+    schema: ArrowSchema = getattr(import_module(f"toolvet.batch.kernel.{kind}"), kind.upper())
+    return schema
+
+
+def _batch(rows: Sequence[Mapping[str, object]], schema: ArrowSchema) -> RecordBatch:
+    arrays = [_array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _array(values: list[object], kind: ArrowType) -> Array:
@@ -136,7 +161,14 @@ def _array(values: list[object], kind: ArrowType) -> Array:
             for each in values
         ]
         return pa.array([each or None for each in texts], kind)
-    read: list[object] = [(orjson.loads(each) if each else None) if isinstance(each, str) else each for each in values]
+    read = [_read(each) if isinstance(each, str) else each for each in values]
     if pa.types.is_floating(kind):
         read = [float(each) if isinstance(each, int) else each for each in read]
     return pa.array(read, kind)
+
+
+def _read(cell: str) -> object:
+    if not cell:
+        return None
+    value: object = orjson.loads(cell)
+    return value

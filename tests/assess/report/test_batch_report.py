@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 from tests.assess.report.structure import Page, check_page
-from tests.batch.summary.test_fold import SCHEMA, made, whole
+from tests.batch.summary.test_summary import SCHEMA, made, whole
 
 from toolvet.assess.report import batch as room
 from toolvet.assess.report.batch.document import (

@@ -6,12 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.batch.summary.test_fold import SCHEMA, made, whole
+from tests.batch.summary.test_summary import SCHEMA, made, whole
 
 from toolvet.assess.report.batch.document import DriftReport, LabelReport
 from toolvet.batch.summary.describe import SummaryOptions
 from toolvet.batch.summary.statistics import adjusted, paired_change, share
-from toolvet.batch.summary.tallies import NO_DAY, days_of
 
 START = date(2026, 3, 2)  # A Monday.
 
@@ -172,7 +171,13 @@ class TestDrift:
 
 
 MOMENT = datetime(2026, 3, 2, 13, 0, tzinfo=UTC)
-DAY = (START - date(1970, 1, 1)).days
+
+
+def drift_of(column: Any) -> DriftReport:
+    table = pa.table({"time": column, "should_escalate": [False] * len(column)})
+    found = whole(table, SummaryOptions(time="time")).drift
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -193,7 +198,8 @@ DAY = (START - date(1970, 1, 1)).days
     ],
 )
 def test_a_time_is_read_in_every_usual_form(column: Any) -> None:
-    assert days_of(column).tolist() == [DAY]
+    found = drift_of(column)
+    assert [(each.start, each.rows) for each in found.periods] == [(START.isoformat(), 1)]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +214,8 @@ def test_a_time_is_read_in_every_usual_form(column: Any) -> None:
     ],
 )
 def test_what_is_no_time_is_told_as_such(column: Any) -> None:
-    assert set(days_of(column).tolist()) == {NO_DAY}
+    found = drift_of(column)
+    assert (found.periods, found.without_time) == ([], len(column))
 
 
 def test_intervals_and_tests_are_those_of_the_literature() -> None:
@@ -223,7 +230,7 @@ def test_intervals_and_tests_are_those_of_the_literature() -> None:
     assert paired_change(530, 470) == pytest.approx(paired_change(531, 470), rel=0.1)
 
 
-def test_labels_of_all_rows_are_counted_whatever_their_batch() -> None:
+def test_labels_of_all_rows_are_counted() -> None:
     report = whole(made(300))
     assert report.labels is not None
     assert sum(word.flagged.of for word in report.labels.words) == report.labels.labelled + report.labels.unknown

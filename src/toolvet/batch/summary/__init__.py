@@ -1,7 +1,7 @@
-"""What a batch came to: the record batches of an output in, a document with shares, examples, drift and agreement out.
+"""What a batch came to: the files of an output in, a document with shares, examples, drift and agreement out.
 
-A fold: `BatchSummary.add` takes one record batch after the other, `merge` what another process made of its own. The
-result does not depend on how the rows were divided, and its size does not depend on how many there are.
+DuckDB counts, over Parquet (`database`); `describe` has a query for each figure, and `statistics` the intervals and
+tests. `columns` says what is read of each kind of rows. The result does not depend on the order of files or rows.
 """
 
 from toolvet.core.exports import lazy

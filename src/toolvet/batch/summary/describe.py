@@ -1,11 +1,16 @@
-"""`summarise`: the files of an output → the document that reports show."""
+"""`summarise`: the files of an output → the document that reports show.
 
-from collections.abc import Mapping, Sequence
+Each figure is a query on the view `verdicts`, which has a row for each row of the output.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from toolvet.assess.report import (
@@ -22,29 +27,22 @@ from toolvet.assess.report import (
     LabelReport,
     NumberFigures,
     PeriodLength,
+    RowExample,
+    RowProblem,
     RowsKind,
     ShareFigure,
     SignalFigures,
     WordFigures,
 )
+from toolvet.batch.arrow import pa
 from toolvet.batch.location import Location
-from toolvet.batch.summary.columns import NumberColumn, layout_of
-from toolvet.batch.summary.fold import BatchSummary, DayCounts
+from toolvet.batch.summary.columns import LAYOUTS, NumberColumn, SummaryLayout, layout_of
+from toolvet.batch.summary.database import VerdictDatabase, verdict_database
 from toolvet.batch.summary.statistics import adjusted, difference, is_comparable, share, two_shares
-from toolvet.batch.summary.tallies import (
-    BINS,
-    MICRO,
-    LabelCounts,
-    LabelTally,
-    ShareTally,
-    SizeTally,
-    WordTally,
-    fitting_length,
-    meanings,
-    next_start,
-    period_start,
-)
-from toolvet.batch.verdict_file import VerdictFile
+from toolvet.batch.verdict_file import VerdictFile, column_types
+from toolvet.core.discover import read_toml
+from toolvet.core.redact import redact_text
+from toolvet.core.visible import shorten
 from toolvet.errors import UsageError
 from toolvet.server.review import kappa_of_counts
 from toolvet.version import __version__
@@ -84,17 +82,18 @@ def summarise(
     Raises:
         UsageError: A file is no output of `toolvet batch`, cannot be read to its end, lacks a column, or holds other
             verdicts than the first one.
+        OutputError: The folder for temporary files has no room.
     """
     asked = {name: flag for name, flag in ((options.time, "--time"), (options.label, "--label")) if name is not None}
     opened = [VerdictFile(each) for each in files]
-    found = same_kind(opened, kind)
-    summary = BatchSummary(found, time=options.time, label=options.label)
+    layout = LAYOUTS[same_kind(opened, kind)]
     for file in opened:
         file.require(asked)
-        for batch in file.batches(summary.columns(file.names, are_all=not file.is_lines), found):
-            summary.add(batch)
-        file.require(asked, is_read=True)
-    return describe(summary, options, source)
+    with verdict_database() as database:
+        database.add("verdicts", opened, layout, time=options.time, label=options.label)
+        for file in opened:
+            file.require(asked, is_read=True)
+        return _describe(database, layout, options, source)
 
 
 def same_kind(files: Sequence[VerdictFile], given: str | None) -> RowsKind:
@@ -114,272 +113,460 @@ def same_kind(files: Sequence[VerdictFile], given: str | None) -> RowsKind:
 
 _MOST_SIGNALS: Final = 40
 _MOST_WORDS: Final = 20
+_MOST_SERIES: Final = 12
 _BARS: Final = 20
+_MICRO: Final = 1_000_000
+_LONGEST_READ: Final = 20_000
+_LONGEST_SHOWN: Final = 200
+_LONGEST_ID: Final = 100
+
+_TOTALS: Final = """
+SELECT count(*), count(*) FILTER (NOT is_judged), count(*) FILTER (is_flagged) FROM verdicts
+"""
+
+_PROBLEMS: Final = """
+SELECT row, file, problem FROM verdicts WHERE NOT is_judged
+ORDER BY coalesce(file, ''), coalesce(row, 0), problem LIMIT 5
+"""
+
+# Shares are counted in millionths, so that a sum does not depend on the order of its rows.
+_COUNTED: Final = """
+CREATE OR REPLACE TEMP TABLE counted AS
+SELECT {value} AS value, count(*) AS rows
+FROM (SELECT {number} AS number FROM verdicts WHERE is_judged)
+WHERE number >= 0
+GROUP BY value
+"""
+_VALUE: Final = {
+    "share": f"CAST(round_even(least(number, 1) * {_MICRO}, 0) AS BIGINT)",
+    "size": "CAST(floor(number) AS BIGINT)",
+}
+
+_FIGURES: Final = """
+SELECT
+    sum(rows), min(value), max(value), sum(value * rows),
+    min(value) FILTER (upto >= 0.5 * total), min(value) FILTER (upto >= 0.9 * total),
+    min(value) FILTER (upto >= 0.99 * total)
+FROM (SELECT *, sum(rows) OVER (ORDER BY value) AS upto, sum(rows) OVER () AS total FROM counted)
+"""
+
+# A size is in the bin of its power of two, and 0 in one of its own.
+_BINS: Final = f"""
+SELECT CASE $scale
+    WHEN 'share' THEN least(value * {_BARS} // {_MICRO}, {_BARS - 1})
+    ELSE CASE WHEN value = 0 THEN -1 ELSE CAST(floor(log2(value)) AS BIGINT) END
+END AS bin, CAST(sum(rows) AS BIGINT) FROM counted GROUP BY bin ORDER BY bin
+"""  # noqa: S608 - our own words
+
+_WORDS: Final = """
+SELECT left({column}, 100) AS word, count(*) AS rows, CAST(sum(count(*)) OVER () AS BIGINT) AS total
+FROM verdicts WHERE is_judged AND {column} IS NOT NULL
+GROUP BY word ORDER BY rows DESC, word LIMIT $most
+"""
+
+# `rank` orders marks by one number, so that DuckDB need not keep their texts: the lowest score first (none comes last),
+# then the largest weight, the number of the row, and the place in it. `words` is the same for texts that are the same.
+_MARKS: Final = f"""
+CREATE VIEW marks AS
+SELECT *, hash(lower(left(evidence, 300))) AS words,
+    CAST(1e6 * least(2, coalesce(score, 2)) AS HUGEINT) * {10**27}
+    + CAST(1e6 * (10 - greatest(-10, least(10, weight))) AS HUGEINT) * {10**19}
+    + least({10**15}, coalesce(row, 0)) * 1000 + least(999, place) AS rank
+FROM (
+    SELECT file, row, id, score, day, unnest(marks, max_depth := 2)
+    FROM (SELECT file, row, id, {{score}} AS score, day, marks FROM verdicts WHERE is_judged AND len(names) > 0)
+)
+"""  # noqa: S608 - our own words
+
+# A row counts once for each name, however often it has it.
+_FOUND: Final = """
+CREATE TEMP TABLE found AS
+SELECT name, day, count(*) FILTER (is_first) AS rows, count(*) AS found FROM marks GROUP BY ALL
+"""
+
+_SIGNALS: Final = """
+SELECT name, CAST(sum(rows) AS BIGINT) AS total, CAST(sum(found) AS BIGINT), count(*) OVER ()
+FROM found GROUP BY name ORDER BY total DESC, name LIMIT $most
+"""
+
+# The worst mark of each text, then the five worst of these.
+_EXAMPLES: Final = """
+WITH different AS (
+    SELECT name, words, min(rank) AS rank
+    FROM marks WHERE list_contains(CAST($names AS VARCHAR[]), name) GROUP BY name, words
+),
+worst AS (
+    SELECT name, unnest(min_by({words: words, rank: rank}, {rank: rank, words: words}, 5), max_depth := 2)
+    FROM different GROUP BY name
+)
+SELECT name, row, file, id, score, evidence, detail FROM marks JOIN worst USING (name, words, rank)
+QUALIFY row_number() OVER (PARTITION BY name, words ORDER BY coalesce(file, ''), id, evidence, detail) = 1
+ORDER BY name, rank, words
+"""
 
 
-def describe(summary: BatchSummary, options: SummaryOptions, source: str) -> BatchReport:
-    """Return the report of all that a summary has seen; `source` is the name of the output."""
-    judged = summary.rows - summary.problems
-    signals = sorted(summary.marked_rows, key=lambda name: (-summary.marked_rows[name], name))
+def _describe(rows: VerdictDatabase, layout: SummaryLayout, options: SummaryOptions, source: str) -> BatchReport:
+    ((count, problems, flagged),) = rows.run(_TOTALS)
+    judged = count - problems
+    rows.run(_MARKS.format(score=layout.score or "CAST(NULL AS DOUBLE)"))
+    rows.run(_FOUND)
+    signals = rows.run(_SIGNALS, most=_MOST_SIGNALS)
+    names = [name for name, *_ in signals]
+    examples: dict[str, list[RowExample]] = {name: [] for name in names}
+    for name, *found in rows.run(_EXAMPLES, names=names):
+        examples[name].append(_example(*found))
     return BatchReport(
-        kind=summary.layout.kind,
+        kind=layout.kind,
         source=source,
-        rows=summary.rows,
-        problems=summary.problems,
-        flag=summary.layout.flag,
-        flagged=share(summary.flagged, judged),
-        numbers=[
-            found
-            for column in summary.layout.numbers
-            if (found := _number(column, summary.numbers[column.name])) is not None
-        ],
+        rows=count,
+        problems=problems,
+        flag=layout.flag,
+        flagged=share(flagged, judged),
+        numbers=[number for each in layout.numbers if (number := _number(rows, layout, each)) is not None],
         words=[
-            _words(name, title, summary.words[name], judged)
-            for name, title in summary.layout.words.items()
-            if summary.words[name].total
+            words for name, title in layout.words.items() if (words := _words(rows, name, title, judged)) is not None
         ],
         signals=[
-            SignalFigures(
-                name=name,
-                rows=share(summary.marked_rows[name], judged),
-                found=summary.marks[name],
-                examples=summary.worst.of(name),
-            )
-            for name in signals[:_MOST_SIGNALS]
+            SignalFigures(name=name, rows=share(in_rows, judged), found=found, examples=examples[name])
+            for name, in_rows, found, _ in signals
         ],
-        other_signals=max(0, len(signals) - _MOST_SIGNALS),
-        first_problems=summary.first_problems(),
-        drift=None
-        if summary.time is None
-        else describe_drift(summary.days, signals, summary.time, options.per, summary.without_time),
-        labels=None
-        if summary.label is None
-        else describe_labels(summary.labels, summary.label, options.bad, options.good),
+        other_signals=signals[0][-1] - len(signals) if signals else 0,
+        first_problems=[
+            RowProblem(row=row or None, file=file or None, problem=quoted(why))
+            for row, file, why in rows.run(_PROBLEMS)
+        ],
+        drift=None if options.time is None else _drift(rows, names[:_MOST_SERIES], options),
+        labels=None if options.label is None else _labels(rows, options, judged, layout.probabilities),
         toolvet_version=__version__,
     )
 
 
-def _number(column: NumberColumn, tally: ShareTally | SizeTally) -> NumberFigures | None:
-    count = tally.count
+def _example(  # noqa: PLR0917 - a row of a table
+    row: int | None, file: str | None, id_: str | None, score: float | None, evidence: str, detail: str
+) -> RowExample:
+    return RowExample(
+        row=row,
+        file=file or None,
+        id=None if id_ is None else shorten(id_, _LONGEST_ID),
+        score=None if score is None else round(score, 6),
+        evidence=quoted(evidence),
+        detail=quoted(detail),
+    )
+
+
+def quoted(text: str) -> str:
+    """Return words without secrets, and short. Secrets are looked for before anything is cut."""
+    return shorten(redact_text(text[:_LONGEST_READ]), _LONGEST_SHOWN)
+
+
+def _number(rows: VerdictDatabase, layout: SummaryLayout, column: NumberColumn) -> NumberFigures | None:
+    is_list = pa.types.is_nested(column_types(layout.kind, [column.name]).field(0).type)
+    number = f"len({column.name})" if is_list else column.name
+    rows.run(_COUNTED.format(number=number, value=_VALUE[column.scale]))
+    ((count, least, most, total, median, p90, p99),) = rows.run(_FIGURES)
     if not count:
         return None
-    if isinstance(tally, ShareTally):
-        one = MICRO
-        width = 1 / _BARS
-        bins = [
-            BinCount(low=round(place * width, 6), high=round((place + 1) * width, 6), count=number)
-            for place, number in enumerate(tally.coarse(_BARS))
-        ]
-    else:
-        one = 1
-        bins = [BinCount(low=low, high=high, count=number) for low, high, number in tally.octaves()]
+    one = _MICRO if column.scale == "share" else 1
     return NumberFigures(
         name=column.name,
         title=column.title,
         unit=column.unit,
         scale=column.scale,
         count=count,
-        least=round(tally.least / one, 6),
-        most=round(tally.most / one, 6),
-        mean=round(tally.total / one / count, 6),
-        median=tally.at(0.5),
-        p90=tally.at(0.9),
-        p99=tally.at(0.99),
-        bins=bins,
+        least=round(least / one, 6),
+        most=round(most / one, 6),
+        mean=round(total / one / count, 6),
+        median=round(median / one, 6),
+        p90=round(p90 / one, 6),
+        p99=round(p99 / one, 6),
+        bins=_bins(dict(rows.run(_BINS, scale=column.scale)), column.scale),
     )
 
 
-def _words(name: str, title: str, tally: WordTally, judged: int) -> WordFigures:
-    words = sorted(tally.counts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_WORDS]
+def _bins(counts: Mapping[int, int], scale: str) -> list[BinCount]:
+    """All bins of a share; those of a size from the first to the last that has any."""
+    if scale == "share":
+        return [
+            BinCount(low=round(place / _BARS, 6), high=round((place + 1) / _BARS, 6), count=counts.get(place, 0))
+            for place in range(_BARS)
+        ]
+    return [
+        BinCount(low=2.0**place if place >= 0 else 0.0, high=2.0 ** (place + 1), count=counts.get(place, 0))
+        for place in range(min(counts), max(counts) + 1)
+    ]
+
+
+def _words(rows: VerdictDatabase, name: str, title: str, judged: int) -> WordFigures | None:
+    found = rows.run(_WORDS.format(column=name), most=_MOST_WORDS)
+    if not found:
+        return None
     return WordFigures(
         name=name,
         title=title,
-        words=[CountedWord(word=word, rows=share(count, judged)) for word, count in words],
-        others=tally.total - sum(count for _, count in words),
+        words=[CountedWord(word=word, rows=share(count, judged)) for word, count, _ in found],
+        others=found[0][-1] - sum(count for _, count, _ in found),
     )
 
 
 _MOST_LABELS: Final = 20
 _NAMED: Final = 5
+_CURVE_BINS: Final = 10
+
+# The labelled rows by what they have in common. Probabilities are summed in millionths, as above.
+_LABELLED: Final = """
+CREATE TEMP TABLE labelled AS
+SELECT *, CASE
+    WHEN list_contains(CAST($bad AS VARCHAR[]), plain) THEN 'bad'
+    WHEN list_contains(CAST($good AS VARCHAR[]), plain) THEN 'good'
+    ELSE $other
+END AS meaning
+FROM (
+    SELECT label, replace(replace(lower(label), ' ', '_'), '-', '_') AS plain, verdict,
+        count(*) AS rows, count(*) FILTER (is_flagged) AS flagged{binned}
+    FROM (SELECT label, verdict, is_flagged{shares} FROM verdicts WHERE is_judged AND label IS NOT NULL)
+    GROUP BY ALL
+)
+"""
+# Of a null, `least` is the other number.
+_SHARE: Final = """,
+    CASE WHEN {0} IS NOT NULL THEN CAST(round_even(1e6 * greatest(0, least(1, {0})), 0) AS BIGINT) END AS {0}"""
+_BINNED: Final = f""",
+    CASE WHEN {{0}} IS NOT NULL THEN least({{0}} * {_CURVE_BINS} // {_MICRO}, {_CURVE_BINS - 1}) END AS {{0}}_bin,
+    sum({{0}}) AS {{0}}_sum"""
+
+_MEANINGS: Final = """
+SELECT meaning, CAST(sum(rows) AS BIGINT), CAST(sum(flagged) AS BIGINT) FROM labelled GROUP BY meaning
+"""
+
+_LABELS: Final = """
+SELECT label, meaning, CAST(sum(rows) AS BIGINT) AS total, CAST(sum(flagged) AS BIGINT)
+FROM labelled GROUP BY ALL ORDER BY total DESC, label LIMIT $most
+"""
+
+_LABEL_VERDICTS: Final = """
+SELECT verdict, CAST(sum(rows) AS BIGINT) AS total
+FROM labelled WHERE label = $label GROUP BY verdict ORDER BY total DESC, verdict LIMIT $most
+"""
+
+_CURVE: Final = """
+SELECT {0}_bin, CAST(sum(rows) AS BIGINT), coalesce(CAST(sum(rows) FILTER (meaning = 'good') AS BIGINT), 0),
+    CAST(sum({0}_sum) AS BIGINT)
+FROM labelled WHERE meaning <> 'unknown' AND {0}_bin IS NOT NULL GROUP BY {0}_bin ORDER BY {0}_bin
+"""
 
 
-def describe_labels(
-    tally: LabelTally, column: str, bad: Sequence[str] | None, good: Sequence[str] | None
-) -> LabelReport:
-    """Return how far verdicts and labels agree. `bad` and `good` are labels as of `meanings`."""
-    means = meanings(tally.words, bad, good)
-    words = sorted(tally.words.items(), key=lambda each: (-each[1].rows, each[0]))
-    decided = {word: counts for word, counts in words if means[word] is not None}
-    bads = [counts for word, counts in decided.items() if means[word]]
-    goods = [counts for word, counts in decided.items() if not means[word]]
-    labelled = sum(each.rows for each in decided.values())
-    shown = words[:_MOST_LABELS]
+class LabelWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which labels say that a row is bad, and which that it is good."""
+
+    bad: tuple[str, ...]
+    good: tuple[str, ...]
+
+
+def _meanings(bad: Sequence[str] | None, good: Sequence[str] | None) -> dict[str, object]:
+    """The labels that say that a row is bad or good, and what all others say.
+
+    Labels that are given decide: if only bad or only good ones are given, all others are the opposite. Without any, it
+    is the words of `label_words.toml`.
+    """
+    if bad is None and good is None:
+        known = read_toml(__package__ or "", "label_words.toml", LabelWords)
+        return {"bad": list(known.bad), "good": list(known.good), "other": "unknown"}
+    other = "good" if good is None else "bad" if bad is None else "unknown"
+    return {"bad": [*map(_plain, bad or ())], "good": [*map(_plain, good or ())], "other": other}
+
+
+def _plain(word: str) -> str:
+    return word.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _labels(rows: VerdictDatabase, options: SummaryOptions, judged: int, probabilities: Sequence[str]) -> LabelReport:
+    """How far verdicts and labels agree."""
+    shares, binned = ("".join(map(each.format, probabilities)) for each in (_SHARE, _BINNED))
+    rows.run(_LABELLED.format(shares=shares, binned=binned), **_meanings(options.bad, options.good))
+    counts = {meaning: (count, flagged) for meaning, count, flagged in rows.run(_MEANINGS)}
+    words = rows.run(_LABELS, most=_MOST_LABELS)
+    all_labelled = sum(count for count, _ in counts.values())
+    labelled = all_labelled - counts.get("unknown", (0, 0))[0]
     report = LabelReport(
-        column=column,
+        column=options.label or "",
         labelled=labelled,
-        unlabelled=tally.unlabelled,
-        unknown=tally.labelled - labelled,
-        words=[_word(word, counts, means[word]) for word, counts in shown],
-        other_words=tally.labelled - sum(counts.rows for _, counts in shown),
-        note=_note(tally, [word for word, _ in words], means, bad, good),
+        unlabelled=judged - all_labelled,
+        unknown=all_labelled - labelled,
+        words=[
+            LabelledWord(
+                word=word,
+                meaning=meaning,
+                flagged=share(flagged, count),
+                verdicts=dict(rows.run(_LABEL_VERDICTS, label=word, most=_MOST_LABELS)),
+            )
+            for word, meaning, count, flagged in words
+        ],
+        other_words=all_labelled - sum(count for _, _, count, _ in words),
+        note=_note([word for word, *_ in words], counts.keys() - {"unknown"}, options),
     )
     if not labelled:
         return report
-    return _with_figures(report, bads, goods, tally.probabilities)
+    curves = [(name, rows.run(_CURVE.format(name))) for name in probabilities]
+    return _with_figures(report, counts, [_curve(name, bins) for name, bins in curves if bins])
 
 
-def _word(word: str, counts: LabelCounts, meaning: bool | None) -> LabelledWord:  # noqa: FBT001 - None is the third
-    verdicts = dict(sorted(counts.verdicts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_LABELS])
-    return LabelledWord(
-        word=word,
-        meaning="unknown" if meaning is None else "bad" if meaning else "good",
-        flagged=share(counts.flagged, counts.rows),
-        verdicts=verdicts,
-    )
-
-
-def _note(
-    tally: LabelTally,
-    words: Sequence[str],
-    means: Mapping[str, bool | None],
-    bad: Sequence[str] | None,
-    good: Sequence[str] | None,
-) -> str:
-    if not tally.labelled:
+def _note(words: Sequence[str], known: AbstractSet[str], options: SummaryOptions) -> str:
+    if not words:
         return "no judged row has a label"
-    known = set(means.values()) - {None}
     named = ", ".join(repr(word) for word in words[:_NAMED]) + (", …" if len(words) > _NAMED else "")
     if not known:
-        if bad is None and good is None:
+        if options.bad is None and options.good is None:
             return f"none of the labels ({named}) says by itself what is bad: give --bad LABEL,… or --good LABEL,…"
         return f"no row has a label that was given as bad or good; the labels are {named}"
     if len(known) == 1:
-        which = "bad" if True in known else "good"
-        return f"all known labels say {which}; precision and recall need both"
+        return f"all known labels say {min(known)}; precision and recall need both"
     return ""
 
 
 def _with_figures(
-    report: LabelReport, bads: Sequence[LabelCounts], goods: Sequence[LabelCounts], probabilities: Sequence[str]
+    report: LabelReport, counts: Mapping[str, tuple[int, int]], calibration: list[CalibrationCurve]
 ) -> LabelReport:
-    found, alarms = sum(each.flagged for each in bads), sum(each.flagged for each in goods)
-    bad, good = sum(each.rows for each in bads), sum(each.rows for each in goods)
+    bad, found = counts.get("bad", (0, 0))
+    good, alarms = counts.get("good", (0, 0))
     missed, passed = bad - found, good - alarms
-    counts = {("b", "b"): found, ("b", "g"): alarms, ("g", "b"): missed, ("g", "g"): passed}
-    kappa = kappa_of_counts(counts)
+    kappa = kappa_of_counts({("b", "b"): found, ("b", "g"): alarms, ("g", "b"): missed, ("g", "g"): passed})
     flags = 2 * found + alarms + missed
-    replaced = {
-        "flagged_bad": found,
-        "flagged_good": alarms,
-        "passed_bad": missed,
-        "passed_good": passed,
-        "precision": share(found, found + alarms),
-        "recall": share(found, bad),
-        "false_alarms": share(alarms, good),
-        "accuracy": share(found + passed, bad + good),
-        "f1": round(2 * found / flags, 6) if flags else None,
-        "kappa": None if kappa is None else round(kappa, 6),
-        "calibration": [
-            curve for place, name in enumerate(probabilities) if (curve := _curve(place, name, bads, goods)) is not None
+    return replace(
+        report,
+        flagged_bad=found,
+        flagged_good=alarms,
+        passed_bad=missed,
+        passed_good=passed,
+        precision=share(found, found + alarms),
+        recall=share(found, bad),
+        false_alarms=share(alarms, good),
+        accuracy=share(found + passed, bad + good),
+        f1=round(2 * found / flags, 6) if flags else None,
+        kappa=None if kappa is None else round(kappa, 6),
+        calibration=calibration,
+    )
+
+
+def _curve(name: str, bins: Sequence[tuple[int, int, int, int]]) -> CalibrationCurve:
+    total = sum(rows for _, rows, _, _ in bins)
+    error = sum(abs(said / _MICRO - good) for _, _, good, said in bins)
+    return CalibrationCurve(
+        column=name,
+        rows=total,
+        ece=round(error / total, 6),
+        bins=[
+            CalibrationBin(
+                low=place / _CURVE_BINS,
+                high=(place + 1) / _CURVE_BINS,
+                said=round(said / _MICRO / rows, 6),
+                good=share(good, rows),
+            )
+            for place, rows, good, said in bins
         ],
-    }
-    return replace(report, **replaced)
-
-
-def _curve(place: int, name: str, bads: Sequence[LabelCounts], goods: Sequence[LabelCounts]) -> CalibrationCurve | None:
-    bins: list[CalibrationBin] = []
-    error = 0.0
-    total = 0
-    for number in range(BINS):
-        good = sum(int(each.said[place, number]) for each in goods)
-        rows = good + sum(int(each.said[place, number]) for each in bads)
-        if not rows:
-            continue
-        said = sum(int(each.sums[place, number]) for each in (*bads, *goods)) / MICRO / rows
-        bins.append(
-            CalibrationBin(low=number / BINS, high=(number + 1) / BINS, said=round(said, 6), good=share(good, rows))
-        )
-        error += rows * abs(said - good / rows)
-        total += rows
-    return CalibrationCurve(column=name, rows=total, ece=round(error / total, 6), bins=bins) if total else None
+    )
 
 
 _MOST_PERIODS: Final = 120
-_MOST_SERIES: Final = 12
 _LEVEL: Final = 0.05
 _LEAST_CHANGE: Final = 0.1
 """Of millions of rows every ripple is more than chance: a change is reported from a tenth of the larger share on."""
 _CORE: Final = 0.005  # Rows at each end that do not decide which periods are shown: clocks are wrong sometimes.
 
 
-def describe_drift(
-    days: Mapping[int, DayCounts], signals: Sequence[str], column: str, per: PeriodLength | None, without_time: int
-) -> DriftReport:
-    """Return the shares of flagged rows and of these signals over time; `per` None takes the period that fits."""
+_DAYS: Final = """
+SELECT day, count(*), count(*) FILTER (is_flagged) FROM verdicts WHERE is_judged GROUP BY day
+"""
+
+_DAY_SIGNALS: Final = """
+SELECT name, day, rows FROM found WHERE day IS NOT NULL AND list_contains(CAST($names AS VARCHAR[]), name)
+"""
+
+_EPOCH: Final = date(1970, 1, 1)
+
+
+def _drift(rows: VerdictDatabase, signals: Sequence[str], options: SummaryOptions) -> DriftReport:
+    """The shares of flagged rows and of these signals over time."""
+    found = rows.run(_DAYS)
+    days = {_EPOCH + timedelta(days=day): count for day, count, _ in found if day is not None}
     core = _core(days)
-    per = per or fitting_length(core)
+    per = options.per or _fitting_length(core)
     starts = _starts(days, core, per)
-    summed = {start: DayCounts() for start in starts}
-    outside = 0
-    for day, counts in days.items():
-        start = period_start(day, per)
-        if start in summed:
-            summed[start].merge(counts)
-        else:
-            outside += counts.rows
-    series: list[tuple[str | None, list[ShareFigure]]] = [
-        (None, [share(each.flagged, each.rows) for each in summed.values()]),
-        *(
-            (name, [share(each.marks.get(name, 0), each.rows) for each in summed.values()])
-            for name in signals[:_MOST_SERIES]
-        ),
-    ]
+    of: Counter[date] = Counter()
+    for day, count in days.items():
+        of[_period_start(day, per)] += count
+    having: Counter[tuple[str | None, date]] = Counter()
+    for name, day, count in [
+        *((None, day, flagged) for day, _, flagged in found if day is not None),
+        *rows.run(_DAY_SIGNALS, names=[*signals]),
+    ]:
+        having[name, _period_start(_EPOCH + timedelta(days=day), per)] += count
+    series = [(name, [share(having[name, start], of[start]) for start in starts]) for name in (None, *signals)]
     changes, compared, too_few = _changes(series, starts)
     return DriftReport(
-        column=column,
+        column=options.time or "",
         per=per,
-        periods=[DriftPeriod(start=start.isoformat(), rows=each.rows) for start, each in summed.items()],
+        periods=[DriftPeriod(start=start.isoformat(), rows=of[start]) for start in starts],
         series=[DriftSeries(name=name, points=points) for name, points in series],
         changes=changes,
         compared=compared,
         too_few=too_few,
-        without_time=without_time,
-        outside=outside,
+        without_time=sum(count for day, count, _ in found if day is None),
+        outside=of.total() - sum(of[start] for start in starts),
     )
 
 
-def _core(days: Mapping[int, DayCounts]) -> list[int]:
-    """The days without the outermost few rows at each end."""
-    left = _CORE * sum(each.rows for each in days.values())
-    known = sorted(days)
+_MOST_DAYS: Final = 45
+_MOST_WEEKS: Final = 60
 
-    def cut(order: Sequence[int]) -> set[int]:
-        found: set[int] = set()
+
+def _fitting_length(days: Sequence[date]) -> PeriodLength:
+    """The shortest period of which there are not too many to look at."""
+    span = (days[-1] - days[0]).days + 1 if days else 0
+    return "day" if span <= _MOST_DAYS else "week" if span <= 7 * _MOST_WEEKS else "month"
+
+
+def _period_start(day: date, per: PeriodLength) -> date:
+    """The first day of the period in which a day is."""
+    if per == "day":
+        return day
+    return day - timedelta(days=day.weekday()) if per == "week" else day.replace(day=1)
+
+
+def _core(days: Mapping[date, int]) -> list[date]:
+    """The days in order, without the outermost few rows at each end."""
+    left = _CORE * sum(days.values())
+
+    def cut(order: Sequence[date]) -> set[date]:
+        found: set[date] = set()
         seen = 0
         for day in order:
-            seen += days[day].rows
+            seen += days[day]
             if seen > left:
                 break
             found.add(day)
         return found
 
+    known = sorted(days)
     outer = cut(known) | cut(known[::-1])
     return [day for day in known if day not in outer]
 
 
-def _starts(days: Mapping[int, DayCounts], core: Sequence[int], per: PeriodLength) -> list[date]:
-    """The periods from the first to the last, also those without rows. Where they are too many, the latest ones."""
+def _starts(days: Mapping[date, int], core: Sequence[date], per: PeriodLength) -> list[date]:
+    """The periods from the first to the last, also those without rows. If they are too many, the latest ones."""
     if not days:
         return []
     found = _between(min(days), max(days), per)
     return found if len(found) <= _MOST_PERIODS else _between(core[0], core[-1], per)[-_MOST_PERIODS:]
 
 
-def _between(first: int, last: int, per: PeriodLength) -> list[date]:
-    found = [period_start(first, per)]
-    end = period_start(last, per)
+def _between(first: date, last: date, per: PeriodLength) -> list[date]:
+    """The periods from that of one day to that of another."""
+    # Each step ends in the next period, whatever its length.
+    step = {"day": 1, "week": 7, "month": 31}[per]
+    found = [_period_start(first, per)]
+    end = _period_start(last, per)
     while found[-1] < end:
-        found.append(next_start(found[-1], per))
+        found.append(_period_start(found[-1] + timedelta(days=step), per))
     return found
 
 

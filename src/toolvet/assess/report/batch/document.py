@@ -37,10 +37,7 @@ class BinCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NumberFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How the numbers of a column are distributed. `count`, `least`, `most`, `mean` and the bins are exact.
-
-    `median`, `p90` and `p99` are exact to 0.01 in a share, and to 2.2 % in a size.
-    """
+    """How the numbers of a column are distributed. All figures are exact."""
 
     name: str
     title: str

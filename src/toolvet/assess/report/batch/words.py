@@ -101,12 +101,11 @@ def number_words(figures: NumberFigures) -> str:
     """A distribution in a line."""
     scale = figures.scale
     unit = f" {figures.unit}" if figures.unit else ""
-    about = "about " if scale == "size" else ""
     return (
         f"{size(figures.least, scale)} to {size(figures.most, scale)}{unit}, "
-        f"median {about}{size(figures.median, scale)}, "
-        f"mean {size(figures.mean, scale)}, 90 % up to {about}{size(figures.p90, scale)}, "
-        f"99 % up to {about}{size(figures.p99, scale)}"
+        f"median {size(figures.median, scale)}, "
+        f"mean {size(figures.mean, scale)}, 90 % up to {size(figures.p90, scale)}, "
+        f"99 % up to {size(figures.p99, scale)}"
     )
 
 
