@@ -14,9 +14,8 @@ from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 
 from toolvet.core.json_value import same
 from toolvet.core.schema import compiled, recover, repair, valid_example
-from toolvet.core.schema.repairs.context import RepairContext
+from toolvet.core.schema.repairs.context import Confidence, RepairContext, least
 from toolvet.core.schema.repairs.search import StepKind, certainty_of, find_repair, kinds_of
-from toolvet.core.schema.repairs.words import Confidence, least
 from toolvet.errors import Unsatisfiable
 
 SEED = 20_261_122

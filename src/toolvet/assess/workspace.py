@@ -12,7 +12,7 @@ Package runners keep their caches and settings (`runners.toml`). What the user s
 knows, so that two runs of the same server give the same report; the rules have seen the real words:
 
     SHOP_API_KEY=tk-4711-x given with --env          "bad key tk-4711-x"               → "bad key [redacted]"
-    the workspace /tmp/toolvet-place-x1y2            "/tmp/toolvet-place-x1y2/work/a"  → "./a"
+    the workspace PLACE in the temporary folder      "PLACE/work/a"                   → "./a"
 """
 
 import asyncio

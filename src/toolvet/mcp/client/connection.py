@@ -52,7 +52,7 @@ class CallFailedError(ToolvetError):
 
 
 def connection_of(connected: object) -> Connection:
-    """The connection of an open `mcp.Client`, `mcp.ClientSession`, `fastmcp.Client` or `toolvet.mcp.transport.Session`.
+    """The connection of an open `mcp.Client`, `mcp.ClientSession`, `fastmcp.Client` or toolvet's own `McpSession`.
 
     Raises UsageError for anything else, and for a client that is not connected yet.
     """

@@ -108,8 +108,8 @@ class Validator:
     Many tasks of one asyncio event loop may use one validator at once.
 
     Args:
-        connected: an open `mcp.Client`, `mcp.ClientSession` or `fastmcp.Client`, a `toolvet.mcp.transport.Session`, or
-            an async function `call_tool(name, arguments)`.
+        connected: an open `mcp.Client`, `mcp.ClientSession` or `fastmcp.Client`, a `toolvet.mcp.transport.McpSession`,
+            or an async function `call_tool(name, arguments)`.
         capabilities: those of the initialize or discover result. Required with a function; replaces those of a client.
         tools: the tool list, or an async function that reads it. Required with a function; replaces that of a client.
         levels: the levels to ask for, where the server announces levels; empty for all.

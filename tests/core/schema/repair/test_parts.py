@@ -13,12 +13,17 @@ from toolvet.core.schema.repairs.context import (
     View,
     apply,
     declares_type,
+    distance,
     is_known,
+    least,
+    mean_the_same,
+    meant,
+    nearest,
+    unquoted,
 )
 from toolvet.core.schema.repairs.leaf import convert, match_options
 from toolvet.core.schema.repairs.notation import variants
 from toolvet.core.schema.repairs.search import _kind_of, describe_value, name_place
-from toolvet.core.schema.repairs.words import distance, least, mean_the_same, meant, nearest, unquoted
 
 
 @pytest.mark.parametrize(

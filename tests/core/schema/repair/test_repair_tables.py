@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolvet.core.schema.repairs.context import Operation
-from toolvet.core.schema.repairs.words import Nearest, nearest
+from toolvet.core.schema.repairs.context import Nearest, Operation, nearest
 
 
 @pytest.mark.parametrize(

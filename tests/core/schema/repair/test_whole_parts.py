@@ -6,9 +6,9 @@ import pytest
 from tests.core.schema.repair.whole import Schema
 
 from toolvet.core.schema import recover
+from toolvet.core.schema.repairs.context import Guess, distance, nearest
 from toolvet.core.schema.repairs.leaf import convert, match_options
 from toolvet.core.schema.repairs.notation import variants
-from toolvet.core.schema.repairs.words import Guess, distance, nearest
 
 Guesses = list[tuple[object, str, int]]
 

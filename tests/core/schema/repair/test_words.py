@@ -2,8 +2,7 @@
 
 import pytest
 
-from toolvet.core.schema.repairs.notation import Moment, Notation, moments, notations
-from toolvet.core.schema.repairs.words import (
+from toolvet.core.schema.repairs.context import (
     Opposites,
     Synonyms,
     Word,
@@ -14,6 +13,7 @@ from toolvet.core.schema.repairs.words import (
     rows,
     synonym_table,
 )
+from toolvet.core.schema.repairs.notation import Moment, Notation, moments, notations
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.meaning}-{row.confidence}")

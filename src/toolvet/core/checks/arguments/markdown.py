@@ -18,8 +18,8 @@ from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import is_array, is_object, members, number, pointer_steps
 from toolvet.core.redact import REDACTED, may_hold_secrets, redact
 from toolvet.core.schema import Repair, Schema, Violation, recover
+from toolvet.core.schema.repairs.context import Confidence, least
 from toolvet.core.schema.repairs.search import StepKind, certainty_of, repair_by
-from toolvet.core.schema.repairs.words import Confidence, least
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000

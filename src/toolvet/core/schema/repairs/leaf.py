@@ -10,10 +10,22 @@ import orjson
 from toolvet.core.json_value import Path, elements, is_array, is_object, same, type_name, unique
 from toolvet.core.schema.compilation import Violation
 from toolvet.core.schema.document import Subschema
-from toolvet.core.schema.repairs.context import Operation, PathPatch, View, wanted_types
+from toolvet.core.schema.repairs.context import (
+    Confidence,
+    Guess,
+    Meaning,
+    Operation,
+    PathPatch,
+    View,
+    bare,
+    meant,
+    nearest,
+    rank,
+    unquoted,
+    wanted_types,
+)
 from toolvet.core.schema.repairs.notation import variants
 from toolvet.core.schema.repairs.recovery import recover
-from toolvet.core.schema.repairs.words import Confidence, Guess, Meaning, bare, meant, nearest, rank, unquoted
 
 
 def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:

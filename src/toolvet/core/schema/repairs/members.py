@@ -17,20 +17,25 @@ from toolvet.core.schema.compilation import Violation
 from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.naming import entries_for, words_of
-from toolvet.core.schema.repairs.context import Operation, PathPatch, View, as_parts, declared_names, declares_type
-from toolvet.core.schema.repairs.leaf import convert
-from toolvet.core.schema.repairs.words import (
+from toolvet.core.schema.repairs.context import (
     ONLY_ONE_LEFT,
     SAME_MEANING,
     Confidence,
     Guess,
+    Operation,
+    PathPatch,
+    View,
     are_opposite,
+    as_parts,
     bare,
+    declared_names,
+    declares_type,
     least,
     mean_the_same,
     meant,
     nearest,
 )
+from toolvet.core.schema.repairs.leaf import convert
 from toolvet.core.schema.text import matches
 
 # The keywords by which an object as a whole is wrong.

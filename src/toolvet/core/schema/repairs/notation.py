@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.schema.repairs.words import Confidence, Guess, least, unquoted
+from toolvet.core.schema.repairs.context import Confidence, Guess, least, unquoted
 
 Target = Literal["date", "time", "date-time"]
 _TARGETS: tuple[Target, ...] = ("date", "time", "date-time")

@@ -9,7 +9,7 @@ from typing import NoReturn, cast
 import msgspec
 
 from toolvet.core.json_value import is_array, is_object
-from toolvet.core.schema.repairs.words import Confidence, least
+from toolvet.core.schema.repairs.context import Confidence, least
 
 
 class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an error that leaves the room.

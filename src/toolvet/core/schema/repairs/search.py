@@ -29,10 +29,19 @@ from toolvet.core.json_value import (
 )
 from toolvet.core.redact import is_secret_key, redact_text
 from toolvet.core.schema.compilation import Schema, Violation, compiled
-from toolvet.core.schema.repairs.context import BudgetSpent, Operation, PathPatch, RepairContext, View, apply
+from toolvet.core.schema.repairs.context import (
+    BudgetSpent,
+    Confidence,
+    Operation,
+    PathPatch,
+    RepairContext,
+    View,
+    apply,
+    least,
+    rank,
+)
 from toolvet.core.schema.repairs.leaf import leaf_answer
 from toolvet.core.schema.repairs.members import OF_OBJECTS, members_answer
-from toolvet.core.schema.repairs.words import Confidence, least, rank
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
