@@ -1,4 +1,4 @@
-"""The context of a repair: the schema, its demands at each place of the value, and a budget; and what its words mean."""
+"""The context of a repair: the schema, its demands at each place, a budget; and what the words in it mean."""
 
 import re
 import unicodedata
