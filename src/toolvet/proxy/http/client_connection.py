@@ -11,10 +11,12 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import aiohttp
-from aiohttp import web
+import msgspec
+from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import LineTooLong
 
-from toolvet.proxy.http.message import BrokenBodyError
+from toolvet.proxy.http.callers import Requester
+from toolvet.proxy.http.message import BrokenBodyError, Field, RequestHead
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections
@@ -47,6 +49,40 @@ LATE_HEAD: Final = RequestRefusal(408, "the request's head took too long")
 LATE_BODY: Final = RequestRefusal(408, "the request's body took too long")
 FAILED: Final = RequestRefusal(500, "the proxy failed")
 CROWDED: Final = RequestRefusal(503, "too many connections")
+
+
+class KnownHead(NamedTuple):
+    """The head of the last message on a connection, and what was made of it.
+
+    Clients send the same head with each message, but for its length. Judging it anew takes as long as all the rest of a
+    call. It may have credentials, so it is kept for its own connection, until another head comes.
+    """
+
+    target: str
+    # The fields before and after `Content-Length`.
+    before: tuple[Field, ...]
+    after: tuple[Field, ...]
+    onward: RequestHead
+    sender: Requester
+
+    @classmethod
+    def of(cls, request: web.BaseRequest, onward: RequestHead, sender: Requester) -> "KnownHead | None":
+        """Return what is kept of a message; None for one whose head has to be read each time."""
+        fields = request.raw_headers
+        names = [name.lower() for name, _ in fields]
+        if b"content-length" not in names or b"expect" in names or request.version < HttpVersion11:
+            return None
+        at = names.index(b"content-length")
+        return cls(request.raw_path, fields[:at], fields[at + 1 :], onward, sender)
+
+    def onward_head(self, request: web.BaseRequest) -> RequestHead | None:
+        """Return the head for the server of a request with the same head; None for any other request."""
+        fields, at = request.raw_headers, len(self.before)
+        is_same = request.method == "POST" and request.raw_path == self.target and request.version == HttpVersion11
+        if not is_same or fields[:at] != self.before or fields[at + 1 :] != self.after:
+            return None
+        name, length = fields[at]
+        return msgspec.structs.replace(self.onward, length=int(length)) if name.lower() == b"content-length" else None
 
 
 class ClientConnection(web.RequestHandler):
@@ -86,6 +122,8 @@ class ClientConnection(web.RequestHandler):
         # The body of the last request that was answered.
         self._answered: aiohttp.StreamReader | None = None
         self.refusal: RequestRefusal | None = None
+        # The head of the last message, for the front end.
+        self.known: KnownHead | None = None
         self._lingering = -1
 
     # asyncio.Protocol
@@ -251,6 +289,11 @@ class ClientConnection(web.RequestHandler):
         body.set_exception(BrokenBodyError(refusal.words))
 
 
+def connection_of(request: web.BaseRequest) -> ClientConnection:
+    """Return the connection that a request came over."""
+    return cast("ClientConnection", request.protocol)
+
+
 def _find_fault(message: Any, raw: bytes) -> RequestRefusal | None:
     """Return why a request must not be served that aiohttp has read; `raw` has its head.
 
@@ -258,7 +301,7 @@ def _find_fault(message: Any, raw: bytes) -> RequestRefusal | None:
     unannounced. In HTTP/1.0, which has no codings, something in front of us may have found another end of the body. It
     also takes RTSP/1.0 for HTTP/1.0.
     """
-    is_old = message.version != aiohttp.HttpVersion11
+    is_old = message.version != HttpVersion11
     coding = message.headers.get("Transfer-Encoding")
     if coding is not None and (coding.strip().lower() != "chunked" or is_old or _TAB_IN_CODING.search(raw)):
         return NO_CODING

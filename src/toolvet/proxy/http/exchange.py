@@ -352,8 +352,8 @@ class _CallTooLargeError(Exception):
 class _UnlessCall:
     """A message that is too large to be checked, as it arrives; breaks off when it turns out to be a call.
 
-    `begun` is what was read of the message, `rest` the remainder. `read` raises _CallTooLargeError for a call, so that no
-    server acts on it.
+    `begun` is what was read of the message, `rest` the remainder. `read` raises _CallTooLargeError for a call, so that
+    no server acts on it.
     """
 
     def __init__(self, begun: bytes, rest: Body) -> None:

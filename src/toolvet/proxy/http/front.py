@@ -6,13 +6,13 @@ Messages that the session has to check are read; all other bodies pass as they a
 import re
 from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Final, cast
+from typing import Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from aiohttp import HttpVersion11, web
 
 from toolvet.proxy.http.callers import sender_of
-from toolvet.proxy.http.client_connection import ClientConnection
+from toolvet.proxy.http.client_connection import KnownHead, connection_of
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
 from toolvet.proxy.http.message import (
     DROPPED,
@@ -60,7 +60,7 @@ class FrontEnd:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Handle one request from its head to the end of its answer."""
-        connection = cast("ClientConnection", request.protocol)
+        connection = connection_of(request)
         responder = Responder(request)
         try:
             if connection.begin(request):
@@ -79,6 +79,15 @@ class FrontEnd:
 
     async def _answer(self, request: web.BaseRequest, responder: Responder) -> None:
         """Answer here, or pass the request on. Raises UpstreamError and BrokenBodyError."""
+        connection = connection_of(request)
+        body = ReceivedBody(request.content, "client")
+        known = connection.known
+        if known is not None:
+            onward = known.onward_head(request)
+            if onward is not None:
+                await Exchange(self.server, onward, known.sender, responder, self._origin()).run(body)
+                return
+            connection.known = None
         head = read_head(request)
         # Health probes carry no token, and /healthz reveals nothing.
         if head.target == b"/healthz" and head.method in _READING:
@@ -93,7 +102,6 @@ class FrontEnd:
             responder.send(_head(200, b"OK", _METRICS), metrics.encode())
             return
         onward = self._onward_head(head)
-        body = ReceivedBody(request.content, "client")
         unread = why_unread(head)
         if (head.get(b"expect") or b"").lower() == b"100-continue" and request.version >= HttpVersion11:
             await request.writer.write(_CONTINUE)
@@ -109,6 +117,7 @@ class FrontEnd:
             await self._pass(onward, b"" if is_empty else body, responder)
             return
         sender = sender_of(onward, self.server.callers)
+        connection.known = KnownHead.of(request, onward, sender)
         await Exchange(self.server, onward, sender, responder, self._origin()).run(body)
 
     def _denies(self, head: RequestHead) -> Denied | None:

@@ -37,7 +37,7 @@ _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class RequestHead(msgspec.Struct):
-    """`target` is the path of the request line with its query. `length` is the body's length, where it was announced."""
+    """`target` is the path of the request line with its query, `length` the body's length where it was announced."""
 
     method: bytes
     target: bytes
@@ -45,6 +45,8 @@ class RequestHead(msgspec.Struct):
     length: int | None = None
     # Built when first needed: a call looks up a dozen names.
     index: dict[bytes, bytes] | None = None
+    # Its fields as they were last sent.
+    sent: CIMultiDict[str] | None = None
 
     def get(self, name: bytes) -> bytes | None:
         """Return the value of the first field of this name (in lower case), None if there is none."""

@@ -27,8 +27,8 @@ _MOST_HEAD_BYTES: Final = 64 * 1024
 _MOST_FIELDS: Final = 1000
 _READ_BUFFER: Final = 1 << 16
 _MOST_URLS: Final = 256
-# What aiohttp would add by itself.
-_NOT_ADDED: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+# aiohttp would add these.
+_ADDED: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
 Sent: TypeAlias = bytes | Body
 """The body of a request: all of it, or as it arrives."""
@@ -103,7 +103,9 @@ class HttpUpstream:
 
         A request without effects that a kept connection did not answer is sent again, over a new connection.
         """
-        headers = encode_fields(head.fields)
+        if head.sent is None:
+            head.sent = encode_fields(head.fields)
+        headers = head.sent
         failed: list[BaseException] = []
         data: bytes | AsyncGenerator[bytes] | None
         if isinstance(body, bytes):
@@ -111,11 +113,18 @@ class HttpUpstream:
         else:
             data = _pieces(body, failed)
             if head.length is not None:
+                headers = headers.copy()
                 headers["Content-Length"] = str(head.length)
+        absent = [name for name in _ADDED if name not in headers]
         session = self._session or self._open()
         try:
             response = await session.request(
-                head.method.decode(), self._url(head.target), headers=headers, data=data, allow_redirects=False
+                head.method.decode(),
+                self._url(head.target),
+                headers=headers,
+                data=data,
+                allow_redirects=False,
+                skip_auto_headers=absent or None,
             )
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             if failed:
@@ -142,7 +151,6 @@ class HttpUpstream:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
             auto_decompress=False,
             trust_env=False,
-            skip_auto_headers=_NOT_ADDED,
             read_bufsize=_READ_BUFFER,
             max_line_size=_MOST_HEAD_BYTES,
             max_field_size=_MOST_HEAD_BYTES,
