@@ -324,7 +324,7 @@ def main() -> None:
                 for connections in chosen.connections:
                     for path in paths:
                         path.measure(connections, chosen.seconds)
-        with Report("proxy_http", peers=["uvloop", "httptools", "starlette", "fastmcp"]) as report:
+        with Report("proxy_http", peers=["aiohttp", "uvloop", "starlette", "fastmcp"]) as report:
             for connections in chosen.connections:
                 show(report, paths, connections)
             show_goals(report, paths, chosen.connections)

@@ -173,7 +173,6 @@ class ClientConnection(web.RequestHandler):
 
     def begin(self, request: web.BaseRequest) -> RequestRefusal | None:
         """Note that this request is handled now. Returns why it must not be; None for one that may be."""
-        self._all.note_request(self)
         self._body = None if request.content.is_eof() else request.content
         if self._body is not None:
             self._body_since = self._body_moved = self._loop.time()
@@ -243,7 +242,7 @@ class ClientConnection(web.RequestHandler):
         status, words = CROWDED
         self._all.on_refused(status, words)
         head = f"HTTP/1.1 {status} Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: {len(words) + 1}"
-        if self._socket is not None:
+        if self._socket is not None and self._lingering < 0:
             self._socket.write(f"{head}\r\nConnection: close\r\n\r\n{words}\n".encode())
         self.force_close()
 
@@ -266,6 +265,7 @@ class ClientConnection(web.RequestHandler):
         for message, body in list(self._messages)[-number:]:
             error = getattr(message, "exc", None)
             if error is None:
+                self._all.note_request(self)
                 self._reading = body
                 self._faults.append(_find_fault(message, raw))
                 continue

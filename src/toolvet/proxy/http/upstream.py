@@ -27,6 +27,7 @@ _MOST_HEAD_BYTES: Final = 64 * 1024
 _MOST_FIELDS: Final = 1000
 _READ_BUFFER: Final = 1 << 16
 _MOST_URLS: Final = 256
+_NOT_HTTP: Final = "what it sent is not HTTP/1.1"
 # aiohttp would add these.
 _ADDED: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
@@ -130,6 +131,9 @@ class HttpUpstream:
             if failed:
                 raise failed[0] from error
             raise UpstreamError(_describe_error(error), sent=_may_be_sent(error)) from error
+        if response.status < 200:
+            response.close()
+            raise UpstreamError(_NOT_HTTP, sent=True)
         found = ResponseHead(response.status, (response.reason or "").encode(), list(response.raw_headers))
         length = found.get(b"content-length")
         if length is not None and length.isdigit() and found.get(b"transfer-encoding") is None:
@@ -200,7 +204,7 @@ def _describe_error(error: Exception) -> str:
         case aiohttp.ServerDisconnectedError():
             return "the server closed the connection before it answered"
         case aiohttp.ClientResponseError():
-            return "what it sent is not HTTP/1.1"
+            return _NOT_HTTP
         case aiohttp.ClientOSError():
             return "the connection was reset before it answered"
         case _:
