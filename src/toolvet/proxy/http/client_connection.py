@@ -32,6 +32,7 @@ _TAB_IN_CODING: Final = re.compile(rb"(?im)^transfer-encoding:[^\r\n]*\t")
 _NOT_HTTP: Final = re.compile(rb"(?m)^[A-Z-]+ +[^ \r\n]+ +(?!HTTP/)")
 # No head, chunk or trailer may have it.
 _MALFORMED: Final = b"\0"
+_HEAD_END: Final = b"\r\n\r\n"
 
 
 class RequestRefusal(NamedTuple):
@@ -111,6 +112,9 @@ class ClientConnection(web.RequestHandler):
         self._segments: list[bytes] = []
         self._head_bytes = 0
         self._head_due: float | None = None
+        # How many requests were noted; the length of a body whose request offers another protocol, -1 for chunks.
+        self._noted = 0
+        self._offered_length: int | None = None
         # The body of the last head.
         self._reading: aiohttp.StreamReader | None = None
         # What is wrong with each queued request that aiohttp has read.
@@ -149,17 +153,15 @@ class ClientConnection(web.RequestHandler):
                 self.abort()
             return
         while True:
-            part, data = data, b""
             is_head = self._reading is None or self._reading.is_eof()
+            size = self._portion(data, is_head=is_head)
+            part, data = data[:size], data[size:]
             if is_head and part:
-                room = self._limits.head_bytes - self._head_bytes
-                part, data = part[:room], part[room:]
                 self._head_bytes += len(part)
                 self._segments.append(part)
-            count = self._request_count
             super().data_received(part)
-            if self._request_count != count:
-                self._note_heads(self._request_count - count, b"".join(self._segments) if is_head else part)
+            if self._request_count != self._noted:
+                self._note_heads(b"".join(self._segments) if is_head else part)
             elif is_head and part:
                 if self._head_bytes >= self._limits.head_bytes:
                     self._refuse(LARGE_HEAD if b"\n" in b"".join(self._segments).strip() else LONG_TARGET)
@@ -203,7 +205,11 @@ class ClientConnection(web.RequestHandler):
     ) -> tuple[web.StreamResponse, bool]:
         """Write the answer. A client that is refused while it still sends gets some seconds to read why."""
         self._body, self._answered = None, request.content
+        # What follows an offer to speak WebSocket is read now, as HTTP.
+        tail = self._message_tail
         answered = await super().finish_response(request, resp, start_time)
+        if self._request_count != self._noted:
+            self._note_heads(tail)
         if self.refusal is not None and not resp.keep_alive:
             self._lingering = 0
             if self.transport is not None and self.transport.can_write_eof():
@@ -258,16 +264,38 @@ class ClientConnection(web.RequestHandler):
         if self._socket is not None:
             self._socket.abort()
 
-    def _note_heads(self, number: int, raw: bytes) -> None:
+    def _portion(self, data: bytes, *, is_head: bool) -> int:
+        """Return how much of `data` the parser may get at once.
+
+        Of a head no more than its limit. When a client offers another protocol, as Java's does with each first request,
+        the parser drops what follows the request in the same piece: so it gets its head, and its body, by themselves.
+        """
+        if is_head:
+            size = self._limits.head_bytes - self._head_bytes
+            head = b"".join((*self._segments, data)) if self._segments else data
+            if b"pgrade" in head.lower():
+                end = head.find(_HEAD_END, max(0, self._head_bytes - 3))
+                size = size if end < 0 else min(size, end + len(_HEAD_END) - self._head_bytes)
+            return size
+        if self._offered_length is None or self._reading is None:
+            return len(data)
+        if self._offered_length < 0:
+            return data.find(b"\n") + 1 or len(data)
+        return max(1, self._offered_length - self._reading.total_bytes)
+
+    def _note_heads(self, raw: bytes) -> None:
         """Note the requests that aiohttp has just queued, whose heads are in `raw`; the last may be an error."""
+        number, self._noted = self._request_count - self._noted, self._request_count
         self._segments.clear()
-        self._head_bytes, self._head_due = 0, None
+        self._head_bytes, self._head_due, self._offered_length = 0, None, None
         for message, body in list(self._messages)[-number:]:
             error = getattr(message, "exc", None)
             if error is None:
                 self._all.note_request(self)
                 self._reading = body
                 self._faults.append(_find_fault(message, raw))
+                if message.upgrade:
+                    self._offered_length = int(message.headers.get("Content-Length", "-1"))
                 continue
             refusal = LARGE_HEAD if isinstance(error, LineTooLong) or "Too many" in str(error) else NO_HTTP
             if self._reading is not None and not self._reading.is_eof():

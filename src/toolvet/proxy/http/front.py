@@ -63,7 +63,9 @@ class FrontEnd:
         connection = connection_of(request)
         responder = Responder(request)
         try:
-            if connection.begin(request):
+            fault = connection.begin(request)
+            if fault is not None:
+                connection.refusal = fault
                 return connection.handle_error(request, 400)
             await self._answer(request, responder)
         except UpstreamError as error:

@@ -1,7 +1,7 @@
 """`toolvet proxy --listen ADDRESS URL`: serve a server at a URL under an address of the proxy.
 
-Built on raw framing, so that everything that needs no decision passes as it came, in both eras of MCP: JSON and event
-streams, also resumed ones, GET and DELETE, headers and status codes, and every path of the server's origin.
+Everything that needs no decision passes as it came, in both eras of MCP: JSON and event streams, also resumed ones, GET
+and DELETE, headers and status codes, and every path of the server's origin.
 
 `ListenerEnd` says how long each part of the end may take after a signal; a second signal waits for none of them. At
 once nothing more is accepted, and connections without a request close. After 1.5 seconds answers that are still under
