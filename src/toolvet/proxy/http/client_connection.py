@@ -112,8 +112,10 @@ class ClientConnection(web.RequestHandler):
         self._segments: list[bytes] = []
         self._head_bytes = 0
         self._head_due: float | None = None
-        # How many requests were noted; the length of a body whose request offers another protocol, -1 for chunks.
+        # How many requests were noted. Whether the head may offer another protocol, and how long the body of a request
+        # is that does; -1 for chunks.
         self._noted = 0
+        self._is_offer = False
         self._offered_length: int | None = None
         # The body of the last head.
         self._reading: aiohttp.StreamReader | None = None
@@ -272,10 +274,13 @@ class ClientConnection(web.RequestHandler):
         """
         if is_head:
             size = self._limits.head_bytes - self._head_bytes
-            head = b"".join((*self._segments, data)) if self._segments else data
-            if b"pgrade" in head.lower():
-                end = head.find(_HEAD_END, max(0, self._head_bytes - 3))
-                size = size if end < 0 else min(size, end + len(_HEAD_END) - self._head_bytes)
+            # The words that are looked for may be cut.
+            before = self._segments[-1][-5:] if self._segments else b""
+            window = before + data
+            self._is_offer = self._is_offer or b"pgrade" in window.lower()
+            if self._is_offer:
+                end = window.find(_HEAD_END, max(0, len(before) - 3))
+                size = size if end < 0 else min(size, end + len(_HEAD_END) - len(before))
             return size
         if self._offered_length is None or self._reading is None:
             return len(data)
@@ -287,7 +292,8 @@ class ClientConnection(web.RequestHandler):
         """Note the requests that aiohttp has just queued, whose heads are in `raw`; the last may be an error."""
         number, self._noted = self._request_count - self._noted, self._request_count
         self._segments.clear()
-        self._head_bytes, self._head_due, self._offered_length = 0, None, None
+        self._head_bytes, self._head_due = 0, None
+        self._is_offer, self._offered_length = False, None
         for message, body in list(self._messages)[-number:]:
             error = getattr(message, "exc", None)
             if error is None:
