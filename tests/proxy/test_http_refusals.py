@@ -43,7 +43,7 @@ REFUSED = {
         501,
         "the only transfer coding",
     ),
-    "version": (f"GET /mcp HTTP/2.0\r\n{HOST}\r\n", 400, "not an HTTP/1.1 request"),
+    "version": (f"GET /mcp HTTP/2.0\r\n{HOST}\r\n", 505, "the proxy serves HTTP/1.1 and HTTP/1.0"),
 }
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import aiohttp
 import msgspec
-from aiohttp import HttpVersion11, web
+from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, web
 from aiohttp.http_exceptions import LineTooLong
+from aiohttp.web_protocol import ERROR
 
 from toolvet.proxy.http.callers import Requester
 from toolvet.proxy.http.message import BrokenBodyError, Field, RequestHead
@@ -43,6 +44,7 @@ class RequestRefusal(NamedTuple):
 
 
 NO_HTTP: Final = RequestRefusal(400, "this is not an HTTP/1.1 request")
+NO_VERSION: Final = RequestRefusal(505, "the proxy serves HTTP/1.1 and HTTP/1.0")
 NO_CODING: Final = RequestRefusal(501, "the only transfer coding here is chunked, once")
 LONG_TARGET: Final = RequestRefusal(414, "the request's target is too long")
 LARGE_HEAD: Final = RequestRefusal(431, "the request's head is too large")
@@ -84,6 +86,15 @@ class KnownHead(NamedTuple):
             return None
         name, length = fields[at]
         return msgspec.structs.replace(self.onward, length=int(length)) if name.lower() == b"content-length" else None
+
+
+class ClientRequest(web.BaseRequest):
+    """A request as aiohttp reads it. Its answer has a version that the proxy serves, even if it cannot be read."""
+
+    @property
+    def version(self) -> HttpVersion:
+        """The version of the answer."""
+        return HttpVersion10 if self._version == HttpVersion10 and self.method != ERROR.method else HttpVersion11
 
 
 class ClientConnection(web.RequestHandler):
@@ -192,6 +203,9 @@ class ClientConnection(web.RequestHandler):
     ) -> web.StreamResponse:
         """Return the answer to a request that cannot be read, or whose handler failed."""
         del message
+        if isinstance(exc, ConnectionError):
+            # The client is gone.
+            raise exc
         if status >= 500:
             self._loop.call_exception_handler({"message": "a request could not be handled", "exception": exc})
         if request.writer.output_size > 0:
@@ -206,6 +220,8 @@ class ClientConnection(web.RequestHandler):
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
         """Write the answer. A client that is refused while it still sends gets some seconds to read why."""
+        if request.method == "CONNECT":
+            resp.force_close()
         self._body, self._answered = None, request.content
         # What follows an offer to speak WebSocket is read now, as HTTP.
         tail = self._message_tail
@@ -335,7 +351,9 @@ def _find_fault(message: Any, raw: bytes) -> RequestRefusal | None:
     unannounced. In HTTP/1.0, which has no codings, something in front of us may have found another end of the body. It
     also takes RTSP/1.0 for HTTP/1.0.
     """
-    is_old = message.version != HttpVersion11
+    if message.version not in {HttpVersion10, HttpVersion11}:
+        return NO_VERSION
+    is_old = message.version == HttpVersion10
     coding = message.headers.get("Transfer-Encoding")
     if coding is not None and (coding.strip().lower() != "chunked" or is_old or _TAB_IN_CODING.search(raw)):
         return NO_CODING

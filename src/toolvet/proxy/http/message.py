@@ -106,7 +106,7 @@ def passed_fields(fields: Sequence[Field], dropped: frozenset[bytes]) -> list[Fi
 
 def is_legal(field: Field) -> bool:
     """Whether this field can be written: without control characters, a line break among them."""
-    return _CONTROL.search(field[0]) is None and _CONTROL.search(field[1]) is None
+    return _CONTROL.search(b"".join(field)) is None
 
 
 def encode_fields(fields: Sequence[Field]) -> CIMultiDict[str]:

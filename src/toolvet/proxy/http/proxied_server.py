@@ -165,7 +165,9 @@ class ProxiedServer:
 
     def passed_head(self, head: ResponseHead) -> ResponseHead:
         """Return the server's head as the client gets it; a redirect to the server itself then leads to the proxy."""
-        fields = [field for field in passed_fields(head.fields, DROPPED) if is_legal(field)]
+        fields = passed_fields(head.fields, DROPPED)
+        if not all(map(is_legal, fields)):
+            fields = list(filter(is_legal, fields))
         origin = self.address.origin
         if origin and 300 <= head.status < 400:
             fields = [

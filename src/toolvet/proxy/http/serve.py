@@ -23,7 +23,7 @@ from aiohttp import web
 
 from toolvet.errors import UsageError
 from toolvet.proxy.driver import freeze_heap
-from toolvet.proxy.http.client_connection import ClientConnection
+from toolvet.proxy.http.client_connection import ClientConnection, ClientRequest
 from toolvet.proxy.http.front import FrontEnd
 from toolvet.proxy.http.message import is_legal
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
@@ -158,7 +158,11 @@ async def listening(
     chosen = limits or limits_for(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     connections = OpenConnections[ClientConnection](chosen, refusals.take)
     loop = asyncio.get_running_loop()
-    handlers = web.Server(front.handle, handler_cancellation=True)
+    handlers = web.Server(
+        front.handle,
+        request_factory=lambda *parts: ClientRequest(*parts, loop),
+        handler_cancellation=True,
+    )
     try:
         server = await loop.create_server(lambda: ClientConnection(handlers, connections, loop), where.host, where.port)
     except OSError as error:
