@@ -17,7 +17,7 @@ from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import ERROR
 
 from toolvet.proxy.http.callers import Requester
-from toolvet.proxy.http.message import BrokenBodyError, Field, RequestHead
+from toolvet.proxy.http.message import BrokenBodyError, Field, RequestHead, WholeResponse
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections
@@ -212,7 +212,7 @@ class ClientConnection(web.RequestHandler):
             raise ConnectionError
         refusal = self.refusal = self.refusal or (NO_HTTP if status < 500 else FAILED)
         self._all.on_refused(*refusal)
-        response = web.Response(status=refusal.status, text=refusal.words + "\n")
+        response = WholeResponse(status=refusal.status, text=refusal.words + "\n")
         response.force_close()
         return response
 

@@ -155,12 +155,13 @@ async def take(body: Body, limit: int) -> tuple[bytes, bool]:
 class ReceivedBody:
     """The body of a message that aiohttp reads. `sender` names who sends it, in the words of an error."""
 
-    __slots__ = ("_content", "_first", "_sender")
+    __slots__ = ("_content", "_error", "_first", "_sender")
 
     def __init__(self, content: aiohttp.StreamReader, sender: str) -> None:
         self._content = content
         self._sender = sender
         self._first = b""
+        self._error: Exception | None = None
 
     async def read(self) -> bytes:
         """Return what has arrived, as `Body.read`."""
@@ -168,9 +169,16 @@ class ReceivedBody:
             first, self._first = self._first, b""
             return first
         try:
-            return await self._content.readany()
+            if self._error is None:
+                return await self._content.readany()
         except (aiohttp.ClientError, OSError) as error:
-            raise BrokenBodyError(f"the {self._sender} closed the connection in the middle of its message") from error
+            self._error = error
+            # aiohttp would keep what arrived before: with a server that ends badly, this may be the answer.
+            self._content._exception = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+            rest = self._content.read_nowait()
+            if rest:
+                return rest
+        raise BrokenBodyError(f"the {self._sender} closed the connection in the middle of its message") from self._error
 
     async def is_empty(self) -> bool:
         """Wait for the first byte, or for the end. Returns True at the end. Raises BrokenBodyError."""
@@ -216,7 +224,7 @@ class _Passed(web.StreamResponse):
             self.headers.popall(name, None)
 
 
-class _PassedWhole(_Passed, web.Response):
+class WholeResponse(_Passed, web.Response):
     """An answer whose body is complete."""
 
 
@@ -238,7 +246,7 @@ class Responder:
     def send(self, head: ResponseHead, data: bytes = b"") -> None:
         """Answer with all of `data`, when the handler returns."""
         headers = encode_fields(head.fields)
-        self.response = _PassedWhole(body=data, status=head.status, reason=_reason(head), headers=headers)
+        self.response = WholeResponse(body=data, status=head.status, reason=_reason(head), headers=headers)
 
     async def send_now(self, head: ResponseHead, data: bytes) -> None:
         """Answer with all of `data` at once."""
