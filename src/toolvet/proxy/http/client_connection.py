@@ -141,7 +141,10 @@ class ClientConnection(web.RequestHandler):
         self.refusal: RequestRefusal | None = None
         # The head of the last message, for the front end.
         self.known: KnownHead | None = None
-        self._lingering = -1
+        # The last answer is written: what still comes is counted.
+        self._is_lingering = False
+        self._left_over = 0
+        self._is_ending = False
 
     # asyncio.Protocol
 
@@ -160,9 +163,10 @@ class ClientConnection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Bytes of the client came: let aiohttp read them, a head no further than its limit."""
-        if self._lingering >= 0:
-            self._lingering += len(data)
-            if self._lingering > _LEFT_OVER:
+        if self.refusal is not None or self._force_close:
+            # Nothing more is read.
+            self._left_over += len(data) if self._is_lingering else 0
+            if self._left_over > _LEFT_OVER:
                 self.abort()
             return
         while True:
@@ -220,7 +224,7 @@ class ClientConnection(web.RequestHandler):
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
         """Write the answer. A client that is refused while it still sends gets some seconds to read why."""
-        if request.method == "CONNECT":
+        if self._is_ending or request.method == "CONNECT":
             resp.force_close()
         self._body, self._answered = None, request.content
         # What follows an offer to speak WebSocket is read now, as HTTP.
@@ -229,7 +233,7 @@ class ClientConnection(web.RequestHandler):
         if self._request_count != self._noted:
             self._note_heads(tail)
         if self.refusal is not None and not resp.keep_alive:
-            self._lingering = 0
+            self._is_lingering = True
             if self.transport is not None and self.transport.can_write_eof():
                 self.transport.write_eof()
                 await asyncio.sleep(_LINGER_SECONDS)
@@ -266,16 +270,15 @@ class ClientConnection(web.RequestHandler):
         status, words = CROWDED
         self._all.on_refused(status, words)
         head = f"HTTP/1.1 {status} Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: {len(words) + 1}"
-        if self._socket is not None and self._lingering < 0:
+        if self._socket is not None and not self._is_lingering:
             self._socket.write(f"{head}\r\nConnection: close\r\n\r\n{words}\n".encode())
         self.force_close()
 
     def shut(self) -> None:
         """Close the connection after the answer that is under way, or now if there is none."""
-        if self._current_request is None:
+        self._is_ending = True
+        if self._current_request is None and not self._messages:
             self.force_close()
-        else:
-            self.close()
 
     def abort(self) -> None:
         """Cut the connection."""

@@ -100,6 +100,11 @@ class OpenConnections(Generic[C]):
             for connection in self.all():
                 connection.check(loop.time())
 
+    async def rest(self) -> None:
+        """Wait until no connection has a request."""
+        while self._busy:  # noqa: ASYNC110 - once, at the end
+            await asyncio.sleep(0.01)
+
     def remove(self, connection: C) -> None:
         """Remove a connection that was closed."""
         for members in (self._silent, self._idle, self._busy):

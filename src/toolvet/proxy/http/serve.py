@@ -181,7 +181,7 @@ async def listening(
             connection.shut()
         ending = ending or ListenerEnd()
         # Some streams never end, and some clients never read.
-        await ending.allow(handlers.shutdown(ANSWER_SECONDS), ANSWER_SECONDS)
+        await ending.allow(connections.rest(), ANSWER_SECONDS)
         for connection in connections.all():
             connection.abort()
         refusals.close()
