@@ -14,6 +14,7 @@ import aiohttp
 import msgspec
 from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, web
 from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import ERROR
 
 from toolvet.proxy.http.callers import Requester
@@ -315,7 +316,7 @@ class ClientConnection(web.RequestHandler):
         self._is_offer, self._offered_length = False, None
         for message, body in list(self._messages)[-number:]:
             error = getattr(message, "exc", None)
-            if error is None:
+            if isinstance(message, RawRequestMessage):
                 self._all.note_request(self)
                 self._reading = body
                 self._faults.append(_find_fault(message, raw))
@@ -347,7 +348,7 @@ def connection_of(request: web.BaseRequest) -> ClientConnection:
     return cast("ClientConnection", request.protocol)
 
 
-def _find_fault(message: Any, raw: bytes) -> RequestRefusal | None:
+def _find_fault(message: RawRequestMessage, raw: bytes) -> RequestRefusal | None:
     """Return why a request must not be served that aiohttp has read; `raw` has its head.
 
     The parser takes whatever ends in `chunked`, with tabs around it, and the coding below would reach the server

@@ -30,7 +30,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     connections: int = 1000
 
 
-class _Connection(Protocol):
+class _Evictable(Protocol):
     def make_room(self) -> None:
         """Close: another client needs the place."""
         ...
@@ -40,7 +40,7 @@ class _Connection(Protocol):
         ...
 
 
-C = TypeVar("C", bound=_Connection)
+C = TypeVar("C", bound=_Evictable)
 
 
 class OpenConnections(Generic[C]):

@@ -160,7 +160,9 @@ async def listening(
     loop = asyncio.get_running_loop()
     handlers = web.Server(
         front.handle,
-        request_factory=lambda *parts: ClientRequest(*parts, loop),
+        request_factory=lambda message, body, protocol, writer, task: ClientRequest(
+            message, body, protocol, writer, task, loop
+        ),
         handler_cancellation=True,
     )
     try:
