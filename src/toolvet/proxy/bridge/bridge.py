@@ -142,7 +142,7 @@ class Bridge:
         kind = (head.get(b"content-type") or b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
             return text_response(415, b"send application/json\n")
-        data, is_whole = (body, True) if isinstance(body, bytes) else await take(body, self._limit)
+        data, is_whole = (body, len(body) <= self._limit) if isinstance(body, bytes) else await take(body, self._limit)
         if not is_whole:
             return text_response(413, b"the message is too large for a pipe\n")
         message = parse(data)

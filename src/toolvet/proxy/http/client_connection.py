@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import aiohttp
 import msgspec
 from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, web
+from aiohttp.helpers import reify
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import ERROR
@@ -92,7 +93,7 @@ class KnownHead(NamedTuple):
 class ClientRequest(web.BaseRequest):
     """A request as aiohttp reads it. Its answer has a version that the proxy serves, even if it cannot be read."""
 
-    @property
+    @reify
     def version(self) -> HttpVersion:
         """The version of the answer."""
         return HttpVersion10 if self._version == HttpVersion10 and self.method != ERROR.method else HttpVersion11
@@ -136,7 +137,7 @@ class ClientConnection(web.RequestHandler):
         # The body of the request that is being handled: when its time began, and when which bytes of it came last.
         self._body: aiohttp.StreamReader | None = None
         self._body_since = self._body_moved = 0.0
-        self._body_bytes = 0
+        self._body_bytes: int = 0
         # The body of the last request that was answered.
         self._answered: aiohttp.StreamReader | None = None
         self.refusal: RequestRefusal | None = None
@@ -229,7 +230,7 @@ class ClientConnection(web.RequestHandler):
             resp.force_close()
         self._body, self._answered = None, request.content
         # What follows an offer to speak WebSocket is read now, as HTTP.
-        tail = self._message_tail
+        tail: bytes = self._message_tail  # pyright: ignore[reportUnknownMemberType]
         answered = await super().finish_response(request, resp, start_time)
         if self._request_count != self._noted:
             self._note_heads(tail)

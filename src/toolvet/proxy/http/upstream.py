@@ -13,6 +13,7 @@ from toolvet.errors import UsageError
 from toolvet.mcp.transport import check_certificates, mask_url
 from toolvet.proxy.http.message import (
     Body,
+    FedBody,
     ReceivedBody,
     RequestHead,
     ResponseHead,
@@ -27,6 +28,8 @@ _MOST_HEAD_BYTES: Final = 64 * 1024
 _MOST_FIELDS: Final = 1000
 _READ_BUFFER: Final = 1 << 16
 _MOST_URLS: Final = 256
+# aiohttp warns of longer ones.
+_MOST_AT_ONCE: Final = 1 << 20
 _NOT_HTTP: Final = "what it sent is not HTTP/1.1"
 # aiohttp would add these.
 _ADDED: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -109,13 +112,14 @@ class HttpUpstream:
         headers = head.sent
         failed: list[BaseException] = []
         data: bytes | AsyncGenerator[bytes] | None
-        if isinstance(body, bytes):
+        if isinstance(body, bytes) and len(body) <= _MOST_AT_ONCE:
             data = body or None
         else:
-            data = _pieces(body, failed)
-            if head.length is not None:
+            length = len(body) if isinstance(body, bytes) else head.length
+            data = _pieces(FedBody(body, done=True) if isinstance(body, bytes) else body, failed)
+            if length is not None:
                 headers = headers.copy()
-                headers["Content-Length"] = str(head.length)
+                headers["Content-Length"] = str(length)
         absent = [name for name in _ADDED if name not in headers]
         session = self._session or self._open()
         try:
