@@ -6,7 +6,6 @@ import sys
 from typing import cast
 
 import msgspec
-import uvloop
 
 SCHEMA = {
     "type": "object",
@@ -73,4 +72,9 @@ async def main() -> None:
     await server.serve_forever()
 
 
-uvloop.run(main())
+try:
+    import uvloop
+except ImportError:
+    asyncio.run(main())
+else:
+    uvloop.run(main())

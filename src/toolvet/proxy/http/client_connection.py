@@ -230,7 +230,7 @@ class ClientConnection(web.RequestHandler):
             resp.force_close()
         self._body, self._answered = None, request.content
         # What follows an offer to speak WebSocket is read now, as HTTP.
-        tail: bytes = self._message_tail  # pyright: ignore[reportUnknownMemberType]
+        tail = cast("bytes", self._message_tail)  # pyright: ignore[reportUnknownMemberType]
         answered = await super().finish_response(request, resp, start_time)
         if self._request_count != self._noted:
             self._note_heads(tail)

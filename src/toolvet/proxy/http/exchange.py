@@ -361,6 +361,8 @@ class _UnlessCall:
         self._rest = rest
         self._tail = b""
 
+    is_over = False
+
     async def read(self) -> bytes:
         chunk, self._next = self._next or await self._rest.read(), b""
         searched = self._tail + chunk

@@ -128,6 +128,11 @@ class BrokenBodyError(Exception):
 class Body(Protocol):
     """A body as it arrives."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was read."""
+        ...
+
     async def read(self) -> bytes:
         """Return what has arrived since the last call, waiting for at least one byte; b"" at the end.
 
@@ -144,7 +149,7 @@ async def take(body: Body, limit: int) -> tuple[bytes, bool]:
     """
     parts: list[bytes] = []
     length = 0
-    while part := await body.read():
+    while not body.is_over and (part := await body.read()):
         parts.append(part)
         length += len(part)
         if length > limit:
@@ -162,6 +167,11 @@ class ReceivedBody:
         self._sender = sender
         self._first = b""
         self._error: Exception | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was read."""
+        return not self._first and self._content.at_eof()
 
     async def read(self) -> bytes:
         """Return what has arrived, as `Body.read`."""
@@ -193,6 +203,11 @@ class FedBody:
         self._chunks = [data] if data else []
         self._done = done
         self._changed = asyncio.Event()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was read."""
+        return self._done and not self._chunks
 
     def feed(self, chunk: bytes) -> None:
         """Add a part of the body."""

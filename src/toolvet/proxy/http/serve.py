@@ -17,7 +17,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
-from typing import Final, cast
+from typing import Final
 
 from aiohttp import web
 
@@ -140,7 +140,7 @@ def run_front_end(front: FrontEnd, where: Listen, path: str, ready: Callable[[st
             await ending.asked.wait()
         return ending
 
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner() as runner:
         ending = runner.run(serve())
     front.server.recorder.close(ending.seconds_left)
     return ending.exit_code
@@ -193,12 +193,3 @@ async def listening(
 def _announce(url: str) -> None:
     sys.stderr.write(f"toolvet: serving {url}\n")
     sys.stderr.flush()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return the loop of uvloop where it is installed: a fifth less per call (benchmarks/proxy_http.py)."""
-    try:
-        import uvloop  # noqa: PLC0415 - it has no wheel for Windows
-    except ImportError:
-        return None
-    return cast("Callable[[], asyncio.AbstractEventLoop]", uvloop.new_event_loop)

@@ -115,11 +115,11 @@ class HttpUpstream:
         if isinstance(body, bytes) and len(body) <= _MOST_AT_ONCE:
             data = body or None
         else:
-            length = len(body) if isinstance(body, bytes) else head.length
+            size = len(body) if isinstance(body, bytes) else head.length
             data = _pieces(FedBody(body, done=True) if isinstance(body, bytes) else body, failed)
-            if length is not None:
+            if size is not None:
                 headers = headers.copy()
-                headers["Content-Length"] = str(length)
+                headers["Content-Length"] = str(size)
         absent = [name for name in _ADDED if name not in headers]
         session = self._session or self._open()
         try:
