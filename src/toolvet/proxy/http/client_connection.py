@@ -230,10 +230,10 @@ class ClientConnection(web.RequestHandler):
             resp.force_close()
         self._body, self._answered = None, request.content
         # What follows an offer to speak WebSocket is read now, as HTTP.
-        tail = cast("bytes", self._message_tail)  # pyright: ignore[reportUnknownMemberType]
+        tail = self._message_tail  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         answered = await super().finish_response(request, resp, start_time)
         if self._request_count != self._noted:
-            self._note_heads(tail)
+            self._note_heads(tail)  # pyright: ignore[reportUnknownArgumentType]
         if self.refusal is not None and not resp.keep_alive:
             self._is_lingering = True
             if self.transport is not None and self.transport.can_write_eof():
