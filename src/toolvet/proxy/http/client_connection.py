@@ -356,10 +356,12 @@ def _find_fault(message: RawRequestMessage, raw: bytes) -> RequestRefusal | None
     unannounced. In HTTP/1.0, which has no codings, something in front of us may have found another end of the body. It
     also takes RTSP/1.0 for HTTP/1.0.
     """
-    if message.version not in {HttpVersion10, HttpVersion11}:
-        return NO_VERSION
-    is_old = message.version == HttpVersion10
     coding = message.headers.get("Transfer-Encoding")
+    if message.version == HttpVersion11 and coding is None:
+        return None
+    is_old = message.version == HttpVersion10
+    if not is_old and message.version != HttpVersion11:
+        return NO_VERSION
     if coding is not None and (coding.strip().lower() != "chunked" or is_old or _TAB_IN_CODING.search(raw)):
         return NO_CODING
     return NO_HTTP if is_old and _NOT_HTTP.search(raw) else None
