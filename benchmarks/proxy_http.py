@@ -220,7 +220,8 @@ def commands(folder: Path, upstream: int) -> Iterator[tuple[str, int, list[str] 
         text = (HERE / "nginx.conf").read_text()
         config.write_text(text.replace("PORT", str(port)).replace("UPSTREAM", str(upstream)))
         yield NGINX, port, [nginx, "-p", str(folder), "-c", str(config)], None
-    yield "uvloop forwarder, nothing read", *script("through_asyncio.py", "protocols"), None
+    if importlib.util.find_spec("uvloop") is not None:
+        yield "uvloop forwarder, nothing read", *script("through_asyncio.py", "protocols"), None
     yield ASYNCIO, *script("through_asyncio.py", "streams"), None
     store = folder / "record.db"
     yield RECORDED, *script("through_toolvet.py", str(store)), store
@@ -324,7 +325,7 @@ def main() -> None:
                 for connections in chosen.connections:
                     for path in paths:
                         path.measure(connections, chosen.seconds)
-        with Report("proxy_http", peers=["uvloop", "httptools", "starlette", "fastmcp"]) as report:
+        with Report("proxy_http", peers=["aiohttp", "uvloop", "starlette", "fastmcp"]) as report:
             for connections in chosen.connections:
                 show(report, paths, connections)
             show_goals(report, paths, chosen.connections)

@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,7 @@ import toolvet
 from toolvet.core.turn.check import AnswerOptions
 
 PUBLIC: list[str] = getattr(toolvet, "__all__")  # noqa: B009 - dynamic, and not in the stub
-# The proxy does not run on Windows, and its modules cannot be imported there.
-TARGETS = [name for name in target_names() if name != "requests" or sys.platform != "win32"]
+TARGETS = target_names()
 SOURCES = {name: (HERE / "targets" / f"{name}.py").read_text(encoding="utf-8") for name in TARGETS}
 ALL = "\n".join(SOURCES.values())
 TABLES: Mapping[str, Mapping[str, object]] = {

@@ -1,12 +1,11 @@
 """A server over HTTP that costs next to nothing: tools/list and a tool whose result is a kibibyte. `server.py PORT`."""
 
 import asyncio
+import re
 import sys
 from typing import cast
 
-import httptools
 import msgspec
-import uvloop
 
 SCHEMA = {
     "type": "object",
@@ -35,25 +34,29 @@ class Envelope(msgspec.Struct):
 
 
 DECODER = msgspec.json.Decoder(Envelope)
+LENGTH = re.compile(rb"(?i)\ncontent-length: *(\d+)")
 
 
 class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.WriteTransport", transport)
-        self.parser = httptools.HttpRequestParser(self)
-        self.body = b""
+        self.received = b""
 
     def data_received(self, data: bytes) -> None:
-        self.parser.feed_data(data)
+        self.received += data
+        while (end := self.received.find(b"\r\n\r\n") + 4) > 3:
+            found = LENGTH.search(self.received, 0, end)
+            size = end + (int(found[1]) if found is not None else 0)
+            if len(self.received) < size:
+                return
+            head, body, self.received = self.received[:end], self.received[end:size], self.received[size:]
+            self.answer(head, body)
 
-    def on_body(self, data: bytes) -> None:
-        self.body += data
-
-    def on_message_complete(self) -> None:
-        if self.parser.get_method() != b"POST":
+    def answer(self, head: bytes, message: bytes) -> None:
+        if not head.startswith(b"POST"):
             self.transport.write(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
             return
-        asked, self.body = DECODER.decode(self.body), b""
+        asked = DECODER.decode(message)
         if asked.method.startswith("notifications/"):
             self.transport.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
             return
@@ -69,4 +72,9 @@ async def main() -> None:
     await server.serve_forever()
 
 
-uvloop.run(main())
+try:
+    import uvloop
+except ImportError:
+    asyncio.run(main())
+else:
+    uvloop.run(main())

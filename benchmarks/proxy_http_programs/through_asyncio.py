@@ -8,8 +8,6 @@ import asyncio
 import sys
 from typing import cast
 
-import uvloop
-
 UPSTREAM = ("127.0.0.1", int(sys.argv[2]))
 
 
@@ -67,4 +65,6 @@ async def main() -> None:
 if sys.argv[3] == "streams":
     asyncio.run(main())
 else:
+    import uvloop
+
     uvloop.run(main())

@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet.errors import UsageError
-from toolvet.mcp.wire.http import RequestHead
+from toolvet.proxy.http.message import RequestHead
 from toolvet.proxy.http.request_filter import Listen, RequestFilter, read_listen
 
 TOKEN = "0123456789abcdef"

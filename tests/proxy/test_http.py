@@ -346,7 +346,7 @@ def test_a_pooled_connection_that_the_server_closed_is_not_used() -> None:
         (["Host: evil.example"], 421),
         (["Host: 127.0.0.1.evil.example:80"], 421),
         (["Host: localhost@evil.example"], 421),
-        (["Host: a", "Host: localhost"], 421),
+        (["Host: a", "Host: localhost"], 400),
         (["Host: 127.0.0.1:1", "Origin: https://evil.example"], 403),
         (["Host: 127.0.0.1:1", "Origin: null"], 403),
         (["Host: [::1]:1", "Origin: http://localhost:6274"], 200),
@@ -430,5 +430,47 @@ def test_a_tool_that_no_list_has_is_the_servers_to_refuse() -> None:
     async def test(proxy: Proxy) -> None:
         answer = await proxy.post(call(1, {"anything": 1}).replace(b"find_book", b"other_tool"))
         assert answer.message["result"] == TEXT
+
+    run(test)
+
+
+def test_an_answer_before_a_cut_is_passed_on() -> None:
+    event = b"data: " + result(1, TEXT) + b"\n\n"
+
+    async def answering(_: Asked, writer: Writer) -> None:
+        head = reply(b"", EVENTS).replace(b"Content-Length: 0\r\n", b"Transfer-Encoding: chunked\r\n")
+        writer.write(head + b"%x\r\n%b\r\n" % (len(event), event))
+        await writer.drain()
+        writer.close()
+
+    async def test(proxy: Proxy) -> None:
+        client = await proxy.connect()
+        client.send(call(1, {"title": "Dune"}))
+        await client.head()
+        assert event in await client.reader.read()
+        client.close()
+        assert [note["outcome"] for note in proxy.notes("call_ended")] == ["success"]
+
+    run(test, answering)
+
+
+def test_fields_of_the_server_are_its_own() -> None:
+    fields = ("X-Bad: a\x01b", "X-Text: caf\u00e9", "Set-Cookie: a=1", "Set-Cookie: b=2")
+
+    async def test(proxy: Proxy) -> None:
+        for _ in range(2):
+            answer = await proxy.post(b"{}")
+            names = [line.partition(":")[0] for line in answer.head.split("\r\n")[1:] if line]
+            assert names == ["Content-Type", "X-Text", "Set-Cookie", "Set-Cookie", "Content-Length", "Date"]
+        # A cookie of one client is not sent for another.
+        assert "cookie" not in proxy.server.asked[-1].fields
+
+    run(test, raw(reply(b"{}", "application/json", "200 OK", *fields)))
+
+
+def test_a_control_character_in_a_field_is_refused() -> None:
+    async def test(proxy: Proxy) -> None:
+        assert (await proxy.post(b"{}", "X-A: a\x01b")).status == 400
+        assert proxy.server.asked == []
 
     run(test)

@@ -163,6 +163,8 @@ def test_a_malformed_chunk_is_answered_400_and_nothing_is_sent_on(body: bytes, s
 def test_a_malformed_second_request_leaves_the_answer_to_the_first() -> None:
     async def test(proxy: Proxy, client: Client) -> None:
         client.send(call(1, {"title": "Dune"}))
+        # In one piece, the parser would not hand out the first either.
+        await pause(client)
         client.writer.write(post(proxy, "Transfer-Encoding: chunked") + b"zz\r\n")
         assert (await client.answer()).message["id"] == 1
         assert (await client.answer()).status == 400
@@ -193,5 +195,39 @@ def test_trailers_without_end_are_refused() -> None:
             await client.writer.drain()
             await asyncio.sleep(0.01)
         assert (await client.answer()).status == 431
+
+    run(test)
+
+
+def test_a_request_in_one_piece_with_a_malformed_one_is_refused_with_it() -> None:
+    async def test(proxy: Proxy, client: Client) -> None:
+        body = call(1, {"title": "Dune"})
+        client.writer.write(post(proxy, f"Content-Length: {len(body)}") + body + b"POST /mcp\r\n\r\n\0")
+        assert (await client.answer()).status == 400
+        assert await client.reader.read() == b""
+        assert proxy.server.asked == []
+
+    run(test)
+
+
+@pytest.mark.parametrize("coding", ["\tchunked", "chunked\t", "gzip, chunked"])
+def test_a_coding_behind_an_offer_is_looked_at_too(coding: str) -> None:
+    async def test(proxy: Proxy, client: Client) -> None:
+        offer = post(proxy, "Connection: upgrade", "Upgrade: websocket", "Content-Length: 2") + b"{}"
+        client.writer.write(offer + post(proxy, f"Transfer-Encoding:{coding}") + b"2\r\n{}\r\n0\r\n\r\n")
+        assert (await client.answer()).status == 200
+        assert (await client.answer()).status in {400, 501}
+        assert len(proxy.server.asked) == 1
+
+    run(test)
+
+
+def test_nothing_is_read_after_a_tunnel_was_refused() -> None:
+    async def test(proxy: Proxy, client: Client) -> None:
+        client.send(b"", method="CONNECT", target="127.0.0.1:80")
+        client.send(b"", method="GET", target="/smuggled")
+        assert (await client.answer()).status == 405
+        assert await client.reader.read() == b""
+        assert proxy.server.asked == []
 
     run(test)

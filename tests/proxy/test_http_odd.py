@@ -86,7 +86,7 @@ async def show(proxy: Proxy, data: bytes, port: int | None = None) -> Shown:
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
-    statuses = [int(one) for one in re.findall(rb"HTTP/1\.1 ([2-5]\d\d)", answers)]
+    statuses = [int(one) for one in re.findall(rb"HTTP/1\.[01] ([2-5]\d\d)", answers)]
     bodies = [one.body for one in proxy.server.asked if one.target != "/after"]
     return Shown(statuses, bodies, len(proxy.server.asked) - len(bodies))
 

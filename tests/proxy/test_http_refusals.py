@@ -17,11 +17,11 @@ HOST = "Host: localhost\r\n"
 JSON = "Content-Type: application/json\r\n"
 # What a client sends, the status of the answer, and what the record says of it.
 REFUSED = {
-    "no HTTP": ("GARBAGE\r\n\r\n", 400, "this is no HTTP/1.1 request"),
+    "no HTTP": ("GARBAGE\r\n\r\n", 400, "this is not an HTTP/1.1 request"),
     "chunk": (
         f"POST /mcp HTTP/1.1\r\n{HOST}{JSON}Transfer-Encoding: chunked\r\n\r\nzz\r\n",
         400,
-        "no HTTP/1.1 request",
+        "not an HTTP/1.1 request",
     ),
     "path": (f"GET /%zz HTTP/1.1\r\n{HOST}\r\n", 400, "the path is malformed"),
     "body of GET": (f"GET /mcp HTTP/1.1\r\n{HOST}{JSON}Content-Length: 2\r\n\r\n{{}}", 400, "a GET with a body"),
@@ -165,6 +165,6 @@ def test_after_an_hour_of_rest_each_is_noted_again() -> None:
 def test_a_refusal_is_no_fault_of_the_metrics() -> None:
     metrics = Metrics()
     with Recorder([metrics]) as recorder:
-        RefusalLog(recorder, "server").take(400, "this is no HTTP/1.1 request")
+        RefusalLog(recorder, "server").take(400, "this is not an HTTP/1.1 request")
         assert recorder.flush()
         assert "toolvet_faults_total{" not in metrics.render()

@@ -8,9 +8,9 @@ import pytest
 from tests.proxy.http_world import Asked, Client, Proxy, Writer, call, reply, result, world
 from tests.proxy.notes import Conversation, text
 
-from toolvet.mcp.wire.http import RequestHead
-from toolvet.proxy.http import front, handling, known_head, upstream
+from toolvet.proxy.http import front, upstream
 from toolvet.proxy.http.callers import Callers, Requester, sender_of
+from toolvet.proxy.http.message import RequestHead
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.trace import TraceSource
 
@@ -164,38 +164,6 @@ def test_a_number_that_is_a_part_of_a_credential_is_masked_as_before() -> None:
     one = sender((b"X-Api-Key", b"9988776655aabbcc"))
     assert isinstance(masked := one.without_credentials(plain_note(id=9988776655)), CallEnded)
     assert masked.mask
-
-
-def test_a_plain_call_has_no_task_and_its_heads_are_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks: list[object] = []
-    parsed: list[object] = []
-    go_on = handling.Handling._go_on
-
-    def going_on(self: handling.Handling, waited: Any) -> Any:
-        tasks.append(waited)
-        return go_on(self, waited)
-
-    monkeypatch.setattr(handling.Handling, "_go_on", going_on)
-    for kind in (known_head.KnownRequest, known_head.KnownAnswer):
-
-        def read(*given: Any, original: Any = kind.of) -> Any:
-            parsed.append(given)
-            return original(*given)
-
-        monkeypatch.setattr(kind, "of", read)
-
-    async def test(proxy: Proxy) -> None:
-        client = await proxy.connect()
-        await ask(client, 1)
-        tasks.clear()
-        parsed.clear()
-        for number in range(2, 6):
-            assert (await ask(client, number, title="Emma" * number)).message["id"] == number
-        assert tasks == []
-        assert parsed == []
-        client.close()
-
-    run(test)
 
 
 @pytest.mark.parametrize("cut", [1, 40, 130, -60, -1])

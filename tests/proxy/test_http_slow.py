@@ -180,6 +180,9 @@ class Place:
     def make_room(self) -> None:
         self.went = True
 
+    def check(self, now: float) -> None:
+        del now
+
 
 def test_connections_without_a_request_go_first_and_those_with_one_never() -> None:
     places = OpenConnections[Place](Limits(connections=4))

@@ -21,7 +21,6 @@ UNREAD = {
     "text": ("POST", ["Content-Type: text/plain"], BAD, 415, "a POST of text/plain"),
     "json-rpc": ("POST", ["Content-Type: application/json-rpc"], BAD, 415, "a POST of application/json-rpc"),
     "form": ("POST", ["Content-Type: application/x-www-form-urlencoded"], BAD, 415, "a POST of application/x-www"),
-    "second type": ("POST", [JSON, "Content-Type: text/plain"], BAD, 415, "a POST of text/plain"),
     "charset": ("POST", [JSON + "; charset=UTF-16"], BAD, 415, "a POST in utf-16"),
     "gzip": ("POST", [JSON, "Content-Encoding: gzip"], BAD, 415, "a POST with the encoding gzip"),
     "identity and gzip": (

@@ -7,24 +7,6 @@ from toolvet.mcp.wire.header import (
     parameter_headers as parameter_headers,
     request_headers as request_headers,
 )
-from toolvet.mcp.wire.http import (
-    DROPPED as DROPPED,
-    BodyWriter as BodyWriter,
-    Field as Field,
-    HeadForm as HeadForm,
-    Length as Length,
-    RequestHead as RequestHead,
-    ResponseHead as ResponseHead,
-    announced_length as announced_length,
-    answer_framing as answer_framing,
-    encode_request_head as encode_request_head,
-    encode_response_head as encode_response_head,
-    head_form as head_form,
-    is_legal as is_legal,
-    passed_fields as passed_fields,
-    response_framing as response_framing,
-    write_response_head as write_response_head,
-)
 from toolvet.mcp.wire.lines import (
     DEFAULT_MESSAGE_BYTES as DEFAULT_MESSAGE_BYTES,
     LineFramer as LineFramer,

@@ -15,19 +15,19 @@ from typing import Final
 
 from toolvet.errors import UnreachableError
 from toolvet.mcp.transport import StdioTarget
-from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, RequestHead, parse
+from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, Noise, Notification, Request, parse
 from toolvet.proxy.bridge.headers import find_mismatch, is_complete, is_modern, names_modern_era
 from toolvet.proxy.bridge.process import BridgedProcess, SpareProcesses
 from toolvet.proxy.bridge.responses import error_response, text_response
 from toolvet.proxy.bridge.session import BridgedSession
 from toolvet.proxy.bridge.shared import SharedServer
-from toolvet.proxy.http.body import Body
 from toolvet.proxy.http.callers import SESSION_ID
 from toolvet.proxy.http.front import FrontEnd
+from toolvet.proxy.http.message import RequestHead, take
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.request_filter import RequestFilter, read_listen
 from toolvet.proxy.http.serve import run_front_end
-from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
+from toolvet.proxy.http.upstream import Sent, UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
 
@@ -99,7 +99,7 @@ class Bridge:
         # The longest idle first.
         self._sessions: dict[bytes, BridgedSession] = {}
 
-    async def send(self, head: RequestHead, body: Body) -> UpstreamResponse:
+    async def send(self, head: RequestHead, body: Sent) -> UpstreamResponse:
         """Answer a request: by the server, or here for what a pipe cannot know. Raises UpstreamError."""
         if head.target.partition(b"?")[0] != _PATH:
             return text_response(404, b"the MCP endpoint is at /mcp\n")
@@ -133,7 +133,7 @@ class Bridge:
 
     # Messages.
 
-    async def _post(self, head: RequestHead, body: Body) -> UpstreamResponse:
+    async def _post(self, head: RequestHead, body: Sent) -> UpstreamResponse:
         accepted = _accepted(head)
         if not accepted & _JSON or not accepted & _EVENTS:
             return error_response(
@@ -142,8 +142,8 @@ class Bridge:
         kind = (head.get(b"content-type") or b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
             return text_response(415, b"send application/json\n")
-        data, is_complete_body = await body.take(self._limit)
-        if not is_complete_body:
+        data, is_whole = (body, len(body) <= self._limit) if isinstance(body, bytes) else await take(body, self._limit)
+        if not is_whole:
             return text_response(413, b"the message is too large for a pipe\n")
         message = parse(data)
         if isinstance(message, Noise):

@@ -10,7 +10,8 @@ from typing import Final
 from toolvet.core.json_value import is_object, members
 from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY
 from toolvet.mcp.transport import LEGACY_VERSIONS
-from toolvet.mcp.wire import ParameterHeaders, Request, RequestHead, decode_header, mirror, request_headers
+from toolvet.mcp.wire import ParameterHeaders, Request, decode_header, mirror, request_headers
+from toolvet.proxy.http.message import RequestHead
 
 PARAMETER: Final = b"mcp-param-"
 _VERSION: Final = b"mcp-protocol-version"

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Final
 
-from toolvet.mcp.wire import Field, Id, Oversize, ResponseHead, encode_error, reply_hint
-from toolvet.proxy.http.body import Body, complete_body
+from toolvet.mcp.wire import Id, Oversize, encode_error, reply_hint
+from toolvet.proxy.http.message import Body, FedBody, Field, ResponseHead
 from toolvet.proxy.http.upstream import UpstreamResponse
 
 _JSON: Final = (b"Content-Type", b"application/json")
@@ -36,7 +36,7 @@ _PING: Final = b": ping\n\n"
 def text_response(status: int, words: bytes = b"", *more: Field) -> UpstreamResponse:
     """Return a response in plain text; without words it has no body."""
     fields = [*([(b"Content-Type", b"text/plain; charset=utf-8")] if words else []), *more]
-    return UpstreamResponse(_head(status, fields, len(words)), complete_body(words), _nothing)
+    return UpstreamResponse(_head(status, fields, len(words)), FedBody(words, done=True), _nothing)
 
 
 def error_response(status: int, reply_to: Id | None, code: int, words: str) -> UpstreamResponse:
@@ -47,7 +47,7 @@ def error_response(status: int, reply_to: Id | None, code: int, words: str) -> U
 def json_response(message: bytes, status: int = 200) -> UpstreamResponse:
     """Return one message."""
     # A server on pipes has no statuses: a 502 is an error that we made in its place.
-    return UpstreamResponse(_head(status, [_JSON], len(message)), complete_body(message), _nothing, status == 502)
+    return UpstreamResponse(_head(status, [_JSON], len(message)), FedBody(message, done=True), _nothing, status == 502)
 
 
 def stream_response(body: Body, close: Callable[[], None]) -> UpstreamResponse:
@@ -67,7 +67,7 @@ class EventStream:
     """Feeds events to the connection that it has at the moment, and a comment now and then while it is silent."""
 
     def __init__(self) -> None:
-        self._body: Body | None = None
+        self._body: FedBody | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -78,7 +78,7 @@ class EventStream:
     def connect(self, left: Callable[[], None] | None = None) -> UpstreamResponse:
         """Return a response with what is fed from now on; an older connection ends. `left` is called when it closes."""
         self.finish()
-        body = self._body = Body()
+        body = self._body = FedBody()
         self._timer = asyncio.get_running_loop().call_later(PING_SECONDS, self._ping)
 
         def close() -> None:

@@ -31,7 +31,6 @@ from toolvet.mcp.wire import (
     Oversize,
     ParameterHeaders,
     Request,
-    RequestHead,
     Result,
     encode_error,
     encode_event,
@@ -55,7 +54,7 @@ from toolvet.proxy.bridge.responses import (
     words_for,
 )
 from toolvet.proxy.bridge.session import ENDED
-from toolvet.proxy.http.handling import need_task
+from toolvet.proxy.http.message import RequestHead
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 
 # The HTTP status for a JSON-RPC error code (MCP 2026-07-28, transports; -32600 as both official SDKs).
@@ -231,7 +230,6 @@ class SharedServer:
         question = OwnQuestion()
         self._open[number] = question
         self.process.send(encode_request(number, method, params))
-        await need_task()
         try:
             async with asyncio.timeout(_QUESTION_SECONDS):
                 return await question.result

@@ -18,8 +18,8 @@ import msgspec
 from toolvet.core.checks import ResultVerdict
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.redact import SecretMask, is_secret_key
-from toolvet.mcp.wire import RequestHead
 from toolvet.proxy.driver import QuietWatch
+from toolvet.proxy.http.message import RequestHead
 from toolvet.proxy.session import CallEnded, Catalogue, PolicyFault, SchemaLearned, Session, Step
 from toolvet.proxy.session.trace import TRACE_KEY, TRACE_PARENT, TraceSource
 

@@ -1,499 +1,367 @@
-"""The HTTP side that listens: connections of clients in, one request at a time to a handler, its answer out.
+"""One connection of a client: aiohttp reads and answers its requests, and this limits what it may use.
 
-Everything that a slow or a hostile client could make grow has a limit: the head in bytes and in seconds, the pauses
-within a body and its time in all, what is between the chunks of a body, the connections. How long a call may take has
-no limit here: that is between client and server.
+aiohttp bounds the fields of a head and the size of what is buffered. Added here are the size of a whole head, the time
+that a head and a body may take, the number of connections, and the few requests that aiohttp reads and RFC 9112 lets a
+proxy refuse. A connection is looked at once in a while, so that a request sets no timer.
 """
 
 import asyncio
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-import httptools
+import aiohttp
+import msgspec
+from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, web
+from aiohttp.helpers import reify
+from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.web_protocol import ERROR
 
-from toolvet.mcp.wire import Field, RequestHead, ResponseHead, encode_response_head
-from toolvet.proxy.http.body import Body, ClientGoneError, Handler, Responder
-from toolvet.proxy.http.handling import Handling, in_turn
-from toolvet.proxy.http.known_head import KnownRequest
+from toolvet.proxy.http.callers import Requester
+from toolvet.proxy.http.message import BrokenBodyError, Field, RequestHead, WholeResponse
 
 if TYPE_CHECKING:
     from toolvet.proxy.http.open_connections import OpenConnections
 
-# A request that is answered already is read on for this many bytes, so that closing does not take the answer away.
+# A request that is refused is read on for this many bytes and seconds, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
-_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-# A client that is refused while it still sends gets this many seconds to read why.
 _LINGER_SECONDS: Final = 2.0
-# The line break and `: ` of a field.
-_AROUND_FIELD: Final = 4
+# Of a body that nobody reads yet, aiohttp keeps twice as much.
+_READ_BUFFER: Final = 1 << 16
+# More requests than that are not read before the first of them is answered.
+_MOST_QUEUED: Final = 2
+_TAB_IN_CODING: Final = re.compile(rb"(?im)^transfer-encoding:[^\r\n]*\t")
+_NOT_HTTP: Final = re.compile(rb"(?m)^[A-Z-]+ +[^ \r\n]+ +(?!HTTP/)")
+# No head, chunk or trailer may have it.
+_MALFORMED: Final = b"\0"
+_HEAD_END: Final = b"\r\n\r\n"
 
 
 class RequestRefusal(NamedTuple):
-    """Why a request cannot be read: the status line of its answer and its text."""
+    """Why a request cannot be read: the status of its answer and its text."""
 
     status: int
-    reason: bytes
-    words: bytes
+    words: str
 
 
-class RequestRefusedError(Exception):
-    """The request that is being read is not served."""
-
-    def __init__(self, refusal: RequestRefusal) -> None:
-        super().__init__()
-        self.refusal = refusal
-
-
-NO_HTTP: Final = RequestRefusal(400, b"Bad Request", b"this is no HTTP/1.1 request")
-NO_VERSION: Final = RequestRefusal(505, b"HTTP Version Not Supported", b"the proxy serves HTTP/1.1 and HTTP/1.0")
-NO_CODING: Final = RequestRefusal(501, b"Not Implemented", b"the only transfer coding here is chunked, once")
-LONG_TARGET: Final = RequestRefusal(414, b"URI Too Long", b"the request's target is too long")
-LARGE_HEAD: Final = RequestRefusal(431, b"Request Header Fields Too Large", b"the request's head is too large")
-LATE_HEAD: Final = RequestRefusal(408, b"Request Timeout", b"the request's head took too long")
-LATE_BODY: Final = RequestRefusal(408, b"Request Timeout", b"the request's body took too long")
-CROWDED: Final = RequestRefusal(503, b"Service Unavailable", b"too many connections")
+NO_HTTP: Final = RequestRefusal(400, "this is not an HTTP/1.1 request")
+NO_VERSION: Final = RequestRefusal(505, "the proxy serves HTTP/1.1 and HTTP/1.0")
+NO_CODING: Final = RequestRefusal(501, "the only transfer coding here is chunked, once")
+LONG_TARGET: Final = RequestRefusal(414, "the request's target is too long")
+LARGE_HEAD: Final = RequestRefusal(431, "the request's head is too large")
+LATE_HEAD: Final = RequestRefusal(408, "the request's head took too long")
+LATE_BODY: Final = RequestRefusal(408, "the request's body took too long")
+FAILED: Final = RequestRefusal(500, "the proxy failed")
+CROWDED: Final = RequestRefusal(503, "too many connections")
 
 
-class ClientConnection(asyncio.Protocol):
-    """One connection of a client. Requests that come before the last one is answered are queued."""
+class KnownHead(NamedTuple):
+    """The head of the last message on a connection, and what was made of it.
 
-    def __init__(self, handler: Handler, open_connections: "OpenConnections[ClientConnection]") -> None:
-        self._handler = handler
-        self._limits = open_connections.limits
-        self._all = open_connections
-        self._loop = asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
-        self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._deadline: float | None = None
-        self._drained: asyncio.Future[None] | None = None
-        self._paused_writing = False
-        self._gone = False
-        self.handling: Handling | None = None
-        self._current: tuple[RequestHead, Body, Responder] | None = None
-        self._waiting: deque[tuple[RequestHead, Body]] = deque()
-        # The request that is being read.
-        self._target = b""
-        self._fields: list[Field] = []
-        self._method = self._version = b""
-        # Bytes of the head that came, and those of them that are kept; the first are more, by spaces.
-        self._head_size = 0
-        self._kept = 0
-        self._in_head = False
-        # The segments that its head came in; `_begun` from its first byte to the end of the head.
+    Clients send the same head with each message, but for its length. Reading it again would be a fifth of what a call
+    costs. It may have credentials, so it is kept for its own connection, until another head comes.
+    """
+
+    target: str
+    # The fields before and after `Content-Length`.
+    before: tuple[Field, ...]
+    after: tuple[Field, ...]
+    onward: RequestHead
+    sender: Requester
+
+    @classmethod
+    def of(cls, request: web.BaseRequest, onward: RequestHead, sender: Requester) -> "KnownHead | None":
+        """Return what is kept of a message; None for one whose head has to be read each time."""
+        fields = request.raw_headers
+        names = [name.lower() for name, _ in fields]
+        if b"content-length" not in names or b"expect" in names or request.version < HttpVersion11:
+            return None
+        at = names.index(b"content-length")
+        return cls(request.raw_path, fields[:at], fields[at + 1 :], onward, sender)
+
+    def onward_head(self, request: web.BaseRequest) -> RequestHead | None:
+        """Return the head for the server of a request with the same head; None for any other request."""
+        fields, at = request.raw_headers, len(self.before)
+        is_same = request.method == "POST" and request.raw_path == self.target and request.version == HttpVersion11
+        if not is_same or fields[:at] != self.before or fields[at + 1 :] != self.after:
+            return None
+        name, length = fields[at]
+        return msgspec.structs.replace(self.onward, length=int(length)) if name.lower() == b"content-length" else None
+
+
+class ClientRequest(web.BaseRequest):
+    """A request as aiohttp reads it. Its answer has a version that the proxy serves, even if it cannot be read."""
+
+    @reify
+    def version(self) -> HttpVersion:
+        """The version of the answer."""
+        return HttpVersion10 if self._version == HttpVersion10 and self.method != ERROR.method else HttpVersion11
+
+
+class ClientConnection(web.RequestHandler):
+    """One connection. Requests that come before the last one is answered are queued."""
+
+    def __init__(
+        self, server: web.Server, connections: "OpenConnections[ClientConnection]", loop: asyncio.AbstractEventLoop
+    ) -> None:
+        limits = connections.limits
+        super().__init__(
+            server,
+            loop=loop,
+            keepalive_timeout=limits.idle_seconds,
+            access_log=cast("Any", None),
+            max_line_size=limits.head_bytes,
+            max_field_size=limits.head_bytes,
+            max_headers=limits.fields,
+            lingering_time=_LINGER_SECONDS,
+            read_bufsize=_READ_BUFFER,
+            auto_decompress=False,
+        )
+        self._limits = limits
+        self._all = connections
+        self._socket: asyncio.Transport | None = None
+        # The head that is being read: its segments, their bytes, and when it has to be complete.
         self._segments: list[bytes] = []
-        self._begun = False
-        self._body: Body | None = None
-        # The last head, and how much of the body is missing that came after one of its form: neither is parsed.
-        self._known: KnownRequest | None = None
-        self._missing = 0
-        # When the body has to be complete, if no more of it came; None until the first look at the clock.
-        self._body_due: float | None = None
-        self._paused_since: float | None = None
-        # Bytes since the last part of the body that were none of it: chunk heads and trailers.
-        self._between = 0
-        # The client offered another protocol: its head is read again without the offer.
+        self._head_bytes = 0
+        self._head_due: float | None = None
+        # How many requests were noted. Whether the head may offer another protocol, and how long the body of a request
+        # is that does; -1 for chunks.
+        self._noted = 0
         self._is_offer = False
-        # A request could not be read: the answers to those before it come first.
-        self._refusal: RequestRefusal | None = None
-        self._closing = False
-        self._lingering = 0
+        self._offered_length: int | None = None
+        # The body of the last head.
+        self._reading: aiohttp.StreamReader | None = None
+        # What is wrong with each queued request that aiohttp has read.
+        self._faults: deque[RequestRefusal | None] = deque()
+        # The body of the request that is being handled: when its time began, and when which bytes of it came last.
+        self._body: aiohttp.StreamReader | None = None
+        self._body_since = self._body_moved = 0.0
+        self._body_bytes: int = 0
+        # The body of the last request that was answered.
+        self._answered: aiohttp.StreamReader | None = None
+        self.refusal: RequestRefusal | None = None
+        # The head of the last message, for the front end.
+        self.known: KnownHead | None = None
+        # The last answer is written: what still comes is counted.
+        self._is_lingering = False
+        self._left_over = 0
+        self._is_ending = False
 
     # asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client connected: start the timer for its first head, or refuse it."""
-        self._transport = cast("asyncio.Transport", transport)
+        """A client connected: admit it, or refuse it."""
+        super().connection_made(transport)
+        self._socket = cast("asyncio.Transport", transport)
+        self._head_due = self._loop.time() + self._limits.head_seconds
         if not self._all.admit(self):
             self.make_room()
-            return
-        self._set_timer(self._limits.head_seconds)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Connection closed: cancel its handler and timers."""
-        del exc
-        self._gone = True
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Connection closed: aiohttp cancels its handler."""
         self._all.remove(self)
-        self._clear_timer()
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._body is not None:
-            self._body.fail("the client went away in the middle of its request")
-        self._wake_drained()
-        if self.handling is not None:
-            self.handling.cancel()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the client came: parse them, within the limits, and handle what is complete with them."""
-        in_turn(self._receive, data)
-
-    def _receive(self, data: bytes) -> None:
-        if self._closing or self._refusal is not None:
-            self._lingering += len(data)
-            if self._lingering > _LEFT_OVER:
+        """Bytes of the client came: let aiohttp read them, a head no further than its limit."""
+        if self.refusal is not None or self._force_close:
+            # Nothing more is read.
+            self._left_over += len(data) if self._is_lingering else 0
+            if self._left_over > _LEFT_OVER:
                 self.abort()
             return
-        try:
-            while data:
-                data = self._feed_part(data)
-        except (httptools.HttpParserError, RequestRefusedError) as error:
-            self._reading_failed(error)
-        else:
-            if self._body is not None:
-                self._await_body(self._body)
-            elif self._in_head and self._deadline is None:
-                self._set_timer(self._limits.head_seconds)
+        while True:
+            is_head = self._reading is None or self._reading.is_eof()
+            size = self._portion(data, is_head=is_head)
+            part, data = data[:size], data[size:]
+            if is_head and part:
+                self._head_bytes += len(part)
+                self._segments.append(part)
+            super().data_received(part)
+            if self._request_count != self._noted:
+                self._note_heads(b"".join(self._segments) if is_head else part)
+            elif is_head and part:
+                if self._head_bytes >= self._limits.head_bytes:
+                    self._refuse(LARGE_HEAD if b"\n" in b"".join(self._segments).strip() else LONG_TARGET)
+                    return
+                if self._head_due is None:
+                    self._head_due = self._loop.time() + self._limits.head_seconds
+            if not data:
+                return
 
-    def _feed_part(self, data: bytes) -> bytes:
-        """Parse as much of `data` as the limit of the head allows, and return the rest."""
-        if self._missing:
-            return self._feed_missing(data)
-        known = self._known
-        if known is not None and self._body is None and not self._begun and not self._head_size:
-            found = known.form.find_length(data)
-            if found is not None and found[0]:
-                self._missing = found[0]
-                self._begin(known.head(found[0]))
-                return data[found[1] :]
-        if self._body is None and not self._in_head:
-            self._in_head = True
-            self._set_timer(self._limits.head_seconds)
-        rest = b""
-        if not self._begun:
-            self._segments.clear()
-        if self._body is None:
-            room = self._limits.head_bytes - self._head_size
-            if room <= 0:
-                raise RequestRefusedError(LARGE_HEAD if self._fields else LONG_TARGET)
-            if len(data) > room:
-                data, rest = data[:room], data[room:]
-            self._head_size += len(data)
-        else:
-            self._between += len(data)
-        self._segments.append(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            return self._read_on(data[cast("int", upgrade.args[0]) :] + rest)
-        if self._body is not None and self._between > self._limits.head_bytes:
-            raise RequestRefusedError(LARGE_HEAD)
-        return rest
+    # aiohttp
 
-    def _feed_missing(self, data: bytes) -> bytes:
-        """Read a body whose length is known. Returns what is behind it."""
-        part, rest = (data, b"") if len(data) <= self._missing else (data[: self._missing], data[self._missing :])
-        self._missing -= len(part)
-        self.on_body(part)
-        if not self._missing:
-            self.on_message_complete()
-        return rest
+    def begin(self, request: web.BaseRequest) -> RequestRefusal | None:
+        """Note that this request is handled now. Returns why it must not be; None for one that may be."""
+        self._body = None if request.content.is_eof() else request.content
+        if self._body is not None:
+            self._body_since = self._body_moved = self._loop.time()
+            self._body_bytes = self._body.total_bytes
+        return self._faults.popleft() if self._faults else None
 
-    def _read_on(self, rest: bytes) -> bytes:
-        """Go on where the parser stopped, because the client offered another protocol. Returns what is to be parsed.
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the answer to a request that cannot be read, or whose handler failed."""
+        del message
+        if isinstance(exc, ConnectionError):
+            # The client is gone.
+            raise exc
+        if status >= 500:
+            self._loop.call_exception_handler({"message": "a request could not be handled", "exception": exc})
+        if request.writer.output_size > 0:
+            raise ConnectionError
+        refusal = self.refusal = self.refusal or (NO_HTTP if status < 500 else FAILED)
+        self._all.on_refused(*refusal)
+        response = WholeResponse(status=refusal.status, text=refusal.words + "\n")
+        response.force_close()
+        return response
 
-        Java's client offers HTTP/2 with every first request, and may be answered in HTTP/1.1. The parser takes the
-        message to end with its head then; the same head without the offer tells it how long the body is.
-        """
-        if not self._is_offer:
-            # After CONNECT no request follows.
-            return b""
-        self._is_offer = False
-        self._parser = parser = httptools.HttpRequestParser(self)
-        fields = [field for field in self._fields if field[0].lower() != b"upgrade"]
-        lines = [b"%s %s HTTP/%s" % (self._method, self._target, self._version)]
-        lines += [name + b": " + value for name, value in fields]
-        parser.feed_data(b"\r\n".join(lines) + b"\r\n\r\n")
-        return rest
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write the answer. A client that is refused while it still sends gets some seconds to read why."""
+        if self._is_ending or request.method == "CONNECT":
+            resp.force_close()
+        self._body, self._answered = None, request.content
+        # What follows an offer to speak WebSocket is read now, as HTTP.
+        tail = self._message_tail  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        answered = await super().finish_response(request, resp, start_time)
+        if self._request_count != self._noted:
+            self._note_heads(tail)  # pyright: ignore[reportUnknownArgumentType]
+        if self.refusal is not None and not resp.keep_alive:
+            self._is_lingering = True
+            if self.transport is not None and self.transport.can_write_eof():
+                self.transport.write_eof()
+                await asyncio.sleep(_LINGER_SECONDS)
+            self.force_close()
+        elif not self._messages:
+            self._all.note_idle(self)
+        return answered
 
-    def eof_received(self) -> bool:
-        """The client will send no more: close. Clients that half-close and then read are too rare to serve."""
-        return False
+    # What it may use.
 
-    def pause_writing(self) -> None:
-        """The client reads more slowly than the server answers."""
-        self._paused_writing = True
-
-    def resume_writing(self) -> None:
-        """The client caught up."""
-        self._paused_writing = False
-        self._wake_drained()
-
-    # httptools
-
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        self._target, self._fields, self._in_head, self._kept, self._begun = b"", [], True, 0, True
-
-    def on_url(self, url: bytes) -> None:
-        """Add a part of the target."""
-        self._target += url
-        self._kept += len(url)
-        if self._kept > self._limits.head_bytes:
-            raise RequestRefusedError(LONG_TARGET)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header field; trailers are dropped."""
-        if self._in_head:
-            self._fields.append((name, value))
-            self._kept += len(name) + len(value) + _AROUND_FIELD
-            if len(self._fields) > self._limits.fields or self._kept > self._limits.head_bytes:
-                raise RequestRefusedError(LARGE_HEAD)
-
-    def on_headers_complete(self) -> None:
-        """The head is complete: handle the request, or queue it."""
-        parser = self._parser
-        version = parser.get_http_version()
-        method = parser.get_method()
-        is_tunnel = method == b"CONNECT"
-        if parser.should_upgrade() and not is_tunnel:
-            self._is_offer, self._method, self._version = True, method, version.encode()
+    def check(self, now: float) -> None:
+        """Refuse a head or a body that takes too long."""
+        if self._head_due is not None and now > self._head_due:
+            self._head_due = None
+            if self._head_bytes:
+                self._refuse(LATE_HEAD)
+            elif self._request_count == 0:
+                self.force_close()
+        body, limits = self._body, self._limits
+        if body is None or body.is_eof():
             return
-        if version not in {"1.0", "1.1"}:
-            raise RequestRefusedError(NO_VERSION)
-        head = RequestHead(
-            method=method,
-            target=self._target,
-            fields=self._fields,
-            keep_alive=parser.should_keep_alive() and version != "1.0" and not is_tunnel,
-            version=version.encode(),
-        )
-        # The parser takes whatever ends in `chunked`, and the coding below would reach the server unannounced. In
-        # HTTP/1.0, which has no codings, something in front of us may have found another end of the body.
-        codings = head.values(b"transfer-encoding")
-        if codings and (b",".join(codings).strip().lower() != b"chunked" or version == "1.0"):
-            raise RequestRefusedError(NO_CODING)
-        if version == "1.0" and self._is_another_protocol():
-            raise RequestRefusedError(NO_HTTP)
-        self._known = KnownRequest.of(head, b"".join(self._segments), self._known)
-        self._begin(head)
-
-    def _begin(self, head: RequestHead) -> None:
-        """Handle the request of this head, or queue it. Its body follows."""
-        self._in_head = self._begun = False
-        self._head_size = self._between = 0
-        self._body = Body(self._pause_reading, self._resume_reading)
-        self._body_due = None
-        self._clear_timer()
-        self._all.note_request(self)
-        if self._current is None:
-            self._start(head, self._body)
-        else:
-            self._waiting.append((head, self._body))
-            self._pause_reading()
-
-    def _is_another_protocol(self) -> bool:
-        """Whether the request line names another protocol than HTTP: the parser takes RTSP/1.0 for HTTP/1.0."""
-        line = rb"(?m)^[A-Z-]+ +%s +HTTP/" % re.escape(self._target)
-        return re.search(line, b"".join(self._segments)) is None
-
-    def on_body(self, data: bytes) -> None:
-        """Add a part of the body."""
-        body = self._body
-        self._between = 0
-        if body is not None:
-            body.feed(data)
-            if self._current is not None and self._current[2].ended and body.received > _LEFT_OVER:
-                self.abort()
-
-    def on_message_complete(self) -> None:
-        """The request is complete."""
-        if self._is_offer:
-            return
-        body, self._body = self._body, None
-        self._clear_timer()
-        if body is not None:
-            body.finish()
-            if self._current is not None and self._current[2].ended and self._current[1] is body:
-                self._next()
-
-    # Writing
-
-    def write(self, data: bytes) -> None:
-        """Write `data`; the transport queues what the client does not take yet."""
-        if self._transport is not None and not self._gone:
-            self._transport.write(data)
-
-    async def drain(self) -> None:
-        """Wait while too much is queued. Raises ClientGoneError when the connection is closed."""
-        if self._paused_writing and not self._gone:
-            self._drained = self._loop.create_future()
-            await self._drained
-        if self._gone:
-            raise ClientGoneError
-
-    def finish_answer(self, responder: Responder) -> None:
-        """Go on to the next request, once the answered one was read to its end."""
-        current = self._current
-        if current is None or current[2] is not responder:
-            return
-        if current[1].done:
-            self._next()
-        else:
-            # The client still sends: closing now could take the answer away from it.
-            current[1].discard()
-            self._set_timer(self._limits.head_seconds)
-
-    def abort(self) -> None:
-        """Cut the connection."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    def shut(self) -> None:
-        """Close the connection after the answer that is under way, or now if there is none."""
-        if self._current is None:
-            self._close()
-        else:
-            self._current[0].keep_alive = False
+        if self._reading_paused:
+            # The client cannot send meanwhile.
+            self._body_since += now - self._body_moved
+            self._body_moved = now
+        elif body.total_bytes != self._body_bytes:
+            self._body_bytes, self._body_moved = body.total_bytes, now
+        in_all = limits.body_start_seconds + body.total_bytes / limits.body_rate
+        if now - self._body_moved > limits.body_seconds or now - self._body_since > in_all:
+            self._break_body(body, LATE_BODY)
 
     def make_room(self) -> None:
         """Close the connection, on which no request is complete, because there are too many."""
-        self._write_refusal(CROWDED)
-        self._close()
+        status, words = CROWDED
+        self._all.on_refused(status, words)
+        head = f"HTTP/1.1 {status} Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: {len(words) + 1}"
+        if self._socket is not None and not self._is_lingering:
+            self._socket.write(f"{head}\r\nConnection: close\r\n\r\n{words}\n".encode())
+        self.force_close()
 
-    def _start(self, head: RequestHead, body: Body) -> None:
-        # Only now: before that, it would stand before the answer to an earlier request. HTTP/1.0 has no such answer.
-        if head.form is None and head.version != b"1.0" and (head.get(b"expect") or b"").lower() == b"100-continue":
-            self.write(_CONTINUE)
-        responder = Responder(self, head)
-        self._current = (head, body, responder)
-        self.handling = Handling(self._handle(head, body, responder), self._loop)
-        self.handling.start()
+    def shut(self) -> None:
+        """Close the connection after the answer that is under way, or now if there is none."""
+        self._is_ending = True
+        if self._current_request is None and not self._messages:
+            self.force_close()
 
-    async def _handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
-        try:
-            await self._handler(head, body, responder)
-        except ClientGoneError:
-            return
-        finally:
-            if not responder.ended:
-                self.abort()
+    def abort(self) -> None:
+        """Cut the connection."""
+        if self._socket is not None:
+            self._socket.abort()
 
-    def _next(self) -> None:
-        current = self._current
-        self._current = self.handling = None
-        if current is None or not current[0].keep_alive:
-            self._close()
-        elif self._waiting:
-            head, body = self._waiting.popleft()
-            self._start(head, body)
-            if self._refusal is None:
-                self._resume_reading()
-        elif self._refusal is not None:
-            self._refuse(self._refusal)
-        else:
-            self._all.note_idle(self)
-            self._set_timer(self._limits.idle_seconds)
+    def _portion(self, data: bytes, *, is_head: bool) -> int:
+        """Return how much of `data` the parser may get at once.
 
-    def _close(self) -> None:
-        self._closing = True
-        self._clear_timer()
-        if self._transport is not None:
-            self._transport.close()
+        Of a head no more than its limit. When a client offers another protocol, as Java's does with each first request,
+        the parser drops what follows the request in the same piece: so it gets its head, and its body, by themselves.
+        """
+        if is_head:
+            size = self._limits.head_bytes - self._head_bytes
+            # The words that are looked for may be cut.
+            before = self._segments[-1][-5:] if self._segments else b""
+            window = before + data
+            self._is_offer = self._is_offer or b"pgrade" in window.lower()
+            if self._is_offer:
+                end = window.find(_HEAD_END, max(0, len(before) - 3))
+                size = size if end < 0 else min(size, end + len(_HEAD_END) - len(before))
+            return size
+        if self._offered_length is None or self._reading is None:
+            return len(data)
+        if self._offered_length < 0:
+            return data.find(b"\n") + 1 or len(data)
+        return max(1, self._offered_length - self._reading.total_bytes)
 
-    # Limits
-
-    def _reading_failed(self, error: Exception) -> None:
-        """Refuse the request that is being read, after the answers to those before it."""
-        cause = error if isinstance(error, RequestRefusedError) else error.__context__
-        refusal = cause.refusal if isinstance(cause, RequestRefusedError) else NO_HTTP
-        body, self._body = self._body, None
-        if body is not None:
-            body.fail("the client's request was malformed")
-            if self._waiting and self._waiting[-1][1] is body:
-                self._waiting.pop()
-        current = self._current
-        if current is None:
-            self._refuse(refusal)
-        elif current[1] is not body:
-            self._refusal = refusal
-            self._clear_timer()
-            self._pause_reading()
-        elif current[2].begun:
-            # An answer is under way; an error cannot be written in the middle of it.
-            self.abort()
-        else:
-            current[2].ended = True
-            if self.handling is not None:
-                self.handling.cancel()
-            self._refuse(refusal)
+    def _note_heads(self, raw: bytes) -> None:
+        """Note the requests that aiohttp has just queued, whose heads are in `raw`; the last may be an error."""
+        number, self._noted = self._request_count - self._noted, self._request_count
+        self._segments.clear()
+        self._head_bytes, self._head_due = 0, None
+        self._is_offer, self._offered_length = False, None
+        for message, body in list(self._messages)[-number:]:
+            error = getattr(message, "exc", None)
+            if isinstance(message, RawRequestMessage):
+                self._all.note_request(self)
+                self._reading = body
+                self._faults.append(_find_fault(message, raw))
+                if message.upgrade:
+                    self._offered_length = int(message.headers.get("Content-Length", "-1"))
+                continue
+            refusal = LARGE_HEAD if isinstance(error, LineTooLong) or "Too many" in str(error) else NO_HTTP
+            if self._reading is not None and not self._reading.is_eof():
+                if self._reading is not self._answered:
+                    self._break_body(self._reading, refusal)
+            elif self.refusal is None:
+                self.refusal = refusal
+        if len(self._messages) > _MOST_QUEUED and not self._buffer_paused:
+            self._pause_reading_for_buffer()
 
     def _refuse(self, refusal: RequestRefusal) -> None:
-        """Answer with `refusal`, and read on for a while: closing while the client sends would take the answer away."""
-        self._write_refusal(refusal)
-        self._closing = True
-        if self._transport is not None and not self._gone and not self._transport.is_closing():
-            if self._transport.can_write_eof():
-                self._transport.write_eof()
-            self._resume_reading()
-            self._set_timer(_LINGER_SECONDS)
+        """Refuse the head that is being read, after the answers to the requests before it."""
+        self.refusal = refusal
+        super().data_received(_MALFORMED)
 
-    def _write_refusal(self, refusal: RequestRefusal) -> None:
-        status, reason, words = refusal
-        fields = [(b"Content-Type", b"text/plain; charset=utf-8")]
-        head = ResponseHead(status, reason, fields, len(words) + 1)
-        self.write(encode_response_head(head, head.length, close=True) + words + b"\n")
-        self._all.on_refused(status, words.decode())
+    def _break_body(self, body: aiohttp.StreamReader, refusal: RequestRefusal) -> None:
+        """Let the reader of a body fail: the request is refused, or its answer cut."""
+        self.refusal = refusal
+        body.set_exception(BrokenBodyError(refusal.words))
 
-    def _time_out(self) -> None:
-        if self._closing:
-            self.abort()
-        elif self._body is not None:
-            self._reading_failed(RequestRefusedError(LATE_BODY))
-        elif self._in_head:
-            self._reading_failed(RequestRefusedError(LATE_HEAD))
-        elif self._current is None:
-            self._close()
 
-    def _await_body(self, body: Body) -> None:
-        """Set the deadline for the next part of the body: by the limit of a pause, or by that of its time in all."""
-        if self._paused_since is not None:
-            return
-        now = self._loop.time()
-        if self._body_due is None:
-            self._body_due = now + self._limits.body_start_seconds
-        left = self._body_due + body.received / self._limits.body_rate - now
-        self._set_timer(min(self._limits.body_seconds, left))
+def connection_of(request: web.BaseRequest) -> ClientConnection:
+    """Return the connection that a request came over."""
+    return cast("ClientConnection", request.protocol)
 
-    def _set_timer(self, seconds: float) -> None:
-        """Set the deadline. One timer per connection that checks the clock costs less than one for each request."""
-        deadline = self._deadline = self._loop.time() + seconds
-        if self._timer is None:
-            self._timer = self._loop.call_at(deadline, self._check_deadline)
-        elif self._timer.when() > deadline:
-            self._timer.cancel()
-            self._timer = self._loop.call_at(deadline, self._check_deadline)
 
-    def _check_deadline(self) -> None:
-        self._timer = None
-        if self._deadline is None:
-            return
-        if self._loop.time() < self._deadline:
-            self._timer = self._loop.call_at(self._deadline, self._check_deadline)
-        else:
-            self._deadline = None
-            self._time_out()
+def _find_fault(message: RawRequestMessage, raw: bytes) -> RequestRefusal | None:
+    """Return why a request must not be served that aiohttp has read; `raw` has its head.
 
-    def _clear_timer(self) -> None:
-        self._deadline = None
-
-    def _pause_reading(self) -> None:
-        if self._transport is not None and not self._gone and self._transport.is_reading():
-            self._transport.pause_reading()
-            self._paused_since = self._loop.time()
-            self._clear_timer()
-
-    def _resume_reading(self) -> None:
-        if self._transport is not None and not self._gone and not self._transport.is_closing():
-            self._transport.resume_reading()
-            since, self._paused_since = self._paused_since, None
-            if self._body is not None and not self._body.done:
-                # The client could not send meanwhile.
-                if since is not None and self._body_due is not None:
-                    self._body_due += self._loop.time() - since
-                self._await_body(self._body)
-
-    def _wake_drained(self) -> None:
-        if self._drained is not None and not self._drained.done():
-            self._drained.set_result(None)
-        self._drained = None
+    The parser takes whatever ends in `chunked`, with tabs around it, and the coding below would reach the server
+    unannounced. In HTTP/1.0, which has no codings, something in front of us may have found another end of the body. It
+    also takes RTSP/1.0 for HTTP/1.0.
+    """
+    coding = message.headers.get("Transfer-Encoding")
+    if message.version == HttpVersion11 and coding is None:
+        return None
+    is_old = message.version == HttpVersion10
+    if not is_old and message.version != HttpVersion11:
+        return NO_VERSION
+    if coding is not None and (coding.strip().lower() != "chunked" or is_old or _TAB_IN_CODING.search(raw)):
+        return NO_CODING
+    return NO_HTTP if is_old and _NOT_HTTP.search(raw) else None

@@ -20,8 +20,6 @@ from toolvet.mcp.wire import (
     Noise,
     RawSseFramer,
     Request,
-    RequestHead,
-    ResponseHead,
     encode_error,
     encode_event,
     has_id,
@@ -30,9 +28,8 @@ from toolvet.mcp.wire import (
     replace_data,
     request_headers,
 )
-from toolvet.proxy.http.body import Body, BrokenBodyError, Responder, complete_body
 from toolvet.proxy.http.callers import SESSION_ID, Caller, Requester
-from toolvet.proxy.http.handling import need_task
+from toolvet.proxy.http.message import Body, BrokenBodyError, RequestHead, Responder, ResponseHead, take
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
@@ -78,7 +75,7 @@ class Exchange:
 
         Raises UpstreamError and BrokenBodyError only for a message that is too large to be read.
         """
-        data, is_complete = await body.take(self._server.limits.request)
+        data, is_complete = await take(body, self._server.limits.request)
         if not is_complete:
             await self._run_unread(data, body)
             return
@@ -98,7 +95,7 @@ class Exchange:
                 return
             # The byte order mark is the server's affair, as all bytes that need no decision.
             onward = sent if onward == data else onward
-            response = await self._server.upstream.send(self._head, complete_body(onward))
+            response = await self._server.upstream.send(self._head, onward)
             try:
                 await self._pass_answer(response, answers)
             finally:
@@ -145,12 +142,9 @@ class Exchange:
     async def _ask(self, question: bytes, id_: str) -> list[Step]:
         """Ask the server a question of the session. Returns the steps that follow: the call goes on in any case."""
         steps: list[Step] = []
-        await need_task()
         try:
             async with asyncio.timeout(self._server.policies.settings.patience):
-                response = await self._server.upstream.send(
-                    _question_head(self._head, question), complete_body(question)
-                )
+                response = await self._server.upstream.send(_question_head(self._head, question), question)
                 try:
                     steps = await self._read_reply(response, id_)
                 finally:
@@ -170,7 +164,7 @@ class Exchange:
                     if data is not None and getattr(parse(data), "id", None) == id_:
                         return self._session.from_server(data)
             return []
-        data, is_complete = await response.body.take(limit)
+        data, is_complete = await take(response.body, limit)
         if not is_complete or getattr(parse(data), "id", None) != id_:
             return []
         return self._session.from_server(data)
@@ -181,25 +175,17 @@ class Exchange:
         A call is known by its method, wherever the message has it: `"tools/call"` with its quotes cannot be part of a
         string, where the quotes would be escaped.
         """
-        room = asyncio.Event()
-        room.set()
-        body = Body(room.clear, room.set)
-        upload = asyncio.create_task(_upload_unless_call(begun, rest, body, room))
         try:
-            response = await self._server.upstream.send(self._head, body)
-            try:
-                await self._server.stream(response, self._responder)
-            finally:
-                response.close()
-        except (UpstreamError, BrokenBodyError):
-            if upload.done() and not upload.cancelled() and upload.exception() is not None:
-                limit = self._server.limits.request
-                self._server.refusals.take(413, f"the call is larger than {limit} bytes")
-                self._responder.send(*error_answer(None, f"The call is larger than {limit} bytes.", 413))
-                return
-            raise
+            response = await self._server.upstream.send(self._head, _UnlessCall(begun, rest))
+        except _CallTooLargeError:
+            limit = self._server.limits.request
+            self._server.refusals.take(413, f"the call is larger than {limit} bytes")
+            self._responder.send(*error_answer(None, f"The call is larger than {limit} bytes.", 413))
+            return
+        try:
+            await self._server.stream(response, self._responder)
         finally:
-            upload.cancel()
+            response.close()
 
     # Towards the client.
 
@@ -225,16 +211,18 @@ class Exchange:
 
     async def _pass_json(self, response: UpstreamResponse) -> None:
         limit = self._server.limits.answer
-        data, is_complete = await response.body.take(limit)
+        data, is_complete = await take(response.body, limit)
         head = self._server.passed_head(response.head)
         if not is_complete:
             self._close_session(f"the answer is larger than {limit} bytes and was passed on unread")
-            self._responder.start(head, data)
-            await self._pass_rest(response)
+            await self._responder.start(head, data)
+            while data := await response.body.read():
+                await self._responder.write(data)
+            await self._responder.end()
             return
         if self._reply_to is not None and self._session.only_watches and not response.is_ours:
             # The answer passes whatever is found in it, so the client does not wait for the check.
-            self._responder.send(head, data)
+            await self._responder.send_now(head, data)
             await self._do(self._from_server(data))
             return
         feed = self._session.fail if response.is_ours else self._from_server
@@ -249,7 +237,7 @@ class Exchange:
         head = self._server.passed_head(response.head)
         head.length = None
         first = b"".join(map(encode_event, answers or ()))
-        responder.start(head, first)
+        await responder.start(head, first)
         resumable = False
         try:
             while chunk := await body.read():
@@ -261,15 +249,14 @@ class Exchange:
                     out.append(framer.rest())
                 passed = b"".join(out)
                 if passed:
-                    responder.write(passed)
-                    await responder.drain()
+                    await responder.write(passed)
         finally:
             if resumable and self._head.get(SESSION_ID) is not None and self._is_request:
                 self._keep_session()
         rest = framer.rest()
         if rest:
-            responder.write(rest)
-        responder.end()
+            await responder.write(rest)
+        await responder.end()
 
     async def _check_block(self, block: bytes) -> bytes:
         """Return the block as it goes to the client: the very same object unless the session changes its message."""
@@ -295,12 +282,6 @@ class Exchange:
                     self._caller.unanswered.remove(session)
                     return steps
         return [ToClient(data)]
-
-    async def _pass_rest(self, response: UpstreamResponse) -> None:
-        while data := await response.body.read():
-            self._responder.write(data)
-            await self._responder.drain()
-        self._responder.end()
 
     def _report_broken(self, why: str) -> None:
         """Report a broken answer to the client: in words where nothing was sent yet, else by cutting its connection."""
@@ -368,23 +349,27 @@ class _CallTooLargeError(Exception):
     """A message that is too large to be checked turned out to be a call."""
 
 
-async def _upload_unless_call(begun: bytes, rest: Body, body: Body, room: asyncio.Event) -> None:
-    """Feed a message to `body` piece by piece; break off when it turns out to be a call, so that no server acts on it.
+class _UnlessCall:
+    """A message that is too large to be checked, as it arrives; breaks off when it turns out to be a call.
 
-    `begun` is what was read of the message, `rest` the remainder; `room` is set while `body` is read. Raises
-    _CallTooLargeError for a call.
+    `begun` is what was read of the message, `rest` the remainder. `read` raises _CallTooLargeError for a call, so that
+    no server acts on it.
     """
-    tail, chunk = b"", begun
-    while chunk:
-        searched = tail + chunk
+
+    def __init__(self, begun: bytes, rest: Body) -> None:
+        self._next = begun
+        self._rest = rest
+        self._tail = b""
+
+    is_over = False
+
+    async def read(self) -> bytes:
+        chunk, self._next = self._next or await self._rest.read(), b""
+        searched = self._tail + chunk
         if any(word in searched for word in _CALL):
-            body.fail("a call that is too large")
             raise _CallTooLargeError
-        tail = searched[-16:]
-        body.feed(chunk)
-        await room.wait()
-        chunk = await rest.read()
-    body.finish()
+        self._tail = searched[-16:]
+        return chunk
 
 
 def is_event_stream(head: ResponseHead) -> bool:

@@ -7,15 +7,23 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
-import httptools
-import msgspec
+from aiohttp import HttpVersion11, web
 
-from toolvet.mcp.wire import DROPPED, HeadForm, RequestHead, ResponseHead, passed_fields
-from toolvet.proxy.http.body import Body, BrokenBodyError, Responder
-from toolvet.proxy.http.callers import Requester, sender_of
+from toolvet.proxy.http.callers import sender_of
+from toolvet.proxy.http.client_connection import KnownHead, connection_of
 from toolvet.proxy.http.exchange import Exchange, is_event_stream, unreachable
+from toolvet.proxy.http.message import (
+    DROPPED,
+    BrokenBodyError,
+    ReceivedBody,
+    RequestHead,
+    Responder,
+    ResponseHead,
+    is_legal,
+    passed_fields,
+)
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.request_filter import TOKEN_FIELD, Denied, RequestFilter
 from toolvet.proxy.http.unread import UnreadRequest, is_endpoint, why_unread
@@ -24,6 +32,7 @@ from toolvet.proxy.record.recorder import RecordSource
 
 _TEXT: Final = b"text/plain; charset=utf-8"
 _METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _READING: Final = frozenset({b"GET", b"HEAD"})
 # A tunnel would lead past the proxy; the answer to TRACE repeats credentials.
 _NEVER: Final = frozenset({b"CONNECT", b"TRACE"})
@@ -39,41 +48,6 @@ _REASONS: Final = {
 _WRONG_ESCAPE: Final = re.compile(rb"%(?:00|(?![0-9A-Fa-f]{2}))")
 
 
-class _CachedHead(msgspec.Struct, frozen=True):
-    """The form of a message's head as it came, and what was made of it."""
-
-    form: HeadForm
-    onward: RequestHead
-    sender: Requester
-
-
-class ConnectionHandler:
-    """Handles the requests of one connection.
-
-    Clients send the same head with each message, but for its length. What the first one said is remembered until
-    another head comes: that is half of what an exchange costs. It may have credentials, so it is not kept any longer,
-    nor for other connections.
-    """
-
-    __slots__ = ("_front", "_seen")
-
-    def __init__(self, front: "FrontEnd") -> None:
-        self._front = front
-        self._seen: _CachedHead | None = None
-
-    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> None:
-        """Handle one request from its head to the end of its answer."""
-        front, seen = self._front, self._seen
-        if seen is not None and head.form is seen.form:
-            onward = msgspec.structs.replace(seen.onward, length=head.length)
-            await front.exchange(onward, seen.sender, body, responder)
-            return
-        self._seen = None
-        message = await front.handle(head, body, responder)
-        if message is not None and head.form is not None:
-            self._seen = _CachedHead(head.form, *message)
-
-
 class FrontEnd:
     """Handles every request of every client. `render_metrics` returns the text for /metrics."""
 
@@ -84,61 +58,84 @@ class FrontEnd:
         self._replaced = _REPLACED | {name.lower() for name, _ in server.address.headers}
         self._numbers = count(1)
 
-    async def handle(self, head: RequestHead, body: Body, responder: Responder) -> tuple[RequestHead, Requester] | None:
-        """Handle one request from its head to the end of its answer.
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Handle one request from its head to the end of its answer."""
+        connection = connection_of(request)
+        responder = Responder(request)
+        try:
+            fault = connection.begin(request)
+            if fault is not None:
+                connection.refusal = fault
+                return connection.handle_error(request, 400)
+            await self._answer(request, responder)
+        except UpstreamError as error:
+            responder.send(*unreachable(error, None))
+        except BrokenBodyError:
+            if responder.begun:
+                responder.abort()
+            else:
+                return connection.handle_error(request, 400)
+        if responder.response is None:
+            raise ConnectionError
+        return responder.response
 
-        Returns the head for the server and the sender for a message that was read; None for any other request.
-        """
+    async def _answer(self, request: web.BaseRequest, responder: Responder) -> None:
+        """Answer here, or pass the request on. Raises UpstreamError and BrokenBodyError."""
+        connection = connection_of(request)
+        body = ReceivedBody(request.content, "client")
+        known = connection.known
+        if known is not None:
+            onward = known.onward_head(request)
+            if onward is not None:
+                await Exchange(self.server, onward, known.sender, responder, self._origin()).run(body)
+                return
+            connection.known = None
+        head = read_head(request)
         # Health probes carry no token, and /healthz reveals nothing.
         if head.target == b"/healthz" and head.method in _READING:
             responder.send(_head(200, b"OK", _TEXT), b"ok\n")
-            return None
-        if head.method in _NEVER:
-            self._deny(Denied(405, "the proxy does not serve this method"), responder)
-            return None
-        denied = self._filter.denies(head)
+            return
+        denied = self._denies(head)
         if denied is not None:
             self._deny(denied, responder)
-            return None
-        if not head.target.startswith(b"/") and not _reduce(head):
-            self._deny(Denied(400, "the proxy serves paths only"), responder)
-            return None
-        if not _is_sound(head.target):
-            self._deny(Denied(400, "the path is malformed"), responder)
-            return None
+            return
         if head.target == b"/metrics" and head.method in _READING:
             metrics = self._render_metrics() + self.server.refusals.render()
             responder.send(_head(200, b"OK", _METRICS), metrics.encode())
-            return None
+            return
         onward = self._onward_head(head)
-        try:
-            unread = why_unread(head)
-            # Gateways from HTTP/2 announce a body in chunks for a GET or DELETE, and send none.
-            if unread is not None and head.get(b"transfer-encoding") is not None and await body.is_empty():
-                unread = None
-            if unread is not None and self._refuses(unread, head, responder):
-                return None
-            if head.method != b"POST" or unread is not None:
-                await self._pass(onward, body, responder)
-                return None
-        except UpstreamError as error:
-            responder.send(*unreachable(error, None))
-            return None
-        except BrokenBodyError:
-            responder.abort()
-            return None
+        unread = why_unread(head)
+        if (head.get(b"expect") or b"").lower() == b"100-continue" and request.version >= HttpVersion11:
+            await request.writer.write(_CONTINUE)
+            request.writer.output_size = 0
+        is_empty = request.content.at_eof()
+        # Gateways from HTTP/2 announce a body in chunks for a GET or DELETE, and send none.
+        if unread is not None and head.get(b"transfer-encoding") is not None:
+            is_empty = await body.is_empty()
+            unread = None if is_empty else unread
+        if unread is not None and self._refuses(unread, head, responder):
+            return
+        if head.method != b"POST" or unread is not None:
+            await self._pass(onward, b"" if is_empty else body, responder)
+            return
         sender = sender_of(onward, self.server.callers)
-        await self.exchange(onward, sender, body, responder)
-        return onward, sender
+        connection.known = KnownHead.of(request, onward, sender)
+        await Exchange(self.server, onward, sender, responder, self._origin()).run(body)
 
-    async def exchange(self, onward: RequestHead, sender: Requester, body: Body, responder: Responder) -> None:
-        """Pass a message on, through a session."""
-        try:
-            await Exchange(self.server, onward, sender, responder, self._origin()).run(body)
-        except UpstreamError as error:
-            responder.send(*unreachable(error, None))
-        except BrokenBodyError:
-            responder.abort()
+    def _denies(self, head: RequestHead) -> Denied | None:
+        """Return why this request is denied, as its head is; None for one that may pass."""
+        if head.method in _NEVER:
+            return Denied(405, "the proxy does not serve this method")
+        denied = self._filter.denies(head)
+        if denied is not None:
+            return denied
+        if not head.target.startswith(b"/") and not _reduce(head):
+            return Denied(400, "the proxy serves paths only")
+        if not _is_sound(head.target):
+            return Denied(400, "the path is malformed")
+        if not all(map(is_legal, head.fields)):
+            return Denied(400, "a field has a control character in it")
+        return None
 
     def _deny(self, denied: Denied, responder: Responder) -> None:
         """Refuse a request by what its head says."""
@@ -154,7 +151,7 @@ class FrontEnd:
         self.server.record_unread(unread, self._origin())
         return False
 
-    async def _pass(self, onward: RequestHead, body: Body, responder: Responder) -> None:
+    async def _pass(self, onward: RequestHead, body: ReceivedBody | bytes, responder: Responder) -> None:
         """Pass on a request that is not a message: a stream is opened, a session is ended, a page is read."""
         response = await self.server.upstream.send(onward, body)
         try:
@@ -184,29 +181,32 @@ class FrontEnd:
         fields += address.headers
         target = address.target if head.target in {b"/", address.path} else head.target
         length = head.get(b"content-length")
-        return RequestHead(
-            head.method, target, fields, version=head.version, length=int(length) if length is not None else None
-        )
+        return RequestHead(head.method, target, fields, length=int(length) if length is not None else None)
+
+
+def read_head(request: web.BaseRequest) -> RequestHead:
+    """Return the head of a request, as the bytes that came."""
+    target = request.raw_path.encode("utf-8", "surrogateescape")
+    return RequestHead(request.method.encode(), target, list(request.raw_headers))
 
 
 def _reduce(head: RequestHead) -> bool:
     """Replace `http://host/path` in the request line with its path. Returns False where that is not possible."""
-    try:
-        url = httptools.parse_url(head.target)
-    except httptools.HttpParserInvalidURLError:
-        return False
-    if not url.schema:
+    url = urlsplit(head.target)
+    if url.scheme not in {b"http", b"https"}:
         return False
     head.target = (url.path or b"/") + (b"?" + url.query if url.query else b"")
     return True
 
 
 def _is_sound(target: bytes) -> bool:
-    """Whether the path of a target has right escapes, and leads nowhere above the root; as nginx sees it.
+    """Whether a target is ASCII without a fragment, has right escapes in its path, and leads nowhere above the root.
 
-    >>> [_is_sound(target) for target in (b"/a/%2e%2e/b", b"/..", b"/%2e./a", b"/%zz", b"/a%00", b"/a?b=%zz")]
-    [True, False, False, False, False, True]
+    >>> [_is_sound(target) for target in (b"/a/%2e%2e/b", b"/..", b"/%2e./a", b"/%zz", b"/a%00", b"/a?b=%zz", b"/#a")]
+    [True, False, False, False, False, True, False]
     """
+    if not target.isascii() or b"#" in target:
+        return False
     path = target.partition(b"?")[0]
     if b"%" in path:
         if _WRONG_ESCAPE.search(path):

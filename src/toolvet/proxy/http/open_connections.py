@@ -1,5 +1,6 @@
 """All connections of clients at one address: how much each may use, how many there may be, and which one goes first."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -32,6 +33,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 class _Evictable(Protocol):
     def make_room(self) -> None:
         """Close: another client needs the place."""
+        ...
+
+    def check(self, now: float) -> None:
+        """Refuse what takes too long; `now` is the time of the event loop."""
         ...
 
 
@@ -85,6 +90,20 @@ class OpenConnections(Generic[C]):
         """Note that all requests of this connection were answered."""
         if self._busy.pop(connection, self) is None:
             self._idle[connection] = None
+
+    async def watch(self) -> None:
+        """Check all connections, again and again."""
+        limits, loop = self.limits, asyncio.get_running_loop()
+        seconds = min(limits.head_seconds, limits.body_seconds, limits.body_start_seconds) / 4
+        while True:
+            await asyncio.sleep(min(seconds, 1.0))
+            for connection in self.all():
+                connection.check(loop.time())
+
+    async def rest(self) -> None:
+        """Wait until no connection has a request."""
+        while self._busy:  # noqa: ASYNC110 - once, at the end
+            await asyncio.sleep(0.01)
 
     def remove(self, connection: C) -> None:
         """Remove a connection that was closed."""

@@ -13,9 +13,8 @@ from typing import Final
 import msgspec
 
 from toolvet.core.redact import redact_text
-from toolvet.mcp.wire import DROPPED, Field, HeadForm, ResponseHead, is_legal, passed_fields, write_response_head
-from toolvet.proxy.http.body import Responder
 from toolvet.proxy.http.callers import Callers
+from toolvet.proxy.http.message import DROPPED, Field, Responder, ResponseHead, is_legal, passed_fields
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
 from toolvet.proxy.record.recorder import Recorder, RecordSource
@@ -130,8 +129,6 @@ class ProxiedServer:
         self.limits = _read_limits(policies)
         self.prefix = f"toolvet:{token_hex(8)}:"
         self._complained: set[str] = set()
-        # The head of the last answer that was passed on, and its form.
-        self._passed: tuple[HeadForm, ResponseHead] | None = None
 
     def complain(self, words: str) -> None:
         """Write `words` to stderr without secrets, once for each wording."""
@@ -141,13 +138,14 @@ class ProxiedServer:
 
     async def stream(self, response: UpstreamResponse, responder: Responder) -> None:
         """Pass an answer on as it arrives. Raises BrokenBodyError when it breaks off."""
-        body = response.body
-        first = await body.read() if body.done and body.received else b""
-        responder.start(self.passed_head(response.head), first)
-        while data := await body.read():
-            responder.write(data)
-            await responder.drain()
-        responder.end()
+        head = self.passed_head(response.head)
+        if head.length == 0:
+            responder.send(head)
+            return
+        await responder.start(head)
+        while data := await response.body.read():
+            await responder.write(data)
+        await responder.end()
 
     def refuses(self, unread: UnreadRequest, origin: RecordSource, responder: Responder) -> bool:
         """Refuse a request that may be a call and cannot be read; where no policy enforces arguments, only record it.
@@ -167,11 +165,9 @@ class ProxiedServer:
 
     def passed_head(self, head: ResponseHead) -> ResponseHead:
         """Return the server's head as the client gets it; a redirect to the server itself then leads to the proxy."""
-        passed = self._passed
-        if passed is not None and passed[0] is head.form:
-            before = passed[1]
-            return ResponseHead(head.status, head.reason, before.fields, head.length, written=before.written)
-        fields = [field for field in passed_fields(head.fields, DROPPED) if is_legal(field)]
+        fields = passed_fields(head.fields, DROPPED)
+        if not all(map(is_legal, fields)):
+            fields = list(filter(is_legal, fields))
         origin = self.address.origin
         if origin and 300 <= head.status < 400:
             fields = [
@@ -180,11 +176,7 @@ class ProxiedServer:
                 else (name, value)
                 for name, value in fields
             ]
-        onward = ResponseHead(head.status, head.reason, fields, head.length)
-        if head.form is not None:
-            write_response_head(onward)
-            self._passed = (head.form, onward)
-        return onward
+        return ResponseHead(head.status, head.reason, fields, head.length)
 
 
 def _read_limits(policies: Policies) -> ReadLimits:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from toolvet.errors import UsageError
-from toolvet.mcp.wire import RequestHead
+from toolvet.proxy.http.message import RequestHead
 
 TOKEN_FIELD: Final = b"x-toolvet-token"
 _BEARER: Final = b"bearer "

@@ -1,7 +1,7 @@
 """`toolvet proxy --listen ADDRESS URL`: serve a server at a URL under an address of the proxy.
 
-Built on raw framing, so that everything that needs no decision passes as it came, in both eras of MCP: JSON and event
-streams, also resumed ones, GET and DELETE, headers and status codes, and every path of the server's origin.
+Everything that needs no decision passes as it came, in both eras of MCP: JSON and event streams, also resumed ones, GET
+and DELETE, headers and status codes, and every path of the server's origin.
 
 `ListenerEnd` says how long each part of the end may take after a signal; a second signal waits for none of them. At
 once nothing more is accepted, and connections without a request close. After 1.5 seconds answers that are still under
@@ -17,13 +17,15 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
-from typing import Final, cast
+from typing import Final
+
+from aiohttp import web
 
 from toolvet.errors import UsageError
-from toolvet.mcp.wire import is_legal
 from toolvet.proxy.driver import freeze_heap
-from toolvet.proxy.http.client_connection import ClientConnection
-from toolvet.proxy.http.front import ConnectionHandler, FrontEnd
+from toolvet.proxy.http.client_connection import ClientConnection, ClientRequest
+from toolvet.proxy.http.front import FrontEnd
+from toolvet.proxy.http.message import is_legal
 from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_for
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.request_filter import Listen, RequestFilter, read_listen
@@ -116,7 +118,7 @@ def run_http(
     upstream = HttpUpstream(upstream_url)
     fields = tuple((name.encode(), value.encode()) for name, value in (headers or {}).items())
     if not all(map(is_legal, fields)):
-        raise UsageError("a header for the server has a line break in it")
+        raise UsageError("a header for the server has a control character in it")
     address = Address(upstream.path, upstream.target, upstream.origin, fields)
     front = FrontEnd(ProxiedServer(upstream, address, policies, recorder), request_filter, recorder.render_metrics)
     return run_front_end(front, where, upstream.path.decode(), ready)
@@ -138,7 +140,7 @@ def run_front_end(front: FrontEnd, where: Listen, path: str, ready: Callable[[st
             await ending.asked.wait()
         return ending
 
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner() as runner:
         ending = runner.run(serve())
     front.server.recorder.close(ending.seconds_left)
     return ending.exit_code
@@ -156,47 +158,38 @@ async def listening(
     chosen = limits or limits_for(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     connections = OpenConnections[ClientConnection](chosen, refusals.take)
     loop = asyncio.get_running_loop()
+    handlers = web.Server(
+        front.handle,
+        request_factory=lambda message, body, protocol, writer, task: ClientRequest(
+            message, body, protocol, writer, task, loop
+        ),
+        handler_cancellation=True,
+    )
     try:
-        server = await loop.create_server(
-            lambda: ClientConnection(ConnectionHandler(front).handle, connections), where.host, where.port
-        )
+        server = await loop.create_server(lambda: ClientConnection(handlers, connections, loop), where.host, where.port)
     except OSError as error:
         raise UsageError(f"--listen {where.host}:{where.port}: {error.strerror or error}") from error
     for listener in server.sockets:
         # As an argument of create_server it would also be how many asyncio accepts before it looks at anything else.
         with socket.socket(fileno=os.dup(listener.fileno())) as same:
             same.listen(_MOST_WAITING)
+    watching = asyncio.create_task(connections.watch())
     try:
         yield where.host, server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        watching.cancel()
         for connection in connections.all():
             connection.shut()
         ending = ending or ListenerEnd()
         # Some streams never end, and some clients never read.
-        await ending.allow(_finish_answers(connections.all()), ANSWER_SECONDS)
+        await ending.allow(connections.rest(), ANSWER_SECONDS)
         for connection in connections.all():
             connection.abort()
         refusals.close()
         await ending.allow(front.server.upstream.close(SERVER_SECONDS), END_SECONDS)
 
 
-async def _finish_answers(connections: Iterable[ClientConnection]) -> None:
-    """Wait for the answers that are under way."""
-    answers = [connection.handling.over() for connection in connections if connection.handling is not None]
-    if answers:
-        await asyncio.wait(answers)
-
-
 def _announce(url: str) -> None:
     sys.stderr.write(f"toolvet: serving {url}\n")
     sys.stderr.flush()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return the loop of uvloop where it is installed: a fifth less per call (benchmarks/proxy_http.py)."""
-    try:
-        import uvloop  # noqa: PLC0415 - it has no wheel for Windows
-    except ImportError:
-        return None
-    return cast("Callable[[], asyncio.AbstractEventLoop]", uvloop.new_event_loop)

@@ -8,7 +8,8 @@ from posixpath import normpath
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from toolvet.mcp.wire import Noise, RequestHead, ResponseHead, encode_error
+from toolvet.mcp.wire import Noise, encode_error
+from toolvet.proxy.http.message import RequestHead, ResponseHead
 
 _JSON: Final = frozenset({b"application/json", b""})
 _PLAIN: Final = frozenset({b"", b"identity"})

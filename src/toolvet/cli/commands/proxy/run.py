@@ -88,7 +88,7 @@ def _serve_http(
         from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
         from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError('--listen needs httptools: pip install "toolvet[http]"') from error
+        raise UsageError('--listen needs aiohttp: pip install "toolvet[http]"') from error
     hosts, origins = flags.host or (), flags.origin or ()
     if is_url(words[0]):
         headers = _read_headers(flags)
