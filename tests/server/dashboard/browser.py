@@ -12,14 +12,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 CHROMIUM: Final = shutil.which("chromium") or "/usr/bin/chromium"
-OpenPage = Callable[..., Page]
+OpenPage = Callable[..., "Page"]
 _FLAGS: Final = (
     "--no-sandbox",
     "--disable-gpu",
@@ -53,25 +55,26 @@ def served(store: Path | str, *words: str, **env: str) -> Iterator[str]:
 
 # For one module: while Playwright runs, asyncio.run fails in this thread, and tests of other modules call it.
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium() -> "Iterator[Browser]":
     """A browser without a window."""
     if not Path(CHROMIUM).exists():
         pytest.skip("needs Chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def open_page(chromium: Browser) -> Iterator[OpenPage]:
+def open_page(chromium: "Browser") -> Iterator[OpenPage]:
     """Opens a URL in a browser profile of its own: `open_page(url, width=390, color_scheme="dark")`."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
     def opened(
         url: str, *, width: int = 1280, height: int = 900, fails: bool = False, clock: bool = False, **options: Any
-    ) -> Page:
+    ) -> "Page":
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
         if clock:
             context.clock.install()
@@ -87,7 +90,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
     assert not problems, problems
 
 
-def _watch(page: Page, host: str, problems: list[str], *, fails: bool) -> None:
+def _watch(page: "Page", host: str, problems: list[str], *, fails: bool) -> None:
     page.on("pageerror", lambda error: problems.append(f"thrown: {error}"))
     page.on("request", lambda asked: problems.append(f"asks {asked.url}") if _is_elsewhere(asked.url, host) else None)
     page.on("console", lambda line: problems.append(f"console: {line.text}") if _is_fault(line, fails=fails) else None)
@@ -95,7 +98,7 @@ def _watch(page: Page, host: str, problems: list[str], *, fails: bool) -> None:
         page.on("response", lambda got: problems.append(f"{got.status} {got.url}") if got.status >= 500 else None)
 
 
-def _is_fault(line: ConsoleMessage, *, fails: bool) -> bool:
+def _is_fault(line: "ConsoleMessage", *, fails: bool) -> bool:
     # A page that is still open when its server ends asks for the stream of news again.
     is_ended = line.location["url"].endswith("/live") and "net::ERR_" in line.text
     return line.type == "error" and not is_ended and not (fails and "Failed to load resource" in line.text)
@@ -105,12 +108,12 @@ def _is_elsewhere(url: str, host: str) -> bool:
     return urlsplit(url).scheme in {"http", "https", "ws", "wss"} and urlsplit(url).netloc != host
 
 
-def pressed(page: Page, *keys: str) -> None:
+def pressed(page: "Page", *keys: str) -> None:
     """Press keys one after another, as in `pressed(page, "g", "q")`."""
     for key in keys:
         page.keyboard.press(key)
 
 
-def overflow(page: Page) -> int:
+def overflow(page: "Page") -> int:
     """How many pixels the page is wider than its window: 0 where nothing scrolls sideways."""
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
