@@ -480,11 +480,15 @@ _LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_
 _BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_limit=2_000_000, dfa_size_limit=4_000_000)
 
 
-def _compile(key: bytes) -> Schema:
+def _parsed(key: bytes) -> object:
     try:
-        parsed = cast("object", orjson.loads(key))
+        return cast("object", orjson.loads(key))
     except ValueError:
-        parsed = cast("object", json.loads(key))
+        return cast("object", json.loads(key))
+
+
+def _compile(key: bytes) -> Schema:
+    parsed = _parsed(key)
     document = parsed if isinstance(parsed, bool) else dict(parsed) if is_object(parsed) else None
     if document is None:
         shown = key[:40].decode(errors="replace")
@@ -531,16 +535,15 @@ def _compile_as(
         return Schema(
             document, dialect=dialect, validator=_build_validator(dialect, document, _LINEAR), weigher=weigher
         )
-    except jsonschema_rs.ValidationError as error:
-        kind = error.kind
+    except ValueError as error:
+        kind = error.kind if isinstance(error, jsonschema_rs.ValidationError) else None
         if not isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) or kind.format != "regex":
             return Schema(document, dialect=dialect, problem=_problem_of(error))
-    except ValueError as error:
-        return Schema(document, dialect=dialect, problem=SchemaProblem("invalid", str(error)))
-    usable, notes = _drop_bad_patterns(document)
+    usable = cast("dict[str, object] | bool", _parsed(key))
+    notes = _drop_bad_patterns(usable)
     try:
         validator = _build_validator(dialect, usable, _BACKTRACKING)
-    except jsonschema_rs.ValidationError as error:
+    except ValueError as error:
         return Schema(document, dialect=dialect, problem=_problem_of(error))
     return Schema(
         document,
@@ -565,7 +568,9 @@ def _build_validator(
     return dialect.validator(document, validate_formats=True, offline=True, pattern_options=patterns)
 
 
-def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
+def _problem_of(error: ValueError) -> SchemaProblem:
+    if not isinstance(error, jsonschema_rs.ValidationError):
+        return SchemaProblem("invalid", str(error))
     message = error.message.splitlines()[0] if error.message else "the schema is invalid"
     place = pointer(error.instance_path)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
@@ -581,23 +586,25 @@ def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
     return SchemaProblem("invalid", message, place)
 
 
-def _drop_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, object] | bool, tuple[str, ...]]:  # noqa: FBT001
-    """The document without the patterns that no engine accepts: each fails open by itself, and is named."""
-    usable: object = document
+def _drop_bad_patterns(usable: dict[str, object] | bool) -> tuple[str, ...]:  # noqa: FBT001
+    """Remove the patterns that no engine accepts from `usable`: each fails open by itself, and is named."""
     notes: list[str] = []
-    for path, here in subschemas(document):
+    # What is removed is not visited: the walk reads the children of a schema after this loop has changed it.
+    for path, found in subschemas(usable):
+        here = cast("dict[str, object]", found)
         pattern = here.get("pattern")
         if isinstance(pattern, str) and not _is_usable_pattern(pattern):
             notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
-            usable = replaced(usable, path, without(at(usable, path), "pattern"))
-        for name in members(here.get("patternProperties")):
-            if not _is_usable_pattern(name):
-                place = (*path, "patternProperties")
-                notes.append(f"{pointer((*place, name))}: not a usable regular expression")
-                kept = without(at(usable, place), name)
-                # Any name might have matched, so every name counts as declared.
-                usable = replaced(usable, place, {**kept, "": kept.get("", True)})
-    return cast("dict[str, object] | bool", usable), tuple(notes)
+            del here["pattern"]
+        named = members(here.get("patternProperties"))
+        bad = dict.fromkeys(name for name in named if not _is_usable_pattern(name))
+        if bad:
+            place = (*path, "patternProperties")
+            notes.extend(f"{pointer((*place, name))}: not a usable regular expression" for name in bad)
+            # Any name might have matched, so every name counts as declared.
+            kept = {name: sub for name, sub in named.items() if name not in bad}
+            here["patternProperties"] = {**kept, "": kept.get("", True)}
+    return tuple(notes)
 
 
 def _is_usable_pattern(pattern: str) -> bool:
