@@ -15,7 +15,6 @@ import orjson
 from toolvet.core.json_value import (
     Path,
     at,
-    count_values,
     elements,
     is_array,
     is_endless,
@@ -28,7 +27,7 @@ from toolvet.core.json_value import (
     without,
 )
 from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
-from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth
+from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, CopyCounter, Weigher, depth
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -61,7 +60,8 @@ ENGINE_FAILURES = frozenset(
 def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: object) -> tuple[Violation, ...]:
     """Return the errors as violations, in the order in which the instance names the places (parents before children).
 
-    A regular expression that gave up proves nothing about the value: such an error is left out.
+    A regular expression that gave up proves nothing about the value: such an error is left out. Of more than 1,000
+    errors the last violation, `unlisted`, says how many are not among them.
     """
     found = [error for error in errors if type(error.kind) not in ENGINE_FAILURES]
     if len(found) < 2:
@@ -73,7 +73,19 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
     else:
         known: dict[int, dict[str, int]] = {}
         found.sort(key=lambda error: _position(error.instance_path, instance, known))
-    return tuple([_violation_of(error) for error in found])
+    listed = [_violation_of(error) for error in found[:MOST_LISTED]]
+    more = len(found) - len(listed)
+    return tuple([*listed, unlisted(more)] if more else listed)
+
+
+# A reader, a model above all, does not work through more than these.
+MOST_LISTED = 1_000
+
+
+def unlisted(more: int | None) -> Violation:
+    """Return the violation that stands for those that are not listed: how many, or None if they were not counted."""
+    said = "there may be more" if more is None else f"{more} more are not listed"
+    return Violation(keyword="unlisted", pointer="", schema_pointer="", message=said, params={"more": more})
 
 
 def unexplained(instance: object, message: str) -> Violation:
@@ -309,6 +321,7 @@ class Schema:
 
     __slots__ = (
         "_backtracks",
+        "_copies",
         "_parts",
         "_validator",
         "_weigher",
@@ -343,6 +356,7 @@ class Schema:
         self._backtracks = backtracks
         self._weigher = weigher
         self._parts: jsonschema_rs.ValidatorMap | None = None
+        self._copies: CopyCounter | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
@@ -367,7 +381,8 @@ class Schema:
     def violations(self, instance: object) -> tuple[Violation, ...]:
         """Every way in which `instance` breaks the schema, in the order of the instance. Total.
 
-        Of a value with more than 50,000 parts only one way is reported: it may have millions.
+        At most 1,000 are listed, and fewer where all of them would take too much memory: then the last violation is
+        `unlisted`. Of a value with more than 50,000 parts only one is listed: it may have millions.
         """
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
@@ -382,19 +397,56 @@ class Schema:
         """The same as `violations`, for a value that `is_valid` refused."""
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
+        if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
+            return (unexplained(instance, "not valid, in too many ways to tell"),)
+        return self._errors(self._validator, instance)
+
+    def explain_part(self, place: str, part: Subschema, instance: object) -> tuple[Violation, ...]:
+        """What `instance` breaks of the `part` of the `usable` document at the JSON Pointer `place`."""
+        validators = self.parts()
+        validator = None if validators is None else validators.get(f"#{place}")
+        if validator is None:
+            return (unexplained(instance, "this part of the schema cannot be checked by itself"),)
+        return self._errors(validator, instance, part)
+
+    def _errors(
+        self, validator: jsonschema_rs.Validator, instance: object, part: Subschema | None = None
+    ) -> tuple[Violation, ...]:
+        if self._copies is None:
+            self._copies = CopyCounter(Subschema(self.usable, Scope(self.usable, self.dialect)))
         try:
-            if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
-                return (unexplained(instance, "not valid, in too many ways to tell"),)
-            if count_values(instance, _MOST_VALUES) <= _MOST_VALUES:
-                return violations_of(self._validator.iter_errors(instance), instance)
-            try:
-                self._validator.validate(instance)
-            except jsonschema_rs.ValidationError as error:
-                return violations_of([error], instance)
-            else:
-                return ()
+            wanted = self._copies.affordable(instance, part)
+            if wanted == "all":
+                return violations_of(validator.iter_errors(instance), instance)
+            found = self._missing(instance) if part is None else ()
+            if not found and wanted == "first":
+                try:
+                    validator.validate(instance)
+                except jsonschema_rs.ValidationError as error:
+                    found = violations_of([error], instance)
+                if not found:
+                    return ()
         except (ValueError, TypeError, RecursionError) as problem:
             return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+        return (*found[:MOST_LISTED], unlisted(None))
+
+    def _missing(self, instance: object) -> tuple[Violation, ...]:
+        """The missing members of `instance` itself, as the validator reports them, but without a copy for each."""
+        root = members(self.usable)
+        if not is_object(instance) or (self.dialect.refs_stand_alone and "$ref" in root):
+            return ()
+        return tuple(
+            Violation(
+                keyword="required",
+                pointer="",
+                schema_pointer="/required",
+                message=f"{json.dumps(name, ensure_ascii=False)} is a required property",
+                params={"property": name},
+                instance=instance,
+            )
+            for name in names(root.get("required"))
+            if name not in instance
+        )
 
     def _is_beyond(self, instance: object) -> bool:
         return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
@@ -471,8 +523,6 @@ _marshalled = cast("Callable[[object], bytes]", marshal.dumps)
 _CACHE: OrderedDict[bytes, Schema] = OrderedDict()
 _KNOWN: dict[bytes, Schema] = {}
 _CACHE_SIZE = 2048
-# A value with more parts than these may break a schema in so many ways that to list them takes minutes.
-_MOST_VALUES = 50_000
 # A value that is less deep cannot make a schema of sane size explode.
 _DEEP = 8
 _LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_000)

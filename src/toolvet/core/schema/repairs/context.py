@@ -20,7 +20,7 @@ from toolvet.core.json_value import (
     same,
     type_name,
 )
-from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained, violations_of
+from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained
 from toolvet.core.schema.demands import Demands, Option, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.repairs.words import Confidence, bare
@@ -60,14 +60,10 @@ class RepairContext:
         self.spend(value)
         if not base:
             return self.ready.violations(value)
-        validators = self.ready.parts()
-        validator = None if validators is None else validators.get(f"#{base}")
-        if validator is None or self.ready.effort(value) > _MOST_EFFORT:
+        part = self.part(base)
+        if part is None or self.ready.effort(value) > _MOST_EFFORT:
             return (unexplained(value, "this part of the schema cannot be checked by itself"),)
-        try:
-            return violations_of(validator.iter_errors(value), value)
-        except (ValueError, TypeError, RecursionError):
-            return (unexplained(value, "not a JSON value that can be checked"),)
+        return self.ready.explain_part(base, part, value)
 
     def absolute(self, base: str, schema_pointer: str) -> str:
         """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
