@@ -60,7 +60,7 @@ ENGINE_FAILURES = frozenset(
 def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: object) -> tuple[Violation, ...]:
     """Return the errors as violations, in the order in which the instance names the places (parents before children).
 
-    A regular expression that gave up proves nothing about the value: such an error is left out. Of more than 1,000
+    A regular expression that gave up proves nothing about the value: such an error is left out. Of more than 2,000
     errors the last violation, `unlisted`, says how many are not among them.
     """
     found = [error for error in errors if type(error.kind) not in ENGINE_FAILURES]
@@ -78,13 +78,13 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
     return tuple([*listed, unlisted(more)] if more else listed)
 
 
-# A reader, a model above all, does not work through more than these.
-MOST_LISTED = 1_000
+# More are not worked through by a reader, nor by a repair.
+MOST_LISTED = 2_000
 
 
 def unlisted(more: int | None) -> Violation:
     """Return the violation that stands for those that are not listed: how many, or None if they were not counted."""
-    said = "there may be more" if more is None else f"{more} more are not listed"
+    said = "too large to list all that is wrong" if more is None else f"{more} more are not listed"
     return Violation(keyword="unlisted", pointer="", schema_pointer="", message=said, params={"more": more})
 
 
@@ -381,7 +381,7 @@ class Schema:
     def violations(self, instance: object) -> tuple[Violation, ...]:
         """Every way in which `instance` breaks the schema, in the order of the instance. Total.
 
-        At most 1,000 are listed, and fewer where all of them would take too much memory: then the last violation is
+        At most 2,000 are listed, and fewer where all of them would take too much memory: then the last violation is
         `unlisted`. Of a value with more than 50,000 parts only one is listed: it may have millions.
         """
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):

@@ -210,6 +210,7 @@ class _CopyWalk:
 
     def copies(self, part: Subschema, value: object) -> int:
         """The bytes that the errors of `value` under `part` copy."""
+        self._spend(1)
         key = (id(part.schema), id(value))
         known = self._copies.get(key)
         if known is not None:
@@ -227,11 +228,14 @@ class _CopyWalk:
         self._copies[key] = total
         return total
 
-    def _own(self, schema: Mapping[str, object], value: object) -> tuple[int, int]:
-        """How many errors the keywords of this schema may give, and the bytes of the keywords that these repeat."""
-        self._steps -= 1 + _demanded(schema) // _SMALL
+    def _spend(self, steps: int) -> None:
+        self._steps -= steps
         if self._steps < 0:
             raise _TooManySteps
+
+    def _own(self, schema: Mapping[str, object], value: object) -> tuple[int, int]:
+        """How many errors the keywords of this schema may give, and the bytes of the keywords that these repeat."""
+        self._spend(_demanded(schema) // 20)
         errors = len(schema.keys() & _ASSERTING) + (schema.get("items") is False)
         extra = 0
         for keyword in schema.keys() & _REPEATED:

@@ -24,6 +24,7 @@ from toolvet.core.checks.arguments.placeholders import NAME, Subject, required_o
 from toolvet.core.checks.arguments.wording import MISSING, holds_secret, phrase, show_name, show_value, text
 from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import (
+    count,
     elements,
     is_array,
     is_object,
@@ -36,7 +37,7 @@ from toolvet.core.json_value import (
     type_name,
     unique,
 )
-from toolvet.core.schema.compilation import Violation
+from toolvet.core.schema.compilation import MOST_LISTED, Violation
 from toolvet.core.schema.numbers import exact, interval, plain
 from toolvet.core.schema.repairs.members import Misnamed, find_misnamed
 
@@ -145,14 +146,28 @@ _COMPARED: Final = 200
 
 
 def collect_issues(guide: Guide, violations: Iterable[Violation]) -> tuple[Issue, ...]:
-    """All issues, in the order of the call; each violation gives at least one."""
+    """The issues in the order of the call; each violation gives at least one.
+
+    At most 2,000 are listed. A last one, with the keyword `unlisted`, says that there are more.
+    """
     collector = _IssueCollector(guide)
     for violation in violations:
-        collector.add_violation(violation)
-    if not collector.unions:
-        return tuple(collector.issues)
-    # Two unions may report the same issue.
-    return tuple({(issue.pointer, issue.problem, issue.fix): issue for issue in collector.issues}.values())
+        if len(collector.issues) < MOST_LISTED:
+            collector.add_violation(violation)
+        else:
+            collector.unlisted.append(_count_errors(violation))
+    issues = collector.issues
+    if collector.unions:
+        # Two unions may report the same issue.
+        issues = list({(issue.pointer, issue.problem, issue.fix): issue for issue in issues}.values())
+    if len(issues) > MOST_LISTED:
+        collector.unlisted.append(len(issues) - MOST_LISTED)
+    if collector.unlisted:
+        more = sum(collector.unlisted)
+        extra = phrase("more_wrong", count=more) if more else phrase("too_large")
+        words = texts_for(guide, Subject("unlisted", "", "unlisted", {}, extra=extra))
+        issues[MOST_LISTED:] = [issue_at("", "unlisted", words, NOTHING)]
+    return tuple(issues)
 
 
 def syntax_issue(guide: Guide, row: str, sent: object, problem: str) -> Issue:
@@ -167,6 +182,8 @@ class _IssueCollector:
         self.guide = guide
         self.issues: list[Issue] = []
         self.unions = 0
+        # How many problems are not among the issues, by part; 0 where that is not known.
+        self.unlisted: list[int] = []
         # What all missing members of one object have in common, by the pointers into the call and the schema.
         self._unknown: dict[tuple[str, str], list[str]] = {}
         self._wrong_names: dict[str, Misnamed | None] = {}
@@ -217,11 +234,9 @@ class _IssueCollector:
     def add_member(self, violation: Violation, words: KeywordText, name: str, sent: Sent) -> None:
         self.issues.append(issue_at(violation.pointer + pointer((name,)), violation.keyword, words, sent))
 
-    def add_unlisted_rest(self, violation: Violation) -> None:
-        """The problems that are not listed."""
-        more = violation.params.get("more")
-        extra = phrase("too_large") if more is None else phrase("more_wrong", count=more)
-        self.add(violation, self.texts(violation, "unlisted", extra=extra))
+    def add_uncounted(self, violation: Violation) -> None:
+        """The problems that the schema engine did not list."""
+        self.unlisted.append(_count_errors(violation))
 
     def add_wrong_type(self, violation: Violation) -> None:
         """A value of the wrong type."""
@@ -396,7 +411,7 @@ _SPECIAL: Final[Mapping[str, Callable[[_IssueCollector, Violation], None]]] = {
     "uniqueItems": _IssueCollector.add_equal_items,
     "anyOf": _IssueCollector.add_union,
     "oneOf": _IssueCollector.add_union,
-    "unlisted": _IssueCollector.add_unlisted_rest,
+    "unlisted": _IssueCollector.add_uncounted,
 }
 
 
@@ -501,8 +516,9 @@ def _count_errors(violation: Violation) -> int:
     """The number of errors; for a nested union that of its best branch."""
     if violation.branches:
         return min(sum(map(_count_errors, branch)) for branch in violation.branches)
-    more = violation.params.get("more")
-    return more if isinstance(more, int) else max(1, len(elements(violation.params.get("unexpected"))))
+    if violation.keyword == "unlisted":
+        return count(violation.params.get("more")) or 0
+    return max(1, len(elements(violation.params.get("unexpected"))))
 
 
 def _form_by_discriminator(guide: Guide, union: Violation, value: Mapping[str, object]) -> IntendedForm | None:

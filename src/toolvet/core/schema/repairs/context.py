@@ -40,7 +40,7 @@ class RepairContext:
         self.ready = ready
         tools = _tools_of(ready)
         self.judge, self.scope = tools.judge, tools.scope
-        self.branches, self.unambiguous = tools.branches, tools.unambiguous
+        self.branches, self.patterns, self.unambiguous = tools.branches, tools.patterns, tools.unambiguous
         self.is_plain, self._holders = tools.is_plain, tools.holders
         self.validations = validations
         self.looks = looks
@@ -51,7 +51,7 @@ class RepairContext:
         entries = _entries(value, _MOST_ENTRIES)
         if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_REPORTED:
             raise BudgetSpent
-        self.validations -= 1 + min(entries // _LARGE, _DEAREST)
+        self.validations -= 1 + min(entries * (1 + self.patterns // _MANY_PATTERNS) // _LARGE, _DEAREST)
         if self.validations < 0:
             raise BudgetSpent
 
@@ -104,6 +104,8 @@ _MOST_ENTRIES = 20_000
 # Every alternative reports its errors with the whole value: beyond this product that may take seconds.
 _MOST_REPORTED = 500_000
 _LARGE = 200
+# Each entry is compared with every pattern.
+_MANY_PATTERNS = 10
 _DEAREST = 60
 
 
@@ -163,7 +165,7 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 class _Tools(msgspec.Struct, frozen=True):
     """What the repairs of one schema have in common.
 
-    `branches` counts its alternatives. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
+    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
     parts that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what
     another one must be.
     """
@@ -171,6 +173,7 @@ class _Tools(msgspec.Struct, frozen=True):
     judge: Judge
     scope: Scope
     branches: int
+    patterns: int
     is_plain: bool
     unambiguous: dict[Path, RepairLocation]
     holders: dict[str, Subschema | None]
@@ -185,6 +188,7 @@ def _tools_of(ready: Schema) -> _Tools:
         judge=Judge(ready),
         scope=Scope(ready.usable, ready.dialect),
         branches=branches,
+        patterns=sum(len(members(found.get("patternProperties"))) for _, found in subschemas(ready.usable)),
         is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
         unambiguous={},
         holders={},
