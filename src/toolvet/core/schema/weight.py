@@ -155,11 +155,13 @@ class CopyCounter:
 
     def __init__(self, whole: Subschema) -> None:
         self._whole = whole
-        self._has_unions = any(not _UNIONS.isdisjoint(found) for _, found in subschemas(whole.schema))
         try:
             self._width = _unfolded_size(whole, {}, _most_errors)
         except RecursionError:
             self._width = MOST_STEPS
+        # Alternatives repeat what is below them, and so do references of a recursive schema.
+        has_unions = any(not _UNIONS.isdisjoint(found) for _, found in subschemas(whole.schema))
+        self._may_multiply = has_unions or self._width >= MOST_STEPS
 
     def affordable(self, value: object, part: Subschema | None = None) -> Literal["all", "first", "none"]:
         """Which errors of `value` may be asked for, under the whole document or a part of it."""
@@ -174,13 +176,15 @@ class CopyCounter:
         walk = _CopyWalk()
         try:
             budget = _MOST_COPIED + walk.size(value)
-            if few or self._has_unions:
+            if few or self._may_multiply:
+                total, visits = walk.copies(part or self._whole, value)
+                if visits > _MOST_VISITS:
+                    return "none"
                 # One error may repeat all of its keyword: it is in memory once, anyway.
-                total = walk.copies(part or self._whole, value)
                 if few and total <= budget + walk.repeated:
                     return "all"
         except (RecursionError, _TooManySteps):
-            return "none" if self._has_unions else "first"
+            return "none" if self._may_multiply else "first"
         return "first" if walk.largest <= budget else "none"
 
 
@@ -198,7 +202,7 @@ class _CopyWalk:
         self.largest = self.repeated = 0
         self._steps = _MOST_LOOKED_AT
         self._sizes: dict[int, int] = {}
-        self._copies: dict[tuple[int, int], int] = {}
+        self._copies: dict[tuple[int, int], tuple[int, int]] = {}
 
     def size(self, value: object) -> int:
         """The bytes of a value, with all that is in it."""
@@ -212,25 +216,26 @@ class _CopyWalk:
             self._sizes[id(value)] = found
         return found
 
-    def copies(self, part: Subschema, value: object) -> int:
-        """The bytes that the errors of `value` under `part` copy."""
+    def copies(self, part: Subschema, value: object) -> tuple[int, int]:
+        """The bytes that the errors of `value` under `part` copy, and how often a schema meets a value."""
         self._spend(1)
         key = (id(part.schema), id(value))
         known = self._copies.get(key)
         if known is not None:
             return known
-        self._copies[key] = 0
+        self._copies[key] = (0, 1)
         schema = members(part.schema)
         errors, extra = self._own(schema, value) if schema else (int(part.schema is False), 0)
         size = self.size(value)
-        total = errors * (size + _OF_ERROR) + extra
+        total, visits = errors * (size + _OF_ERROR) + extra, 1
         for inner, below in _evaluations(schema, part.scope.inside(schema), value, ("then", "else")):
-            total += self.copies(inner, below)
+            more, again = self.copies(inner, below)
+            total, visits = total + more, visits + again
         self.repeated = max(self.repeated, extra)
         if not _UNIONS.isdisjoint(schema):
             self.largest = max(self.largest, total)
-        self._copies[key] = total
-        return total
+        self._copies[key] = total, visits
+        return total, visits
 
     def _spend(self, steps: int) -> None:
         self._steps -= steps
@@ -280,6 +285,7 @@ def _most_errors(schema: Mapping[str, object]) -> int:
 # Bytes, as Python counts them. The validator and its errors take up to three times as many.
 _MOST_COPIED = 12_000_000
 _MOST_LOOKED_AT = 100_000
+_MOST_VISITS = 1_000_000
 # An error without its value.
 _OF_ERROR = 400
 # A value with more parts may break a schema in so many ways that to list them takes minutes.
