@@ -14,7 +14,6 @@ import orjson
 
 from toolvet.core.json_value import (
     Path,
-    at,
     elements,
     is_array,
     is_endless,
@@ -22,9 +21,7 @@ from toolvet.core.json_value import (
     members,
     names,
     pointer,
-    replaced,
     type_name,
-    without,
 )
 from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
 from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, CopyCounter, Weigher, depth

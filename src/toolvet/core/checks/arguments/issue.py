@@ -425,9 +425,7 @@ def _similar_values(value: object, options: Sequence[object]) -> tuple[object, .
         return ()
     found: tuple[object, ...] = similar_strings(value, legal)
     lower = value.lower()
-    return found or tuple(
-        option for option in legal if not isinstance(option, str) and str(option).lower() == lower
-    )
+    return found or tuple(option for option in legal if not isinstance(option, str) and str(option).lower() == lower)
 
 
 def _type_sent(value: object, wanted: Sequence[object]) -> str:

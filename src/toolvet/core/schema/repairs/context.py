@@ -165,9 +165,9 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 class _Tools(msgspec.Struct, frozen=True):
     """What the repairs of one schema have in common.
 
-    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
-    parts that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what
-    another one must be.
+    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places where nothing
+    has to be chosen, `holders` the parts that `RepairContext.holder` found. Where the schema `is_plain`,
+    no member of a value says what another one must be.
     """
 
     judge: Judge
