@@ -32,7 +32,7 @@ PLACES = st.sampled_from(
         ),
     ]
 )
-JUNK = st.sampled_from(
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, False, 0, -1, 1.5, 1e308, 10**30, 10**400, "", "x", "\u00b2", [], {}, [1], ["a"], [[]], {"a": 1}, [{}]]
 )
 KEYWORDS = (

@@ -412,8 +412,7 @@ class Schema:
         if self._copies is None:
             self._copies = CopyCounter(Subschema(self.usable, Scope(self.usable, self.dialect)))
         try:
-            wanted = self._copies.affordable(instance, part)
-            if wanted == "all":
+            if (wanted := self._copies.affordable(instance, part)) == "all":
                 return violations_of(validator.iter_errors(instance), instance)
             found = self._missing(instance) if part is None else ()
             if not found and wanted == "first":

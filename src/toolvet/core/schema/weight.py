@@ -169,7 +169,7 @@ class CopyCounter:
         few = values <= _MOST_VALUES
         try:
             # Nearly all calls: version 2 writes a part that is shared as often as it is reached.
-            if few and (len(marshal.dumps(value, 2)) + values * _OF_ERROR) * self._width <= _MOST_COPIED // 3:
+            if few and (len(_marshalled(value, 2)) + values * _OF_ERROR) * self._width <= _MOST_COPIED // 3:
                 return "all"
         except ValueError:
             pass
@@ -282,6 +282,7 @@ def _most_errors(schema: Mapping[str, object]) -> int:
     return 2 * len(schema) + _demanded(schema) + repeated // _LEAST_SIZE + for_each_name
 
 
+_marshalled = cast("Callable[[object, int], bytes]", marshal.dumps)
 # Bytes, as Python counts them. The validator and its errors take up to three times as many.
 _MOST_COPIED = 12_000_000
 _MOST_LOOKED_AT = 100_000
@@ -296,18 +297,7 @@ _LEAST_SIZE = sys.getsizeof(None)
 _REPEATED = frozenset({"const", "enum", "not", "pattern"})
 _OF_OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
 # `minimum` and its like are left out: a number is small.
-_ASSERTING = _UNIONS | {
-    "additionalItems",
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "format",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "unevaluatedItems",
-    "uniqueItems",
-}
+_ASSERTING = _UNIONS.union(
+    ("additionalItems", "contains", "contentEncoding", "contentMediaType", "format", "maxItems", "maxLength"),
+    ("maxProperties", "minItems", "minLength", "minProperties", "unevaluatedItems", "uniqueItems"),
+)
