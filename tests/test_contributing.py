@@ -36,6 +36,7 @@ PACKAGE = Path(toolvet.__file__).parent
 NOT_FROM_JSON = {
     "fromUtf8": "the engine reports the encoding first",
     "unchecked": "for tools without a schema",
+    "unlisted": "for calls with thousands of mistakes",
     "unexplained": "for values that are not JSON, and violations without number",
     "other": "for keywords that a later version of the engine may report",
 }

@@ -14,8 +14,6 @@ import orjson
 
 from toolvet.core.json_value import (
     Path,
-    at,
-    count_values,
     elements,
     is_array,
     is_endless,
@@ -23,12 +21,10 @@ from toolvet.core.json_value import (
     members,
     names,
     pointer,
-    replaced,
     type_name,
-    without,
 )
 from toolvet.core.schema.document import DIALECTS, Dialect, Scope, Subschema, dialect_of, older_dialects, subschemas
-from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, Weigher, depth
+from toolvet.core.schema.weight import MOST_ERRORS, MOST_STEPS, CopyCounter, Weigher, depth
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -61,7 +57,8 @@ ENGINE_FAILURES = frozenset(
 def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: object) -> tuple[Violation, ...]:
     """Return the errors as violations, in the order in which the instance names the places (parents before children).
 
-    A regular expression that gave up proves nothing about the value: such an error is left out.
+    A regular expression that gave up proves nothing about the value: such an error is left out. Of more than 2,000
+    errors the last violation, `unlisted`, says how many are not among them.
     """
     found = [error for error in errors if type(error.kind) not in ENGINE_FAILURES]
     if len(found) < 2:
@@ -73,7 +70,19 @@ def violations_of(errors: Iterable[jsonschema_rs.ValidationError], instance: obj
     else:
         known: dict[int, dict[str, int]] = {}
         found.sort(key=lambda error: _position(error.instance_path, instance, known))
-    return tuple([_violation_of(error) for error in found])
+    listed = [_violation_of(error) for error in found[:MOST_LISTED]]
+    more = len(found) - len(listed)
+    return tuple([*listed, unlisted(more)] if more else listed)
+
+
+# More are not worked through by a reader, nor by a repair.
+MOST_LISTED = 2_000
+
+
+def unlisted(more: int | None) -> Violation:
+    """Return the violation that stands for those that are not listed: how many, or None if they were not counted."""
+    said = "too large to list all that is wrong" if more is None else f"{more} more are not listed"
+    return Violation(keyword="unlisted", pointer="", schema_pointer="", message=said, params={"more": more})
 
 
 def unexplained(instance: object, message: str) -> Violation:
@@ -309,6 +318,7 @@ class Schema:
 
     __slots__ = (
         "_backtracks",
+        "_copies",
         "_parts",
         "_validator",
         "_weigher",
@@ -343,6 +353,7 @@ class Schema:
         self._backtracks = backtracks
         self._weigher = weigher
         self._parts: jsonschema_rs.ValidatorMap | None = None
+        self._copies: CopyCounter | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
@@ -367,7 +378,8 @@ class Schema:
     def violations(self, instance: object) -> tuple[Violation, ...]:
         """Every way in which `instance` breaks the schema, in the order of the instance. Total.
 
-        Of a value with more than 50,000 parts only one way is reported: it may have millions.
+        At most 2,000 are listed, and fewer where all of them would take too much memory: then the last violation is
+        `unlisted`. Of a value with more than 50,000 parts only one is listed: it may have millions.
         """
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
@@ -382,19 +394,55 @@ class Schema:
         """The same as `violations`, for a value that `is_valid` refused."""
         if self._validator is None or (self._weigher is not None and self._is_beyond(instance)):
             return ()
+        if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
+            return (unexplained(instance, "not valid, in too many ways to tell"),)
+        return self._errors(self._validator, instance)
+
+    def explain_part(self, place: str, part: Subschema, instance: object) -> tuple[Violation, ...]:
+        """What `instance` breaks of the `part` of the `usable` document at the JSON Pointer `place`."""
+        validators = self.parts()
+        validator = None if validators is None else validators.get(f"#{place}")
+        if validator is None:
+            return (unexplained(instance, "this part of the schema cannot be checked by itself"),)
+        return self._errors(validator, instance, part)
+
+    def _errors(
+        self, validator: jsonschema_rs.Validator, instance: object, part: Subschema | None = None
+    ) -> tuple[Violation, ...]:
+        if self._copies is None:
+            self._copies = CopyCounter(Subschema(self.usable, Scope(self.usable, self.dialect)))
         try:
-            if self._weigher is not None and self._weigher.of(instance) > MOST_ERRORS:
-                return (unexplained(instance, "not valid, in too many ways to tell"),)
-            if count_values(instance, _MOST_VALUES) <= _MOST_VALUES:
-                return violations_of(self._validator.iter_errors(instance), instance)
-            try:
-                self._validator.validate(instance)
-            except jsonschema_rs.ValidationError as error:
-                return violations_of([error], instance)
-            else:
-                return ()
+            if (wanted := self._copies.affordable(instance, part)) == "all":
+                return violations_of(validator.iter_errors(instance), instance)
+            found = self._missing(instance) if part is None else ()
+            if not found and wanted == "first":
+                try:
+                    validator.validate(instance)
+                except jsonschema_rs.ValidationError as error:
+                    found = violations_of([error], instance)
+                if not found:
+                    return ()
         except (ValueError, TypeError, RecursionError) as problem:
             return (unexplained(instance, f"not a JSON value that can be checked: {problem}"),)
+        return (*found[:MOST_LISTED], unlisted(None))
+
+    def _missing(self, instance: object) -> tuple[Violation, ...]:
+        """The missing members of `instance` itself, as the validator reports them, but without a copy for each."""
+        root = members(self.usable)
+        if not is_object(instance) or (self.dialect.refs_stand_alone and "$ref" in root):
+            return ()
+        return tuple(
+            Violation(
+                keyword="required",
+                pointer="",
+                schema_pointer="/required",
+                message=f"{json.dumps(name, ensure_ascii=False)} is a required property",
+                params={"property": name},
+                instance=instance,
+            )
+            for name in names(root.get("required"))
+            if name not in instance
+        )
 
     def _is_beyond(self, instance: object) -> bool:
         return self._weigher is not None and depth(instance, _DEEP) >= _DEEP and self._weigher.of(instance) > MOST_STEPS
@@ -471,8 +519,6 @@ _marshalled = cast("Callable[[object], bytes]", marshal.dumps)
 _CACHE: OrderedDict[bytes, Schema] = OrderedDict()
 _KNOWN: dict[bytes, Schema] = {}
 _CACHE_SIZE = 2048
-# A value with more parts than these may break a schema in so many ways that to list them takes minutes.
-_MOST_VALUES = 50_000
 # A value that is less deep cannot make a schema of sane size explode.
 _DEEP = 8
 _LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_000)
@@ -480,11 +526,15 @@ _LINEAR = jsonschema_rs.RegexOptions(size_limit=2_000_000, dfa_size_limit=4_000_
 _BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=20_000, size_limit=2_000_000, dfa_size_limit=4_000_000)
 
 
-def _compile(key: bytes) -> Schema:
+def _parsed(key: bytes) -> object:
     try:
-        parsed = cast("object", orjson.loads(key))
+        return cast("object", orjson.loads(key))
     except ValueError:
-        parsed = cast("object", json.loads(key))
+        return cast("object", json.loads(key))
+
+
+def _compile(key: bytes) -> Schema:
+    parsed = _parsed(key)
     document = parsed if isinstance(parsed, bool) else dict(parsed) if is_object(parsed) else None
     if document is None:
         shown = key[:40].decode(errors="replace")
@@ -531,16 +581,15 @@ def _compile_as(
         return Schema(
             document, dialect=dialect, validator=_build_validator(dialect, document, _LINEAR), weigher=weigher
         )
-    except jsonschema_rs.ValidationError as error:
-        kind = error.kind
+    except ValueError as error:
+        kind = error.kind if isinstance(error, jsonschema_rs.ValidationError) else None
         if not isinstance(kind, jsonschema_rs.ValidationErrorKind.Format) or kind.format != "regex":
             return Schema(document, dialect=dialect, problem=_problem_of(error))
-    except ValueError as error:
-        return Schema(document, dialect=dialect, problem=SchemaProblem("invalid", str(error)))
-    usable, notes = _drop_bad_patterns(document)
+    usable = cast("dict[str, object] | bool", _parsed(key))
+    notes = _drop_bad_patterns(usable)
     try:
         validator = _build_validator(dialect, usable, _BACKTRACKING)
-    except jsonschema_rs.ValidationError as error:
+    except ValueError as error:
         return Schema(document, dialect=dialect, problem=_problem_of(error))
     return Schema(
         document,
@@ -565,7 +614,9 @@ def _build_validator(
     return dialect.validator(document, validate_formats=True, offline=True, pattern_options=patterns)
 
 
-def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
+def _problem_of(error: ValueError) -> SchemaProblem:
+    if not isinstance(error, jsonschema_rs.ValidationError):
+        return SchemaProblem("invalid", str(error))
     message = error.message.splitlines()[0] if error.message else "the schema is invalid"
     place = pointer(error.instance_path)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
@@ -581,23 +632,25 @@ def _problem_of(error: jsonschema_rs.ValidationError) -> SchemaProblem:
     return SchemaProblem("invalid", message, place)
 
 
-def _drop_bad_patterns(document: dict[str, object] | bool) -> tuple[dict[str, object] | bool, tuple[str, ...]]:  # noqa: FBT001
-    """The document without the patterns that no engine accepts: each fails open by itself, and is named."""
-    usable: object = document
+def _drop_bad_patterns(usable: dict[str, object] | bool) -> tuple[str, ...]:  # noqa: FBT001
+    """Remove the patterns that no engine accepts from `usable`: each fails open by itself, and is named."""
     notes: list[str] = []
-    for path, here in subschemas(document):
+    # What is removed is not visited: the walk reads the children of a schema after this loop has changed it.
+    for path, found in subschemas(usable):
+        here = cast("dict[str, object]", found)
         pattern = here.get("pattern")
         if isinstance(pattern, str) and not _is_usable_pattern(pattern):
             notes.append(f"{pointer((*path, 'pattern'))}: the regular expression {pattern!r} cannot be used")
-            usable = replaced(usable, path, without(at(usable, path), "pattern"))
-        for name in members(here.get("patternProperties")):
-            if not _is_usable_pattern(name):
-                place = (*path, "patternProperties")
-                notes.append(f"{pointer((*place, name))}: not a usable regular expression")
-                kept = without(at(usable, place), name)
-                # Any name might have matched, so every name counts as declared.
-                usable = replaced(usable, place, {**kept, "": kept.get("", True)})
-    return cast("dict[str, object] | bool", usable), tuple(notes)
+            del here["pattern"]
+        named = members(here.get("patternProperties"))
+        bad = dict.fromkeys(name for name in named if not _is_usable_pattern(name))
+        if bad:
+            place = (*path, "patternProperties")
+            notes.extend(f"{pointer((*place, name))}: not a usable regular expression" for name in bad)
+            # Any name might have matched, so every name counts as declared.
+            kept = {name: sub for name, sub in named.items() if name not in bad}
+            here["patternProperties"] = {**kept, "": kept.get("", True)}
+    return tuple(notes)
 
 
 def _is_usable_pattern(pattern: str) -> bool:

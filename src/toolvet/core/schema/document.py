@@ -192,13 +192,14 @@ class Scope:
                 self._resolver = registry.resolver(base)
                 self._scopes[self._resolver.base_uri] = self
             found = self._resolver.lookup(reference)
+            base = found.resolver.base_uri
+            scope = self._scopes.get(base)
+            if scope is None:
+                # An `$id` that is only a fragment leads to a base that the registry does not know.
+                root = found.resolver.lookup("#").contents
+                scope = self._scopes[base] = Scope(root, self.dialect, found.resolver, self._scopes)
         except (jsonschema_rs.ReferencingError, ValueError):
             return None
-        base = found.resolver.base_uri
-        scope = self._scopes.get(base)
-        if scope is None:
-            root = found.resolver.lookup("#").contents
-            scope = self._scopes[base] = Scope(root, self.dialect, found.resolver, self._scopes)
         return Subschema(found.contents, scope)
 
 

@@ -276,7 +276,7 @@ class Generator:
         ]
         if location.room < len(wanted):
             wanted = [name for name in wanted if name in needed]
-        wanted.extend(name for name in required if name not in wanted)
+        wanted = list(dict.fromkeys((*wanted, *required)))
         wanted = [name for name in _with_dependents(demands, wanted) if name in needed or name not in demands.avoid]
         waiting = self._dependent_schemas(demands, wanted)
         if waiting:
@@ -407,12 +407,13 @@ class Generator:
     def _dependent_schemas(self, demands: Demands, wanted: list[str]) -> list[Subschema]:
         """The schemas that the presence of these members calls for and that are not demanded yet."""
         found: list[Subschema] = []
+        present = set(wanted)
         for located in demands.schemas:
             for keyword in ("dependentSchemas", "dependencies"):
                 if keyword not in located.schema:
                     continue
                 for name, sub in members(located.schema.get(keyword)).items():
-                    if name in wanted and (sub is False or (sub and is_object(sub) and not demands.has_seen(sub))):
+                    if name in present and (sub is False or (sub and is_object(sub) and not demands.has_seen(sub))):
                         found.append(Subschema(sub, located.scope))
         return found
 

@@ -1,8 +1,11 @@
-"""`Weigher`: the work of a validation, estimated beforehand, because a validation cannot be interrupted."""
+"""The work and the memory of a validation, estimated beforehand, because a validation cannot be interrupted."""
 
-from collections.abc import Iterator, Mapping
+import marshal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal, cast
 
-from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.json_value import count_values, elements, is_array, is_object, members, names, type_name
 from toolvet.core.schema.document import Scope, Subschema, children, subschemas
 
 # Above this count one validation may take half a second; the validator cannot be interrupted.
@@ -15,6 +18,7 @@ _SHELVES = ("$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MANY = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
+_UNIONS = frozenset({"anyOf", "oneOf"})
 
 
 class Weigher:
@@ -39,7 +43,7 @@ class Weigher:
     def grows(self) -> bool:
         """Whether the work may grow faster than the value: the document is recursive, or unfolds to many schemas."""
         try:
-            return _unfolded_size(self._start, {}) > _SMALL
+            return _unfolded_size(self._start, {}, lambda _: 1) > _SMALL
         except RecursionError:
             return True
 
@@ -64,23 +68,23 @@ def depth(value: object, limit: int) -> int:
     return 1 + deepest
 
 
-def _unfolded_size(part: Subschema, memo: dict[int, int]) -> int:
-    """How many schemas a document contains with its references written out; recursion counts as `MOST_STEPS`."""
+def _unfolded_size(part: Subschema, memo: dict[int, int], own: Callable[[Mapping[str, object]], int]) -> int:
+    """The sum of `own` over all schemas of a document, references written out; recursion counts as `MOST_STEPS`."""
     schema = members(part.schema)
     key = id(schema)
     if not schema or key in memo:
         return memo.get(key, 1)
     memo[key] = MOST_STEPS
     scope = part.scope.inside(schema)
-    total = 1
+    total = own(schema)
     for keyword in _REFERENCES:
         reference = schema.get(keyword)
         target = scope.target(reference) if isinstance(reference, str) else None
         if target is not None:
-            total += _unfolded_size(target, memo)
+            total += _unfolded_size(target, memo, own)
     for path, child in children(schema):
         if path[0] not in _SHELVES:
-            total += _unfolded_size(Subschema(child, scope), memo)
+            total += _unfolded_size(Subschema(child, scope), memo, own)
     memo[key] = total
     return total
 
@@ -103,7 +107,9 @@ def _weight(part: Subschema, value: object, memo: dict[tuple[int, int], int]) ->
     return total
 
 
-def _evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> Iterator[tuple[Subschema, object]]:
+def _evaluations(
+    schema: Mapping[str, object], scope: Scope, value: object, single: tuple[str, ...] = _ONE
+) -> Iterator[tuple[Subschema, object]]:
     """The schemas that are evaluated next, each with its value: the same value first, then its members or items."""
     for keyword in _REFERENCES:
         reference = schema.get(keyword)
@@ -113,11 +119,12 @@ def _evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> I
     for keyword in _MANY:
         for sub in elements(schema.get(keyword)):
             yield Subschema(sub, scope), value
-    for keyword in _ONE:
+    for keyword in single:
         if keyword in schema:
             yield Subschema(schema[keyword], scope), value
-    for sub in members(schema.get("dependentSchemas")).values():
-        yield Subschema(sub, scope), value
+    for keyword in ("dependentSchemas", "dependencies"):
+        for sub in members(schema.get(keyword)).values():
+            yield Subschema(sub, scope), value
     if is_object(value):
         properties = members(schema.get("properties"))
         others = [schema[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in schema]
@@ -138,3 +145,159 @@ def _evaluations(schema: Mapping[str, object], scope: Scope, value: object) -> I
                 yield Subschema(front[index], scope), item
             for sub in others:
                 yield Subschema(sub, scope), item
+
+
+class CopyCounter:
+    """Adds up what the errors of a validation copy: each has a copy of the value that it is about.
+
+    The validator makes all of them before it returns the first one, so this is done beforehand.
+    """
+
+    def __init__(self, whole: Subschema) -> None:
+        self._whole = whole
+        try:
+            self._width = _unfolded_size(whole, {}, _most_errors)
+        except RecursionError:
+            self._width = MOST_STEPS
+        # Alternatives repeat what is below them, and so do references of a recursive schema.
+        has_unions = any(not _UNIONS.isdisjoint(found) for _, found in subschemas(whole.schema))
+        self._may_multiply = has_unions or self._width >= MOST_STEPS
+
+    def affordable(self, value: object, part: Subschema | None = None) -> Literal["all", "first", "none"]:
+        """Which errors of `value` may be asked for, under the whole document or a part of it."""
+        values = count_values(value, _MOST_VALUES)
+        few = values <= _MOST_VALUES
+        try:
+            # Nearly all calls: version 2 writes a part that is shared as often as it is reached.
+            if few and (len(_marshalled(value, 2)) + values * _OF_ERROR) * self._width <= _MOST_COPIED // 3:
+                return "all"
+        except ValueError:
+            pass
+        walk = _CopyWalk()
+        try:
+            budget = _MOST_COPIED + walk.size(value)
+            if few or self._may_multiply:
+                total, visits = walk.copies(part or self._whole, value)
+                if visits > _MOST_VISITS:
+                    return "none"
+                # One error may repeat all of its keyword: it is in memory once, anyway.
+                if few and total <= budget + walk.repeated:
+                    return "all"
+        except (RecursionError, _TooManySteps):
+            return "none" if self._may_multiply else "first"
+        return "first" if walk.largest <= budget else "none"
+
+
+class _TooManySteps(Exception):  # noqa: N818 - a state of the walk, never an error that leaves the room.
+    """The walk took more steps than it may."""
+
+
+class _CopyWalk:
+    """One value: the bytes that its errors copy, never too few.
+
+    `largest` is the most that the error of a union has, `repeated` the most that an error repeats of the schema.
+    """
+
+    def __init__(self) -> None:
+        self.largest = self.repeated = 0
+        self._steps = _MOST_LOOKED_AT
+        self._sizes: dict[int, int] = {}
+        self._copies: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def size(self, value: object) -> int:
+        """The bytes of a value, with all that is in it."""
+        if not isinstance(value, dict | list | tuple):
+            return sys.getsizeof(value)
+        found = self._sizes.get(id(value))
+        if found is None:
+            inner = cast("Iterable[object]", value)
+            found = sys.getsizeof(value) + sum(map(self.size, inner))
+            found += sum(map(self.size, members(value).values()))
+            self._sizes[id(value)] = found
+        return found
+
+    def copies(self, part: Subschema, value: object) -> tuple[int, int]:
+        """The bytes that the errors of `value` under `part` copy, and how often a schema meets a value."""
+        self._spend(1)
+        key = (id(part.schema), id(value))
+        known = self._copies.get(key)
+        if known is not None:
+            return known
+        self._copies[key] = (0, 1)
+        schema = members(part.schema)
+        errors, extra = self._own(schema, value) if schema else (int(part.schema is False), 0)
+        size = self.size(value)
+        total, visits = errors * (size + _OF_ERROR) + extra, 1
+        for inner, below in _evaluations(schema, part.scope.inside(schema), value, ("then", "else")):
+            more, again = self.copies(inner, below)
+            total, visits = total + more, visits + again
+        self.repeated = max(self.repeated, extra)
+        if not _UNIONS.isdisjoint(schema):
+            self.largest = max(self.largest, total)
+        self._copies[key] = total, visits
+        return total, visits
+
+    def _spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise _TooManySteps
+
+    def _own(self, schema: Mapping[str, object], value: object) -> tuple[int, int]:
+        """How many errors the keywords of this schema may give, and the bytes of the keywords that these repeat."""
+        self._spend(_demanded(schema) // 20)
+        errors = len(schema.keys() & _ASSERTING) + (schema.get("items") is False)
+        extra = 0
+        for keyword in schema.keys() & _REPEATED:
+            wanted = schema[keyword]
+            if not (isinstance(value, str) and value in elements(wanted)):
+                errors += 1
+                extra += self.size(wanted)
+        if "type" in schema:
+            wanted = schema["type"]
+            kinds = (wanted,) if isinstance(wanted, str) else names(wanted)
+            kind = type_name(value)
+            errors += kind not in kinds and not (kind == "integer" and "number" in kinds)
+        if not is_object(value):
+            return errors, extra
+        errors += sum(name not in value for name in names(schema.get("required")))
+        for keyword in ("dependentRequired", "dependencies"):
+            errors += sum(len(elements(each)) for name, each in members(schema.get(keyword)).items() if name in value)
+        errors += len(value) if "propertyNames" in schema else 0
+        if not value.keys() <= members(schema.get("properties")).keys():
+            # The message has the names, too.
+            errors += 2 * len(schema.keys() & _OF_OTHERS)
+        return errors, extra
+
+
+def _demanded(schema: Mapping[str, object]) -> int:
+    """How many names the schema requires."""
+    lists = [*members(schema.get("dependentRequired")).values(), *members(schema.get("dependencies")).values()]
+    return len(elements(schema.get("required"))) + sum(len(elements(each)) for each in lists)
+
+
+def _most_errors(schema: Mapping[str, object]) -> int:
+    """How often, at most, the errors of this schema alone copy a value of any size."""
+    repeated = sum(_CopyWalk().size(schema[keyword]) for keyword in schema.keys() & _REPEATED)
+    for_each_name = MOST_STEPS if "propertyNames" in schema else 0
+    return 2 * len(schema) + _demanded(schema) + repeated // _LEAST_SIZE + for_each_name
+
+
+_marshalled = cast("Callable[[object, int], bytes]", marshal.dumps)
+# Bytes, as Python counts them. The validator and its errors take up to three times as many.
+_MOST_COPIED = 12_000_000
+_MOST_LOOKED_AT = 100_000
+_MOST_VISITS = 1_000_000
+# An error without its value.
+_OF_ERROR = 400
+# A value with more parts may break a schema in so many ways that to list them takes minutes.
+_MOST_VALUES = 50_000
+# No value takes less than this.
+_LEAST_SIZE = sys.getsizeof(None)
+# Keywords whose errors repeat what the keyword says.
+_REPEATED = frozenset({"const", "enum", "not", "pattern"})
+_OF_OTHERS = frozenset({"additionalProperties", "unevaluatedProperties"})
+# `minimum` and its like are left out: a number is small.
+_ASSERTING = _UNIONS.union(
+    ("additionalItems", "contains", "contentEncoding", "contentMediaType", "format", "maxItems", "maxLength"),
+    ("maxProperties", "minItems", "minLength", "minProperties", "unevaluatedItems", "uniqueItems"),
+)

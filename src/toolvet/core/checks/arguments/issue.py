@@ -24,6 +24,7 @@ from toolvet.core.checks.arguments.placeholders import NAME, Subject, required_o
 from toolvet.core.checks.arguments.wording import MISSING, holds_secret, phrase, show_name, show_value, text
 from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import (
+    count,
     elements,
     is_array,
     is_object,
@@ -36,7 +37,7 @@ from toolvet.core.json_value import (
     type_name,
     unique,
 )
-from toolvet.core.schema.compilation import Violation
+from toolvet.core.schema.compilation import MOST_LISTED, Violation
 from toolvet.core.schema.numbers import exact, interval, plain
 from toolvet.core.schema.repairs.members import Misnamed, find_misnamed
 
@@ -48,7 +49,7 @@ class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):
     pointer: the same as a JSON Pointer.
     keyword: the keyword of the schema that the value violates.
     kind: the sort of mistake: `required`, `type`, `format`, `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`,
-        `union`, `syntax`, or `unchecked` for a tool without a schema.
+        `union`, `syntax`, `partial` where not everything is listed, or `unchecked` for a tool without a schema.
     problem: what is wrong.
     received: what was sent, without secrets and not long; `(missing)` for a missing member.
     received_text: the same as the Markdown report shows it.
@@ -145,14 +146,28 @@ _COMPARED: Final = 200
 
 
 def collect_issues(guide: Guide, violations: Iterable[Violation]) -> tuple[Issue, ...]:
-    """All issues, in the order of the call; each violation gives at least one."""
+    """The issues in the order of the call; each violation gives at least one.
+
+    At most 2,000 are listed. A last one, with the keyword `unlisted`, says that there are more.
+    """
     collector = _IssueCollector(guide)
     for violation in violations:
-        collector.add_violation(violation)
-    if not collector.unions:
-        return tuple(collector.issues)
-    # Two unions may report the same issue.
-    return tuple({(issue.pointer, issue.problem, issue.fix): issue for issue in collector.issues}.values())
+        if len(collector.issues) < MOST_LISTED:
+            collector.add_violation(violation)
+        else:
+            collector.unlisted.append(_count_errors(violation))
+    issues = collector.issues
+    if collector.unions:
+        # Two unions may report the same issue.
+        issues = list({(issue.pointer, issue.problem, issue.fix): issue for issue in issues}.values())
+    if len(issues) > MOST_LISTED:
+        collector.unlisted.append(len(issues) - MOST_LISTED)
+    if collector.unlisted:
+        more = sum(collector.unlisted)
+        extra = phrase("more_wrong", count=more) if more else phrase("too_large")
+        words = texts_for(guide, Subject("unlisted", "", "unlisted", {}, extra=extra))
+        issues[MOST_LISTED:] = [issue_at("", "unlisted", words, NOTHING)]
+    return tuple(issues)
 
 
 def syntax_issue(guide: Guide, row: str, sent: object, problem: str) -> Issue:
@@ -167,6 +182,12 @@ class _IssueCollector:
         self.guide = guide
         self.issues: list[Issue] = []
         self.unions = 0
+        # How many problems are not among the issues, by part; 0 where that is not known.
+        self.unlisted: list[int] = []
+        # What all missing members of one object have in common, by the pointers into the call and the schema.
+        self._unknown: dict[tuple[str, str], list[str]] = {}
+        self._wrong_names: dict[str, Misnamed | None] = {}
+        self._triggers: dict[tuple[str, str], dict[str, str]] = {}
 
     def add_violation(self, violation: Violation) -> None:
         keyword = violation.keyword
@@ -213,6 +234,10 @@ class _IssueCollector:
     def add_member(self, violation: Violation, words: KeywordText, name: str, sent: Sent) -> None:
         self.issues.append(issue_at(violation.pointer + pointer((name,)), violation.keyword, words, sent))
 
+    def add_uncounted(self, violation: Violation) -> None:
+        """The problems that the schema engine did not list."""
+        self.unlisted.append(_count_errors(violation))
+
     def add_wrong_type(self, violation: Violation) -> None:
         """A value of the wrong type."""
         received = _type_sent(violation.instance, elements(violation.params.get("types")))
@@ -232,27 +257,44 @@ class _IssueCollector:
         because = ""
         if violation.keyword != "required":
             # Another member requires this one.
-            part = self.guide.part(violation.schema_pointer)
-            rules = members(None if part is None else part.schema)
-            sent = members(violation.instance)
-            found = next((name for name, wanted in rules.items() if name in sent and member in names(wanted)), None)
+            found = self._triggers_of(violation).get(member)
             because = "" if found is None else phrase("because", reason=phrase("is_sent", name=found))
         words = self.texts(violation, violation.keyword, member=member, extra=because)
         place = violation.pointer + pointer((member,))
         fix = self._rename(violation, member, words.fix)
         self.issues.append(issue_at(place, violation.keyword, words, NOTHING, fix=fix))
 
+    def _triggers_of(self, violation: Violation) -> dict[str, str]:
+        """For each member that another one requires, the first member that was sent and requires it."""
+        key = violation.pointer, violation.schema_pointer
+        found = self._triggers.get(key)
+        if found is None:
+            found = self._triggers[key] = {}
+            part = self.guide.part(violation.schema_pointer)
+            for name, wanted in members(None if part is None else part.schema).items():
+                if name in members(violation.instance):
+                    found = self._triggers[key] = dict.fromkeys(names(wanted), name) | found
+        return found
+
     def _rename(self, violation: Violation, member: str, fix: str) -> str:
         """`fix`, or the advice to rename a member that the schema does not declare and whose name is similar."""
         sent = members(violation.instance)
         if not sent or len(sent) > _COMPARED:
             return fix
-        declared = self.guide.facts(violation.schema_pointer.rpartition("/")[0]).demands.declared()
-        unknown = [name for name in sent if name not in declared]
+        place = violation.pointer
+        key = place, violation.schema_pointer.rpartition("/")[0]
+        unknown = self._unknown.get(key)
+        if unknown is None:
+            declared = set(self.guide.facts(key[1]).demands.declared())
+            unknown = self._unknown[key] = [name for name in sent if name not in declared]
         if not unknown:
             return fix
         similar = similar_strings(member, unknown)
-        misnamed = self._misnamed(violation.pointer, sent) if len(unknown) == 1 and not similar else None
+        misnamed = None
+        if len(unknown) == 1 and not similar:
+            if place not in self._wrong_names:
+                self._wrong_names[place] = self._misnamed(place, sent)
+            misnamed = self._wrong_names[place]
         if misnamed is not None and misnamed.meant == member:
             similar = (misnamed.sent,)
         if not similar:
@@ -369,18 +411,21 @@ _SPECIAL: Final[Mapping[str, Callable[[_IssueCollector, Violation], None]]] = {
     "uniqueItems": _IssueCollector.add_equal_items,
     "anyOf": _IssueCollector.add_union,
     "oneOf": _IssueCollector.add_union,
+    "unlisted": _IssueCollector.add_uncounted,
 }
 
 
-def _similar_values(value: object, options: Iterable[object]) -> tuple[object, ...]:
+def _similar_values(value: object, options: Sequence[object]) -> tuple[object, ...]:
     """The valid values that were probably intended: similar in spelling, or equal but for quotes."""
-    if isinstance(value, str):
-        legal = list(options)
-        found: tuple[object, ...] = similar_strings(value, legal)
-        if found:
-            return found
-        return tuple(option for option in legal if not isinstance(option, str) and str(option).lower() == value.lower())
-    return tuple(option for option in options if isinstance(option, str) and option == str(value))
+    legal = options[:_MOST_OPTIONS]
+    if not isinstance(value, str):
+        written = str(value)
+        return tuple(option for option in legal if isinstance(option, str) and option == written)
+    if len(value) > _LONGEST:
+        return ()
+    found: tuple[object, ...] = similar_strings(value, legal)
+    lower = value.lower()
+    return found or tuple(option for option in legal if not isinstance(option, str) and str(option).lower() == lower)
 
 
 def _type_sent(value: object, wanted: Sequence[object]) -> str:
@@ -391,6 +436,7 @@ def _type_sent(value: object, wanted: Sequence[object]) -> str:
     return "number" if name == "integer" else name
 
 
+_MOST_OPTIONS: Final = 2_000
 _LISTING: Final = frozenset({"enum", "const"})
 
 
@@ -468,6 +514,8 @@ def _count_errors(violation: Violation) -> int:
     """The number of errors; for a nested union that of its best branch."""
     if violation.branches:
         return min(sum(map(_count_errors, branch)) for branch in violation.branches)
+    if violation.keyword == "unlisted":
+        return count(violation.params.get("more")) or 0
     return max(1, len(elements(violation.params.get("unexpected"))))
 
 

@@ -465,7 +465,8 @@ def output_schema_validation(
     listed = "; ".join(
         f"{each.pointer or '(root)'}: {each.message} ({each.keyword})" for each in violations[:_MOST_TOLD]
     )
-    more = len(violations) - _MOST_TOLD
+    uncounted = violations[-1].params.get("more") if violations[-1].keyword == "unlisted" else None
+    more = len(violations) - _MOST_TOLD + (uncounted - 1 if isinstance(uncounted, int) else 0)
     return OutputSchemaValidation(
         has_output_schema=True,
         is_valid=False,

@@ -23,7 +23,7 @@ from toolvet.core.json_value import (
     same,
     type_name,
 )
-from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained, violations_of
+from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained
 from toolvet.core.schema.demands import Demands, Option, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.naming import words_of
@@ -292,7 +292,7 @@ class RepairContext:
         self.ready = ready
         tools = _tools_of(ready)
         self.judge, self.scope = tools.judge, tools.scope
-        self.branches, self.unambiguous = tools.branches, tools.unambiguous
+        self.branches, self.patterns, self.unambiguous = tools.branches, tools.patterns, tools.unambiguous
         self.is_plain, self._holders = tools.is_plain, tools.holders
         self.validations = validations
         self.looks = looks
@@ -303,7 +303,7 @@ class RepairContext:
         entries = _entries(value, _MOST_ENTRIES)
         if entries >= _MOST_ENTRIES or entries * self.branches > _MOST_REPORTED:
             raise BudgetSpent
-        self.validations -= 1 + min(entries // _LARGE, _DEAREST)
+        self.validations -= 1 + min(entries * (1 + self.patterns // _MANY_PATTERNS) // _LARGE, _DEAREST)
         if self.validations < 0:
             raise BudgetSpent
 
@@ -312,14 +312,10 @@ class RepairContext:
         self.spend(value)
         if not base:
             return self.ready.violations(value)
-        validators = self.ready.parts()
-        validator = None if validators is None else validators.get(f"#{base}")
-        if validator is None or self.ready.effort(value) > _MOST_EFFORT:
+        part = self.part(base)
+        if part is None or self.ready.effort(value) > _MOST_EFFORT:
             return (unexplained(value, "this part of the schema cannot be checked by itself"),)
-        try:
-            return violations_of(validator.iter_errors(value), value)
-        except (ValueError, TypeError, RecursionError):
-            return (unexplained(value, "not a JSON value that can be checked"),)
+        return self.ready.explain_part(base, part, value)
 
     def absolute(self, base: str, schema_pointer: str) -> str:
         """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
@@ -360,6 +356,8 @@ _MOST_ENTRIES = 20_000
 # Every alternative reports its errors with the whole value: beyond this product that may take seconds.
 _MOST_REPORTED = 500_000
 _LARGE = 200
+# Each entry is compared with every pattern.
+_MANY_PATTERNS = 10
 _DEAREST = 60
 
 
@@ -419,14 +417,15 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 class _Tools(msgspec.Struct, frozen=True):
     """What the repairs of one schema have in common.
 
-    `branches` counts its alternatives. `unambiguous` keeps the places where nothing has to be chosen, `holders` the
-    parts that `RepairContext.holder` found. Where the schema `is_plain`, no member of a value says what
-    another one must be.
+    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places where nothing
+    has to be chosen, `holders` the parts that `RepairContext.holder` found. Where the schema `is_plain`,
+    no member of a value says what another one must be.
     """
 
     judge: Judge
     scope: Scope
     branches: int
+    patterns: int
     is_plain: bool
     unambiguous: dict[Path, RepairLocation]
     holders: dict[str, Subschema | None]
@@ -441,6 +440,7 @@ def _tools_of(ready: Schema) -> _Tools:
         judge=Judge(ready),
         scope=Scope(ready.usable, ready.dialect),
         branches=branches,
+        patterns=sum(len(members(found.get("patternProperties"))) for _, found in subschemas(ready.usable)),
         is_plain=_DEPENDENT.isdisjoint(members(ready.usable)),
         unambiguous={},
         holders={},
