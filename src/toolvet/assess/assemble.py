@@ -199,7 +199,6 @@ def find_in_items(run: ItemsRun, command: str) -> Iterator[Finding]:
 
 
 def _publish(run: ItemsRun) -> dict[int, ItemRequest]:
-    """The requests as the report shows them, by the identity of the object that was kept."""
     requests = [request for entry in run.runs for request in entry.requests] + run.others
     return {id(assessed): numbered(assessed, number) for number, assessed in enumerate(requests, start=1)}
 

@@ -186,7 +186,6 @@ def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | No
 
 
 def _fit(value: object, kind: object) -> object | None:
-    """The value as the type that a schema wants, or None."""
     if kind == "string":
         return str(value)
     if kind in ("integer", "number"):
@@ -214,7 +213,6 @@ def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
 
 
 def _names_another(tool: ToolDefinition, inner: str) -> bool:
-    """Whether a member of a structure names a thing, and not the one that the tool creates."""
     words = word_segments(inner)
     if not words or (action_of(tool) == "creates" and _names_itself(tool, inner)):
         return False
@@ -231,7 +229,6 @@ def _names_itself(tool: ToolDefinition, name: str) -> bool:
 
 
 def _noun(tool: ToolDefinition) -> str:
-    """The thing that a tool is about: "task" for create_task and deleteTask."""
     table = _words()
     words = [word for word in name_of(tool.name) if word not in table.creates and word not in table.deletes]
     return words[-1] if words else ""

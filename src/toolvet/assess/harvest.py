@@ -276,7 +276,6 @@ def _of_one(declared: object) -> Mapping[str, object]:
 
 
 def _is_plain(schema: Mapping[str, object]) -> bool:
-    """Whether any string or whole number may be sent."""
     if "enum" in schema or "const" in schema:
         return False
     kind = schema.get("type")

@@ -155,6 +155,5 @@ def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
 
 
 def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:
-    """The findings with the command that shows them again and the id of the scenario that they are about."""
     for finding in findings:
         yield msgspec.structs.replace(finding, reproduce=command, scenario=scenario)

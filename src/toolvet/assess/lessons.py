@@ -122,7 +122,6 @@ class _Case(msgspec.Struct, frozen=True):
     folder: Folder | None
 
     def parameter(self, words: str) -> str | None:
-        """The parameter that some words name: `item_id`, "Graph data" (graph_data)."""
         wanted = word_segments(words)
         for name in self.tool.properties:
             if wanted and word_segments(name) == wanted:
@@ -130,7 +129,6 @@ class _Case(msgspec.Struct, frozen=True):
         return None
 
     def paths(self) -> Iterator[str]:
-        """The parameters of the call that take a path on disk."""
         return (name for name in self.arguments if path_kind(self.tool, name) is not None)
 
 

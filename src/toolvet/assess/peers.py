@@ -236,7 +236,6 @@ class PeerExit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def _execute(words: Sequence[str], env: dict[str, str], cwd: str | None, limits: PeerLimits) -> PeerExit:
-    """Run a program within the limits; it and all that it started in its group end here in every case."""
     with starting_server() as note:
         process = await asyncio.create_subprocess_exec(
             *words,
@@ -274,7 +273,6 @@ async def _execute(words: Sequence[str], env: dict[str, str], cwd: str | None, l
 
 
 async def _read(stream: asyncio.StreamReader | None, kept: bytearray, limit: int) -> bool:
-    """Keep what comes, up to the limit. Returns False where there was more."""
     while stream is not None and (piece := await stream.read(_PIECE)):
         kept += piece
         if len(kept) > limit:

@@ -195,7 +195,6 @@ class Run:
             await self._probe_transport(self.session.era)
 
     async def _choose(self) -> None:
-        """Decide which tools are called, and note for each of the others why it is not."""
         options, names = self.options, [run.definition.name for run in self.tools]
         for pattern in options.tools:
             if not any(options.why_left_out(name) is None for name in names):
@@ -347,7 +346,6 @@ class Run:
         self._harvest.gather([observe(run.definition, plan, reply, protocol_version=session.protocol_version)])
 
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
-        """Add what came of a plan to the scenarios of the tool."""
         call = read_reply()
         assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(assessed)
@@ -361,7 +359,6 @@ class Run:
         return detail
 
     def _values(self, run: ToolRun) -> Values | None:
-        """The arguments for a tool; None, with the reason in `run.skipped`, where none can be made or may be sent."""
         tool, options = run.definition, self.options
         fixtures = options.fixtures.get(tool.name, ())
         if options.arguments is not None:
@@ -394,7 +391,6 @@ class Run:
             return None
 
     def _plan(self, run: ToolRun, values: Values | None) -> Iterator[PlannedCall]:
-        """The calls to make of a tool, each planned when the one before it has shown what the tool takes."""
         options = self.options
         if options.arguments is not None:
             yield PlannedCall(
@@ -454,7 +450,6 @@ async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:
 
 
 def _return(call: ObservedCall) -> ObservedCall:
-    """A call that was read already."""
     return call
 
 

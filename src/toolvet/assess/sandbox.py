@@ -133,5 +133,4 @@ def _readable(server: Sandboxed) -> Iterator[str]:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Whether `path` is below a folder that is hidden, and is not that folder itself."""
     return any(Path(folder) in path.parents for folder in _HIDDEN)

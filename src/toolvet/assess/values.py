@@ -220,7 +220,6 @@ class Values:
         return Sample(arguments, ", ".join([*sources, "schema"]))
 
     def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
-        """A value that the user or an earlier result knows, and which of them; None when neither knows a better one."""
         if self._guard is not None and name in self._guard.protected:
             return self._guard.value(name), "settings" if name in self._known else "made in this run"
         if name in self._known:

@@ -189,7 +189,6 @@ def _sandboxed(target: WorkspaceTarget, folder: Path, disk_mib: int | None) -> W
 
 
 def _home_variables(home: Path) -> dict[str, str]:
-    """Every variable that leads a program to the user's files, with a folder below `home` instead."""
     if sys.platform == "win32":
         roaming, local = home / "AppData" / "Roaming", home / "AppData" / "Local"
         for path in (roaming, local):
@@ -273,7 +272,6 @@ def absolute_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _absolute(word: str, *, names: bool) -> str:
-    """Return the absolute path of `word` if it is one that exists; `names` are paths without any separator, too."""
     path = Path(word)
     try:
         there = bool(word) and not path.is_absolute() and path.exists()

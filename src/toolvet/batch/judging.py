@@ -191,7 +191,6 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _cell(value: object) -> object:
-    """A value as a cell of CSV: numbers and texts as they are, all else as JSON."""
     if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
         return value
     return _json(value).decode()

@@ -110,7 +110,6 @@ class Parts:
         return self.folder / f"part-{number:05}"
 
     def _found(self) -> Manifest | None:
-        """What an earlier run of the same left; None for nothing, or for what is of another."""
         try:
             found = msgspec.json.decode((self.folder / "manifest.json").read_bytes(), type=Manifest)
             sizes = [self._part(number).stat().st_size for number in range(len(found.parts))]
@@ -140,7 +139,6 @@ class _reported:  # noqa: N801 - reads as a statement
 
 
 def _write(path: Path, content: Sequence[bytes]) -> None:
-    """Write a file so that it is there as a whole or not at all."""
     new = path.with_name(f"{path.name}.new")
     try:
         with new.open("wb") as file:

@@ -103,7 +103,6 @@ class VerdictFile:
                 raise UsageError(f"{self.given}: no output of `toolvet batch {kind}`: row {number}: {error}") from error
 
     def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
-        """The rows as records, in parts, with the number of the first of each."""
         for chunk in reader.chunks(self.names, ReadPosition()):
             if chunk.form == "lost":
                 raise UsageError(f"{self.given}: row {chunk.row}: {chunk.problem}")
@@ -153,7 +152,6 @@ def _batch(rows: Sequence[Mapping[str, object]], schema: ArrowSchema) -> RecordB
 
 
 def _array(values: list[object], kind: ArrowType) -> Array:
-    """A column of its type. Cells of CSV are texts: numbers, or JSON."""
     if pa.types.is_string(kind):
         # An empty cell of CSV is null.
         texts = [

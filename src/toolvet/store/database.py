@@ -208,7 +208,6 @@ def _make_tables(engine: Engine, address: StoreAddress) -> None:
 
 
 def _read_revision(connection: Connection, address: StoreAddress) -> str | None:
-    """Return the revision of the tables, None for an empty database. Raises StoreError for a foreign one."""
     names = set(inspect(connection).get_table_names())
     if "alembic_version" in names:
         found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()

@@ -97,7 +97,6 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
 
 
 def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R]:
-    """Return the records whose ids are not in the table, each id once."""
     by_id = {clean_text(record.id): record for record in records}
     ids = list(by_id)
     if not ids:
@@ -108,7 +107,6 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
 
 
 def _bulk(connection: Connection) -> ModuleType:
-    """Return the module that knows how this database takes many rows at once."""
     return postgresql_bulk if connection.dialect.name == "postgresql" else sqlite_bulk
 
 
@@ -144,7 +142,6 @@ def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) 
 
 
 def _note_blocks(connection: Connection, places: Sequence[tuple[int, float]]) -> None:
-    """Widen the times of the blocks that these places are in."""
     spans: dict[int, tuple[float, float]] = {}
     for seq, at in places:
         begin, end = spans.get(seq // BLOCK, (at, at))
@@ -164,7 +161,6 @@ _WORDS: Final = text("INSERT INTO verdict_words (rowid, tool, reason, text) VALU
 
 
 def _reserve(connection: Connection, count: int) -> Sequence[int]:
-    """Return places for so many verdicts, which no other writer gets."""
     if connection.dialect.name == "postgresql":
         # Until the end of the transaction: without another that has it, no place is still to come.
         connection.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": PLACES_LOCK})
@@ -231,7 +227,6 @@ _KEYS_OF: Final = attrgetter(*KEYS[2:])
 
 
 def _widened(sums: dict[_Key, _S], add: Callable[[_S, _S], _S]) -> Iterator[tuple[_Key, _S]]:
-    """Yield the sums of the shortest stretches of time, and those of all longer ones."""
     yield from sums.items()
     for width in WIDTHS[1:]:
         wider: dict[_Key, _S] = {}

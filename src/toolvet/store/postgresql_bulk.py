@@ -61,7 +61,6 @@ _TYPES: Final[Mapping[type, str]] = {BigInteger: "bigint", Integer: "integer", D
 
 @contextmanager
 def _translated(connection: Connection, statement: str) -> "Generator[Any]":
-    """Yield a cursor of the driver."""
     import psycopg  # noqa: PLC0415 - an extra
 
     raw: Any = connection.connection

@@ -167,7 +167,6 @@ class _PlaceWalk(NamedTuple):
 def _part_of_many(
     connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
-    """Return the part that was asked for, or what is found of it within the steps; `newest` are those of the probe."""
     most = asked.limit + 1
     if asked.order == "newest" and asked.before is None and asked.after is None and walk.probe.reached is not None:
         # What was counted is the beginning of the first page already.
@@ -201,7 +200,6 @@ def _part_of_many(
 
 
 def _part_of_all(connection: Connection, matching: Sequence[int], asked: _RequestedPart) -> VerdictPage:
-    """Return the part of all places of a filter that was asked for."""
     if asked.order in ("newest", "oldest"):
         after, before = asked.after, asked.before
         within = [each for each in matching if (after is None or each > after) and (before is None or each < before)]
@@ -239,7 +237,6 @@ def _part_of_worst(
 
 
 def _worst_first(connection: Connection, places: Sequence[int], order: VerdictOrder) -> Sequence[int]:
-    """Sort places by score or by duration; those without one come last, and the newer of two first."""
     column = VERDICTS.c.score if order == "lowest_score" else VERDICTS.c.duration
     sign = 1 if order == "lowest_score" else -1
     keys: list[tuple[bool, float, int]] = []
@@ -252,7 +249,6 @@ def _worst_first(connection: Connection, places: Sequence[int], order: VerdictOr
 def _matching(
     connection: Connection, places: Sequence[int], rest: VerdictFilter, most: int | None = None
 ) -> Iterator[int]:
-    """Yield the places whose verdicts match, in the order in which they are given."""
     if rest == EVERYTHING:
         yield from places[:most]
         return
@@ -303,7 +299,6 @@ def _chunks(places: Sequence[int], size: int = _CHUNK) -> Iterator[Sequence[int]
 
 
 def _among(connection: Connection, places: Sequence[int]) -> ColumnElement[bool]:
-    """Return the condition that a verdict is at one of these places, as one value: thousands take long to write."""
     if connection.dialect.name == "postgresql":
         array: Any = bindparam(None, list(places), type_=ARRAY(BigInteger))
         return VERDICTS.c.seq == any_(array)

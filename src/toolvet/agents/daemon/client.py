@@ -148,7 +148,6 @@ class _Call:
         return content
 
     def give_back(self) -> None:
-        """Put what was read into `sys.stdin` again."""
         if not self._read:
             return
         old = sys.stdin
@@ -189,11 +188,9 @@ class _ReplayedInput(io.RawIOBase):
         self._rest = rest
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def readinto(self, buffer: "Buffer", /) -> int:
-        """As of `io.RawIOBase`."""
         place = memoryview(buffer).cast("B")
         content = self._before[: len(place)]
         self._before = self._before[len(place) :]

@@ -151,7 +151,6 @@ class Daemon:
             os._exit(0)
 
     def _await_caller(self, parent: socket.socket) -> socket.socket | None:
-        """Wait for a caller of this user; None where the parent is gone."""
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         poll.register(parent, select.POLLIN)

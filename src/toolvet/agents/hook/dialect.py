@@ -174,7 +174,6 @@ def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | No
 
 
 def _result(dialect: HookDialect, result: object) -> object:
-    """The result as the server gave it: a part of Gemini is a block of text without a type."""
     if isinstance(result, str):
         return dialect.unframed(result)
     if is_array(result):

@@ -219,7 +219,6 @@ def _ungrounded(
 
 
 def _is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
-    """Whether nothing that may have been another run came after this one."""
     return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])
 
 

@@ -207,7 +207,6 @@ def _result_ending(call: ObservedCall) -> Ending:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a JSON value, in order; the first thousand members are enough to be read."""
     pending, seen = [value], 0
     while pending and seen < _MOST_VALUES:
         here = pending.pop()
@@ -438,7 +437,6 @@ def cause_of(call: ObservedCall) -> str:
 
 
 def _message_in(words: str) -> str:
-    """The message in an error object, `{"success": false, "error": "no project set"}`; any other words as they are."""
     if not words.lstrip().startswith("{"):
         return words
     try:

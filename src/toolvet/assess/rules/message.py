@@ -159,7 +159,6 @@ def _score_part(name: PartName, most: int, spans: tuple[Span, ...], text: str, s
 
 
 def _find_first(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[Span, ...]:
-    """Where the first pattern that is in the text is; empty when none is."""
     for pattern in patterns:
         match = pattern.search(text)
         if match:
@@ -241,7 +240,6 @@ def _patterns_of_value(value: object) -> Iterator[str]:
 
 
 def _find_allowed(text: str, fault: Fault) -> tuple[Span, ...]:
-    """Where the text has the allowed values (most of them, or three of a long list), the limit, or "not empty"."""
     found: list[Span] = []
     for token in fault.allowed:
         match = re.search(rf"(?<![\w.-]){re.escape(token)}(?!\w|\.\d)", text)

@@ -147,8 +147,6 @@ def _begun_class() -> type:
 
 
 def _function(daft: Any, judge: Callable[[bytes], bytes]) -> Any:
-    """The task as a function of Daft on a column of requests."""
-
     def judge_all(requests: Any) -> Any:
         arrow: Any = import_module("pyarrow")
         return arrow.array([judge(each) for each in requests.to_pylist()], arrow.binary())
@@ -158,7 +156,6 @@ def _function(daft: Any, judge: Callable[[bytes], bytes]) -> Any:
 
 
 def _rounds(requests: Iterator[bytes], most: int) -> Iterator[list[bytes]]:
-    """Requests in groups of so many, or of so many bytes."""
     for first in requests:
         group, size = [first], len(first)
         while len(group) < most and size < _MOST_BYTES and (more := next(requests, None)) is not None:

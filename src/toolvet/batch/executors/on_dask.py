@@ -132,7 +132,6 @@ class DaskExecutor:
         return why
 
     def _awaited(self, future: Any) -> object:
-        """The result of a task, for as long as there are workers, or come again."""
         while True:
             try:
                 return future.result(timeout=_POLL_SECONDS)

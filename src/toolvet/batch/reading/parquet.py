@@ -95,7 +95,6 @@ class ParquetReader:
         return ReadPosition(self._number, at, at + 1)
 
     def _size(self, group: int, wanted: tuple[str, ...]) -> int:
-        """How large these columns of a row group are, undone from their compression, by the metadata."""
         held = self._file.metadata.row_group(group)
         columns = [held.column(number) for number in range(held.num_columns)]
         return sum(each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted)

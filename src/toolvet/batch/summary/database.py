@@ -194,7 +194,6 @@ class VerdictDatabase:
     def _columns(
         self, paths: list[str], names: Sequence[str], types: Mapping[str, str], time: str | None, label: str | None
     ) -> str:
-        """Return SQL that selects the columns of files which all have the same ones."""
         self._views += 1
         with self._reported():
             files = self._connection.read_parquet(paths, binary_as_string=True, hive_partitioning=False)
@@ -246,7 +245,6 @@ def _label(column: str, kind: str) -> str:
 
 
 def _word(layout: SummaryLayout) -> str:
-    """The verdict in words: "to escalate" and "not to escalate", or the class."""
     flag, flagged = layout.subject.flag, layout.subject.flagged
     if not isinstance(flagged[0], bool):
         return f"left({flag}, 100)"

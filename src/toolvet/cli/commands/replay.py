@@ -204,7 +204,6 @@ async def _replay(
 
 @contextmanager
 def _progress(*, quiet: bool) -> "Generator[ReplayWatch]":
-    """Show a bar on stderr while the block runs; nothing where stderr is not a terminal."""
     from rich.console import Console  # noqa: PLC0415 - as above
     from rich.progress import (  # noqa: PLC0415 - as above
         BarColumn,

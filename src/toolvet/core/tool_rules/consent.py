@@ -85,7 +85,6 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 
 def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
-    """What speaks against calling a tool without annotations."""
     words = word_segments(tool.name)
     if habits.prefix and len(words) > 1 and words[0] == habits.prefix:
         words = words[1:]

@@ -234,7 +234,6 @@ class OfCallables:
 
 
 def _listening(option: str, on_progress: OnProgress | None) -> dict[str, Any]:
-    """The option of a client that passes progress on, where it is wanted."""
     return {} if on_progress is None else {option: on_progress}
 
 

@@ -279,7 +279,6 @@ class _Process(asyncio.SubprocessProtocol):
             self.disconnected.set_result(None)
 
     def stop(self) -> None:
-        """Stop the timer; nothing is delivered after this."""
         self.ended = True
         if self._timer is not None:
             self._timer.cancel()

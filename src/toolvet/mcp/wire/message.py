@@ -295,7 +295,6 @@ def _find_error_flaw(error: object) -> str:
 
 
 def _reply_to(value: object) -> Id | None:
-    """Return the id of the request that a flawed answer names; None for requests, notifications and unknown forms."""
     if not isinstance(value, dict):
         return None
     message = cast("dict[str, object]", value)

@@ -269,7 +269,6 @@ class RemoteServer:
     # One message.
 
     async def _run(self, posted: PostedMessage) -> None:
-        """Send a message and pass its answer on; answer it with an error when the server does not."""
         what, why = "did not answer", "the response ended without an answer"
         try:
             if posted.is_subscription or not posted.unanswered:
@@ -292,7 +291,6 @@ class RemoteServer:
                 raise _RefusedError("it ends each session at once (HTTP 404)")
 
     async def _post(self, posted: PostedMessage) -> bool:
-        """Send a message and pass the response on. Returns False when the server does not know the session."""
         headers = self._headers(posted)
         resume: SseFramer | None = None
         async with self._origin.send("POST", headers, posted.data) as response:
@@ -314,7 +312,6 @@ class RemoteServer:
         return True
 
     async def _read(self, posted: PostedMessage, response: httpx2.Response) -> SseFramer | None:
-        """Pass a response on. Returns the framer to go on with if its stream may be resumed."""
         if response.is_success and media_type(response) == _EVENTS:
             return await self._read_events(posted, response, SseFramer())
         body = await self._read_body(response)
@@ -351,7 +348,6 @@ class RemoteServer:
         return framer if _may_resume(posted, framer) else None
 
     async def _read_body(self, response: httpx2.Response) -> bytes:
-        """Read the whole body. Raises _RefusedError when it is too long."""
         parts: list[bytes] = []
         size = 0
         async for chunk in response.aiter_bytes():
@@ -362,7 +358,6 @@ class RemoteServer:
         return b"".join(parts)
 
     def _events(self, framer: SseFramer, chunk: bytes) -> list[SseEvent]:
-        """Return the events that `chunk` completes. Raises _RefusedError when the unfinished one is too long."""
         events = framer.feed(chunk)
         if framer.pending_bytes > self._limit:
             raise self._too_long()
@@ -374,7 +369,6 @@ class RemoteServer:
         return _RefusedError(f"{words}, so it was dropped")
 
     async def _resume(self, posted: PostedMessage, framer: SseFramer) -> SseFramer | None:
-        """Ask for the rest of a stream. Returns the framer to go on with; also when the connection fails once more."""
         onward = SseFramer()
         onward.last_event_id, onward.retry = framer.last_event_id, framer.retry
         headers = {**self._legacy_headers(), "accept": _EVENTS, "last-event-id": framer.last_event_id}

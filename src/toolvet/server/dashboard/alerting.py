@@ -181,7 +181,6 @@ class AlertWatch:
             self._under_way.discard(rule.name)
 
     def _evaluate(self, rule: AlertRule, now: float) -> tuple[AlertState, int]:
-        """Return the state at `now`, and of how many verdicts it is."""
         until = now // _MINUTE * _MINUTE
         wanted = FigureFilter(
             since=until - rule.window * _MINUTE,

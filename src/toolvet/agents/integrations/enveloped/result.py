@@ -79,7 +79,6 @@ class DeclaredOutput:
 
 
 def _payload_type(annotation: Any) -> Any:
-    """The annotation without Envelope, tool results and questions back to the client; None where nothing is left."""
     if annotation in (None, type(None), Any) or annotation in _NO_PAYLOAD:
         return None
     if get_origin(annotation) in (Union, UnionType):

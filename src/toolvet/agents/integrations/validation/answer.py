@@ -88,7 +88,6 @@ async def _judge_batch(
     tools: Mapping[str, Mapping[str, object]],
     on_progress: OnStep | None,
 ) -> list[ValidationReply]:
-    """A reply for each call, in their order; `on_progress` gets each when it is there."""
     steps = ProgressSteps(on_progress, len(request.calls))
 
     async def judge(call: ValidationCall) -> ValidationReply:

@@ -251,7 +251,6 @@ def _render_block(block: object, limit: int) -> ResponsePart:
 
 
 def _members(value: object) -> dict[object, object] | None:
-    """The members of a JSON object; None for any other value."""
     return cast("dict[object, object]", value) if isinstance(value, dict) else None
 
 

@@ -88,7 +88,6 @@ def check_answer_malformed(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _block_problem(block: object) -> str | None:
-    """What is wrong with a content block, as the end of a sentence; None for a legal one."""
     if not isinstance(block, dict):
         return "is no object"
     fields = members(cast("object", block))
@@ -421,7 +420,6 @@ def _is_junk(value: object, kind: str) -> bool:
 def _same_for_all(
     junk: Sequence[ObservedCall], name: str, good: Sequence[ObservedCall], kind: str
 ) -> ObservedCall | None:
-    """The first junk call, where different junk has one answer, and a good value has another."""
     answers = {words_of(call).strip() for call in junk}
     if len({str(_value(call, name)) for call in junk}) < 2 or len(answers) != 1:
         return None

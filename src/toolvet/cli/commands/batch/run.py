@@ -128,7 +128,6 @@ def _ended_by_signals() -> Generator[None]:
 
 @contextmanager
 def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Generator[Progress | None]:
-    """Show a bar on stderr where that is a terminal."""
     if flags.quiet or not console.is_terminal:
         yield None
         return
@@ -148,7 +147,6 @@ def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Gener
 
 
 def _retries_note(figures: EngineFigures) -> str:
-    """What an engine had to do again, where there was such."""
     found = [(figures.retries, "tried again"), (figures.failed, "judged here, as the workers failed with it")]
     return "".join(f", {count:,} {words}" for count, words in found if count)
 
@@ -241,7 +239,6 @@ def report_verdicts(verdicts: str, flags: SummaryFlags, *, kind: str | None, as_
 
 
 def _label_problem(report: BatchReport) -> int:
-    """Say on stderr why there are no figures of agreement; return the exit code."""
     labels = report.labels
     if labels is None or labels.labelled or not labels.note:
         return 0
@@ -250,7 +247,6 @@ def _label_problem(report: BatchReport) -> int:
 
 
 def _summary_options(flags: SummaryFlags) -> SummaryOptions:
-    """Return what a report looks at. Raises UsageError for words without a column."""
     if flags.label is None and (flags.bad or flags.good):
         raise UsageError("--bad and --good say what labels mean: give --label COLUMN, too")
     if flags.time is None and flags.per is not None:
@@ -267,7 +263,6 @@ def _words(text: str | None) -> tuple[str, ...] | None:
 
 
 def _show_document(document: _Document, console: Console) -> None:
-    """Print a report for people."""
     if isinstance(document, BatchReport):
         print_batch(document, console)
     else:

@@ -267,7 +267,6 @@ def reviewer_name(given: str | None) -> str:
 
 
 def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
-    """Return the item with this id, or the one that the reviewer has."""
     if id_ != MINE:
         return queue.item(id_, name)
     item = queue.held(name)
@@ -382,7 +381,6 @@ def item_lines(
 
 
 def _marked(text: str, signals: Sequence[ReviewSignal]) -> Text:
-    """Return a text with the evidence of its signals underlined."""
     shown = Text()
     parts = mark_evidence(text, signals)
     for number, part in enumerate(parts):

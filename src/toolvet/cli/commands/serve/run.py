@@ -111,7 +111,6 @@ def serve(
 
 
 def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
-    """Write down each token that the settings or the environment admit, at the first start that knows it."""
     if not tokens:
         return
     from toolvet.store.audit import read_entries  # noqa: PLC0415 - SQLAlchemy

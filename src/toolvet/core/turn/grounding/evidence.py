@@ -111,7 +111,6 @@ class Evidence:
 
     @cached_property
     def _results(self) -> list[tuple[str, ...]]:
-        """The texts of each result."""
         found: list[tuple[str, ...]] = []
         for outcome in self.outcomes:
             if outcome.is_own_report:
@@ -328,7 +327,6 @@ class _IndexCache:
         self._size = 0
 
     def get(self, key: object, size: int, made: Callable[[], EvidenceIndex]) -> EvidenceIndex:
-        """The index that was made from the texts in `key`, or one that is `made` now."""
         with self._lock:
             found = self._known.get(key)
             if found is not None:
@@ -375,7 +373,6 @@ class _EvidenceWalk:
         self._names: dict[str, dict[object, _MemberName]] = {}
 
     def text(self, text: str) -> None:
-        """A text, which may be JSON."""
         opening = text.lstrip()[:1]
         if opening in ("{", "[") and opening:
             try:

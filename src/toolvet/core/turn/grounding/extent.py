@@ -216,7 +216,6 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
 
 
 def _payload(outcome: CallOutcome) -> object:
-    """The JSON of a result: its structured content, or its text where that is JSON."""
     structured = members(outcome.response).get("structuredContent")
     if structured is not None:
         return structured
@@ -256,7 +255,6 @@ class _PartWalk:
         self._left = _MOST_VISITED
 
     def read(self, value: object, depth: int = 0) -> None:
-        """One value and what is in it."""
         self._left -= 1
         if self._left < 0 or depth > _DEEPEST:
             return
@@ -273,7 +271,6 @@ class _PartWalk:
                     self.read(item, depth + 1)
 
     def sums(self) -> Iterator[float]:
-        """The totals of the columns of its lists."""
         for rows in self._rows:
             totals: dict[str, float] = {}
             for row in rows[:_MOST_VISITED]:

@@ -179,7 +179,6 @@ def _kind(name: str) -> frozenset[str]:
 
 
 def _is_empty(outcome: CallOutcome) -> bool:
-    """Whether a call worked and found nothing."""
     if outcome.ending is not CallStatus.DONE:
         return False
     texts = outcome.texts()

@@ -95,7 +95,6 @@ class Figures:
 
     @cached_property
     def _totals(self) -> list[tuple[float, str, str]]:
-        """Total, mean, span and median of every column, each with what it is, in order."""
         found: list[tuple[float, str, str]] = []
         lists: list[float] = []
         for name, values in self._columns.items():

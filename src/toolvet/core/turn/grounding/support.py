@@ -91,7 +91,6 @@ class ClaimSupport:
         return signals
 
     def _against(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
-        """What speaks against a claim, or None."""
         outcomes = self._outcomes
         if claim.family == STATE:
             return self._against_state(claim, admits=admits)
@@ -199,7 +198,6 @@ class ClaimSupport:
         return marks
 
     def _texts(self) -> list[str]:
-        """The results of the calls that did not fail, in lower case."""
         if self._read is None:
             left = _MOST_READ
             self._read = []
@@ -258,11 +256,9 @@ def core_family(verb: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _kind_of(name: str) -> str:
-    """The family of a tool's own verb."""
     return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
 
 
 def _marks(outcome: CallOutcome) -> frozenset[str]:
-    """What a call names: the words of its name, and every word of its arguments."""
     sent = written(outcome.call.arguments)[:4_000].lower()
     return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})

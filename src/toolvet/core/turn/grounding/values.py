@@ -109,7 +109,6 @@ class _LookedUp:
         return len(self._known)
 
     def add(self, mention: Mention) -> bool:
-        """Look up one value. Returns False for one too many."""
         kind = mention.kind
         key = (kind, mention.token)
         if key in self._known:
@@ -125,7 +124,6 @@ class _LookedUp:
         return True
 
     def add_known(self, mentions: Iterable[Mention]) -> None:
-        """Take in further ones that are in the evidence, from anywhere in the answer."""
         for mention in mentions:
             self.days.update(mention.dates)
             if mention.kind is Kind.NUMBER:
@@ -230,7 +228,6 @@ def _is_idle(text: str, mention: Mention, evidence: Evidence) -> bool:
 
 
 def _against(mention: Mention, evidence: Evidence, slip: float | None) -> str:
-    """What the results have instead, where that can be said."""
     where = f"not in the results of {names(evidence.outcomes)}"
     if slip is not None:
         return f"{where}; the number there is {slip:.15g}"
@@ -246,7 +243,6 @@ def _against(mention: Mention, evidence: Evidence, slip: float | None) -> str:
 
 
 def _unsupported_dates(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
-    """The days that are not in the results and do not follow from one of them by a span of time."""
     found: list[Mention] = []
     for mention in mentions:
         if only_shows(text, mention):
@@ -267,7 +263,6 @@ def _unsupported_dates(text: str, mentions: list[Mention], evidence: Evidence) -
 
 
 def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
-    """The numbers that are not in the results and do not follow from them or from each other."""
     left = [mention for mention in mentions if not _is_written(mention, evidence)]
     if not left:
         return []
@@ -349,7 +344,6 @@ def _id_stands(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _url_parts(url: str) -> tuple[str, list[str]]:
-    """The site of an address and the parts of its path, in lower case; its query is left out."""
     bare = url.lower().partition("://")[2].removeprefix("www.").partition("?")[0].rstrip("/")
     host, _, path = bare.partition("/")
     return host, [part for part in re.split(r"[/&=#]", path) if part]

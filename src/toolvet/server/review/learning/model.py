@@ -260,7 +260,6 @@ def _outcomes(
 
 
 def _own_texts(labels: Sequence[Label]) -> Iterator[LabelledText]:
-    """Yield the hits and misses of toolvet's phrases of these labels: what is learned must not make it forget them."""
     every = frozenset(LABELS)
     for known in read_phrases().values():
         names = (known.phrase.label, known.type.value)
@@ -352,6 +351,5 @@ def outcome_table(learned: LearnedModel) -> str:
 
 
 def _cell(words: str) -> str:
-    """Return words that cannot leave their cell."""
     shown = "".join(letter if letter.isprintable() else " " for letter in words)
     return shown.replace("|", "/").replace("<", "(")

@@ -92,14 +92,12 @@ class _Answers:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the batch before."""
         self.failed = 0
         self.status: int | None = None
         self.words = ""
         self.dropped: list[str] = []
 
     def read(self, response: Any, *_: object, **__: object) -> None:
-        """Take an answer, as a hook of `requests` gets it."""
         from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (  # noqa: PLC0415 - an extra
             ExportLogsServiceResponse,
         )
@@ -117,7 +115,6 @@ class _Answers:
             self.dropped.append(f"the collector dropped {partial.rejected_log_records:,} of the events: {words}")
 
     def failure(self) -> ToolvetError:
-        """Return the error for a batch that was not taken."""
         if self.status in (401, 403):
             return AuthenticationError(f"{_TITLE}: the collector refuses the credentials: it answered {self.status}")
         words = f"it answered {self.status} {self.words}".strip() if self.status is not None else "no answer"
