@@ -10,12 +10,13 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from toolvet.batch.arrow import ArrowSchema, load, pa
+from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.chunk import ReadPosition
 from toolvet.batch.judging import Tally, heading
 from toolvet.batch.location import Location
@@ -151,7 +152,7 @@ def _write(path: Path, content: Sequence[bytes]) -> None:
         raise
 
 
-parquet = load("pyarrow.parquet")
+parquet: Any = import_module("pyarrow.parquet")
 
 _ROW_GROUP_ROWS: Final = 2**17
 _ROW_GROUP_BYTES: Final = 32 * 2**20

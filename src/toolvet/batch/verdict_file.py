@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, load, pa
+from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, pa
 from toolvet.batch.chunk import READ_PROBLEM, ReadPosition, RowReader
 from toolvet.batch.location import Location
 from toolvet.batch.plan import LENGTH, ROW
@@ -17,7 +17,7 @@ from toolvet.batch.reading.parquet import decoded
 from toolvet.core.json_value import is_object
 from toolvet.errors import OutputError, UsageError
 
-parquet = load("pyarrow.parquet")
+parquet: Any = import_module("pyarrow.parquet")
 
 _ROWS: Final = 2**15
 _BUFFER: Final = 2**20

@@ -1,14 +1,15 @@
 """`ParquetReader`: the rows of a Parquet file, in batches of a few megabytes, however large its row groups are."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
-from toolvet.batch.arrow import ArrowSchema, RecordBatch, load, pa
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.chunk import Chunk, ReadPosition, split
 from toolvet.batch.location import Location
 from toolvet.errors import UsageError
 
-parquet = load("pyarrow.parquet")
+parquet: Any = import_module("pyarrow.parquet")
 
 CHUNK_BYTES: Final = 2**20
 """How large a chunk is, about; a single row may be larger."""

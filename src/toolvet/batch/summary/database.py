@@ -12,7 +12,6 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.batch.executors.executor import cores
@@ -83,21 +82,13 @@ FROM named
 """
 
 
-def load_duckdb() -> ModuleType:
-    """Return DuckDB. Raises UsageError, which says how to install it, where it is missing."""
-    try:
-        return import_module("duckdb")
-    except ImportError as error:
-        raise UsageError("reports and comparisons need duckdb: pip install 'toolvet[batch]'") from error
-
-
 @contextmanager
 def verdict_database() -> Generator["VerdictDatabase"]:
     """Open a database in memory, with a temporary folder for what does not fit.
 
-    It loads no extension and needs no network. Raises UsageError where DuckDB is not installed.
+    It loads no extension and needs no network.
     """
-    duckdb = load_duckdb()
+    duckdb = import_module("duckdb")
     with TemporaryDirectory(prefix="toolvet-verdicts-") as folder:
         config = {
             "memory_limit": _MEMORY,
@@ -182,7 +173,7 @@ class VerdictDatabase:
 
     @contextmanager
     def _reported(self) -> Generator[None]:
-        duckdb = load_duckdb()
+        duckdb = import_module("duckdb")
         try:
             yield
         except duckdb.OutOfMemoryException as error:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from toolvet.batch.judging import Tally
 from toolvet.batch.location import Location, input_files, locate
 from toolvet.batch.plan import read_tools
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
-from toolvet.batch.summary import SummaryOptions, load_duckdb, summarise
+from toolvet.batch.summary import SummaryOptions, summarise
 from toolvet.cli import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags, SummaryFlags
 from toolvet.cli.options import parse_reports, write_documents
@@ -57,7 +58,7 @@ def judge_rows(
     if wants_report and output == "-":
         raise UsageError("--report, --time and --label read the output again: give a file instead of -")
     if wants_report:
-        load_duckdb()  # A long run must not end with its absence.
+        import_module("duckdb")  # A long run must not end with its absence.
     job = Job(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},

@@ -83,11 +83,9 @@ def _serve_http(
     policies: Policies,
     recorder: Recorder,
 ) -> int:
-    try:
-        from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
-    except ImportError as error:
-        raise UsageError('--listen needs aiohttp: pip install "toolvet[http]"') from error
+    from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+    from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
+
     hosts, origins = flags.host or (), flags.origin or ()
     if is_url(words[0]):
         headers = _read_headers(flags)

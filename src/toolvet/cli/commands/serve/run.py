@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from toolvet.server.access import OidcLogin, People
 
 
-_MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
 _REQUESTS_PER_MINUTE = 60_000
 _PORT = 8741
 _CLOSE_SECONDS = 1.0
@@ -38,30 +37,22 @@ def serve(
     https: bool,
     settings_file: Path | None,
 ) -> int:
-    """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
+    """Serve until the user ends it. Returns the exit code."""
     spare_memory()
     known = load_settings(settings_file)
     settings = known[ServeSettings]
     host = host or settings.host or "127.0.0.1"
-    try:
-        from toolvet.server.access import (  # noqa: PLC0415 - an extra
-            COOKIE,
-            Gate,
-            People,
-            Sessions,
-            Throttle,
-            person_at_this_machine,
-        )
-        from toolvet.server.context import ServerContext  # noqa: PLC0415
-        from toolvet.server.dashboard import (  # noqa: PLC0415
-            AlertWatch,
-            bounded_end,
-            make_app,
-            open_socket,
-            run_app,
-        )
-    except ImportError as error:
-        raise UsageError(_MISSING) from error
+    from toolvet.server.access import (  # noqa: PLC0415 - an extra
+        COOKIE,
+        Gate,
+        People,
+        Sessions,
+        Throttle,
+        person_at_this_machine,
+    )
+    from toolvet.server.context import ServerContext  # noqa: PLC0415
+    from toolvet.server.dashboard import AlertWatch, bounded_end, make_app, open_socket, run_app  # noqa: PLC0415
+
     people = People(settings.people, token=token)
     hosts = (*allow_host, *settings.allow_host)
     oidc = None if settings.oidc is None else _oidc_login(settings.oidc, people)
@@ -127,19 +118,15 @@ def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
 
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
-    try:
-        from toolvet.server.access import OidcLogin  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
+    from toolvet.server.access import OidcLogin  # noqa: PLC0415 - an extra
+
     return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
 
 
 def make_token(name: str, role: str) -> int:
     """Print a new token, and what the settings file needs to know of it. Returns the exit code."""
-    try:
-        from toolvet.server.access import new_token, token_hash  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(_MISSING) from error
+    from toolvet.server.access import new_token, token_hash  # noqa: PLC0415 - an extra
+
     token = new_token()
     sys.stderr.write(
         f"[[serve.people]]\nname = {json.dumps(name)}\nrole = {json.dumps(role)}\n"

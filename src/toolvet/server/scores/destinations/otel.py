@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.core.visible import one_line, shorten
@@ -16,8 +17,6 @@ from toolvet.server.scores.platform import (
     Destination,
     Score,
     ScoreSender,
-    missing_sdk,
-    sdk_module,
     shown_url,
     trace_id_of,
 )
@@ -144,16 +143,11 @@ def _attributes(score: Score) -> dict[str, Any]:
 
 @contextmanager
 def _open() -> Generator[ScoreSender]:
-    try:
-        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415 - an extra
-        from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415
-        from opentelemetry.sdk._logs.export import (  # noqa: PLC0415
-            BatchLogRecordProcessor,
-            LogRecordExportResult,
-        )
-        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-    except ImportError as error:
-        raise missing_sdk(_TITLE, "otel", error) from error
+    from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415 - an extra
+    from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor, LogRecordExportResult  # noqa: PLC0415
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+
     answers = _Answers()
 
     class _Watched(OTLPLogExporter):
@@ -170,7 +164,7 @@ def _open() -> Generator[ScoreSender]:
     # A session of `requests` that shows its answers, unless the user has one of their own.
     session = None
     if not any(os.environ.get(name) for name in _OWN_SESSION):
-        session = sdk_module("requests", _TITLE, "otel").Session()
+        session = import_module("requests").Session()
         session.hooks["response"].append(answers.read)
     exporter = _Watched(session=session)
     loggers.add_log_record_processor(BatchLogRecordProcessor(exporter))
