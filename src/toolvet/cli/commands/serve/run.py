@@ -6,13 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolvet.cli.options import note_action
 from toolvet.core.settings import load_settings
 from toolvet.errors import StoreError, UsageError
-from toolvet.proxy.http import is_loopback
 from toolvet.server.settings import OidcSettings, ReviewSettings, ServeSettings
 from toolvet.store import Store
 from toolvet.store.settings import StoreSettings
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolvet.server.access import OidcLogin, People
 
 
+import_module("starlette")  # First, because a plain install lacks more, and its extra brings all of that.
 _REQUESTS_PER_MINUTE = 60_000
 _PORT = 8741
 _CLOSE_SECONDS = 1.0
@@ -42,7 +43,8 @@ def serve(
     known = load_settings(settings_file)
     settings = known[ServeSettings]
     host = host or settings.host or "127.0.0.1"
-    from toolvet.server.access import (  # noqa: PLC0415 - an extra
+    from toolvet.proxy.http import is_loopback  # noqa: PLC0415 - an extra
+    from toolvet.server.access import (  # noqa: PLC0415
         COOKIE,
         Gate,
         People,
