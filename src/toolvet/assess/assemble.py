@@ -137,10 +137,7 @@ def is_counted(scenario: Scenario) -> bool:
 
 
 def _build_tool(tool: ToolRun) -> Tool:
-    """Status and confidence over the scenarios; a call without any answer counts as a broken one in the confidence.
-
-    Scenarios that met an outage count in neither.
-    """
+    """An outage counts in neither status nor confidence; a call without any answer is a broken one in confidence."""
     planned = [item.scenario for item in tool.scenarios]
     counted = [scenario for scenario in planned if not scenario.outage and scenario.same_as is None]
     exercise = exercise_of(tool.calls)

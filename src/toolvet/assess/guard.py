@@ -151,7 +151,6 @@ def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
 
 
 def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | None) -> object | None:
-    """A value for a protected parameter from what this run made, or, for a creating tool, a new name."""
     kind, noun, own = path_kind(tool, name), _noun(tool), name_of(name)
     creates = action_of(tool) == "creates"
     declared = members(tool.properties.get(name))
@@ -220,7 +219,6 @@ def _names_another(tool: ToolDefinition, inner: str) -> bool:
 
 
 def _names_itself(tool: ToolDefinition, name: str) -> bool:
-    """Whether a parameter of a creating tool names the new thing: `name`, or `branch_name` of create_branch."""
     own, noun = name_of(name), _noun(tool)
     naming = own[-1:] and (
         own[-1] in {"name", "id", "slug", "title", "username", "filename", "branch", "table", "label", "key"}

@@ -148,7 +148,6 @@ class RunJudge:
 
 
 def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
-    """The findings without the secrets of the calls that they are about, also where they quote a bare word."""
     for finding in findings:
         message, evidence, cause = (mask.text(words) for words in (finding.message, finding.evidence, finding.cause))
         yield msgspec.structs.replace(finding, message=message, evidence=evidence, cause=cause) if mask else finding

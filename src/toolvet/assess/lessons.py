@@ -147,7 +147,6 @@ def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None
 
 
 def _blamed(case: _Case, before: str) -> str | None:
-    """The string parameter whose value or name the words before a list quote; the nearest name decides."""
     texts: dict[str, str] = {}
     for name, value in case.arguments.items():
         first = value[0] if is_array(value) and value else value
@@ -167,7 +166,6 @@ def _blamed(case: _Case, before: str) -> str | None:
 
 
 def _last_mention(name: str, text: str) -> int:
-    """Where a parameter is named last in a text: by its whole name, or by its last word; -1 where it is not."""
     words = word_segments(name) or ("",)
     for wanted in (name, " ".join(words), words[-1] if len(words[-1]) >= _SHORTEST_WORD else name):
         mentions = [match.start() for match in re.finditer(rf"(?i)(?<!\w){re.escape(wanted)}(?!\w)", text)]

@@ -164,7 +164,6 @@ async def compare_with_peers(
 
 
 def _joined(found: Iterable[tuple[str, str | None, PeerFinding]]) -> list[SharedFinding]:
-    """One row for each check, and for each finding of a peer that is none of ours; what several found comes first."""
     rows = dict[tuple[str, str], list[tuple[str, str | None, PeerFinding]]]()
     for name, check, finding in found:
         rows.setdefault(("", check) if check else (name, finding.id), []).append((name, check, finding))

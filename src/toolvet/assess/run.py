@@ -234,7 +234,6 @@ class Run:
         return None
 
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:
-        """Call the tools of a wave, then those again, one by one, that did not answer while others were called."""
         gate, again = asyncio.Semaphore(self.options.concurrency), list[int]()
 
         async def call_one(position: int) -> None:
@@ -268,11 +267,7 @@ class Run:
         self._watch.ended(run.definition.name)
 
     async def _send_scenarios(self, run: ToolRun) -> None:
-        """Send one plan after the other.
-
-        While the server works on a call, the reply before it is judged and the next call is planned. A plan that
-        depends on what a call shows waits for that.
-        """
+        """While the server works on a call, the reply before it is judged and the next planned, if it can be."""
         silent = 0
         judge_last_reply: Callable[[], None] = _do_nothing
         values = self._values(run)
@@ -352,7 +347,6 @@ class Run:
         self._watch.called(run.definition.name, assessed.scenario)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
-        """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
         is_back, detail = await self.connection.recover(reply, session)
         if not is_back:
             self.gave_up = "not sent: the server did not come back"

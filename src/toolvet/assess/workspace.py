@@ -375,7 +375,6 @@ class Concealer:
     """Replaces the words of one target wherever they occur."""
 
     def __init__(self, target: Target, folder: Path | None = None) -> None:
-        """Learn the words of `target`; `folder` is the workspace that was made for it, None for none."""
         given = target.given if isinstance(target, WorkspaceTarget) else target
         words = dict.fromkeys(given_secrets(given), REDACTED)
         if folder is not None:
@@ -444,7 +443,6 @@ class DiskWatch:
     """Measures a folder while its body runs, and cancels the body where there is too much in it."""
 
     def __init__(self, folder: Path | None, most_mib: int | None) -> None:
-        """Watch `folder` (None: a server at a URL has none), with at most `most_mib` in it (None: without an end)."""
         self.overfilled = ""
         self._folder = folder
         self._most_mib = most_mib

@@ -130,10 +130,7 @@ def _listen_to_sqlite(engine: Engine, *, sync: bool = False) -> None:
 
 
 def _switch_to_log(cursor: DBAPICursor) -> None:
-    """Switch to a write-ahead log: readers are not blocked while we write.
-
-    SQLite does not wait for another process that does the same, so retry.
-    """
+    """Readers are not blocked then. SQLite does not wait for another process that does the same, so retry."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:

@@ -215,7 +215,6 @@ def _part_of_all(connection: Connection, matching: Sequence[int], asked: _Reques
 def _part_of_worst(
     connection: Connection, wanted: VerdictFilter, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
-    """Return the worst of a filter with many verdicts: of all that are bad, and of the newest that are not."""
     bad: list[int] = []
     if wanted.text is None:
         # The lowest scores below 1, or the longest durations from a second on.
@@ -265,10 +264,7 @@ def _matching(
 
 
 def _checking(connection: Connection, places: Sequence[int], rest: VerdictFilter) -> "Select[Any]":
-    """Return the query for those of these places whose verdicts match.
-
-    Planners do not look through a limit: they fetch these rows by their places, and never begin with the conditions.
-    """
+    """Planners do not look through a limit: they fetch these rows by place, and never begin with the conditions."""
     others = msgspec.structs.replace(rest, signal=None)
     names = {"seq", *(column for name, column in _COLUMNS.items() if getattr(rest, name) is not None)}
     if rest.text is not None:
@@ -317,7 +313,6 @@ def _records(connection: Connection, places: Sequence[int]) -> Sequence[VerdictR
 
 
 def _span_of(connection: Connection, wanted: VerdictFilter) -> PlaceSpan | None:
-    """Return the places among which all verdicts of the filter are, as far as sums and blocks tell; None: nowhere."""
     since, until = wanted.since, wanted.until
     given = {name: value for name in _SUMMED if (value := getattr(wanted, name)) is not None}
     if given:

@@ -102,7 +102,6 @@ class Daemon:
                 os.unlink(self._path)  # noqa: PTH108 - as above
 
     def _receive_from(self, number: int) -> None:
-        """Receive from a child that it has a caller with these words, is free again, has old files loaded, or ends."""
         connection = self._waiting.get(number) or self._busy[number]
         said = connection.recv(_MOST_SAID_BYTES)
         if said == _OLD:
@@ -164,10 +163,7 @@ class Daemon:
                 caller.close()
 
     def _answer(self, caller: socket.socket, parent: socket.socket) -> bool:
-        """Run the command that the caller wants, and say what came of it; return whether another may follow.
-
-        A caller without an answer runs it itself.
-        """
+        """Returns whether another call may follow. A caller without an answer runs its command itself."""
         signal.alarm(_CHILD_SECONDS)
         caller.settimeout(_REQUEST_SECONDS)
         said = receive(caller)

@@ -190,7 +190,6 @@ def _unwritten(
 def _ungrounded(
     text: str, said: str, session: AgentSession, actions: Sequence[AgentAction], check: AnswerCheck
 ) -> MissingWork | None:
-    """What `check_answer` finds by the calls: an action that no call made, or that failed."""
     turn = session.turn
     if turn is None or not session.is_whole or any(action.what == "hidden" for action in actions):
         return None

@@ -104,7 +104,6 @@ class _Messages:
 
 
 def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | None:
-    """The message, None where it is the client that speaks as the user, or no part of the conversation."""
     if message.get("type") in ("reasoning", "compaction", "agent_message"):
         return None
     if message.get("role") in ("developer", "system"):

@@ -138,11 +138,7 @@ def _is_about_something_else(call: ObservedCall) -> bool:
 
 
 def _repeats_a_refusal(call: ObservedCall, valid: Sequence[ObservedCall]) -> bool:
-    """Whether the answer has the words by which the same call without its fault was refused: it is about that, then.
-
-    read_output(pid=1)                  "No session found for PID 1"
-    read_output(pid=1, unexpected=1)    "Ignored: unexpected. No session found for PID 1"
-    """
+    """Whether the answer has the words by which the same call without its fault was refused: "No session for 1"."""
     field, sent = fault_of(call).field, members(call.arguments)
     rest = {name: value for name, value in sent.items() if name != field}
     bases = [one for one in valid if {n: v for n, v in members(one.arguments).items() if n != field} == rest]

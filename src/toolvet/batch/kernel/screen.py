@@ -88,7 +88,6 @@ class AnswerScreen:
     def _narrow_suspects(
         self, texts: Texts, rows: Places, scans: "list[_PhraseScan]", known: dict[int, ScreenedText]
     ) -> Flags:
-        """The same for rows of ASCII characters, which are scanned as one buffer."""
         found: Flags = np.zeros(len(texts), np.bool_)
         chosen = texts if len(rows) == len(texts) else Texts(texts.array.take(rows))
         own, *packs = (each.hits(chosen) for each in scans)

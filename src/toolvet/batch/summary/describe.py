@@ -362,11 +362,7 @@ class LabelWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _meanings(bad: Sequence[str] | None, good: Sequence[str] | None) -> dict[str, object]:
-    """The labels that say that a row is bad or good, and what all others say.
-
-    Labels that are given decide: if only bad or only good ones are given, all others are the opposite. Without any, it
-    is the words of `label_words.toml`.
-    """
+    """Given labels decide: if only bad or only good ones are given, the others are the opposite. Else words decide."""
     if bad is None and good is None:
         known = read_toml(__package__ or "", "label_words.toml", LabelWords)
         return {"bad": list(known.bad), "good": list(known.good), "other": "unknown"}

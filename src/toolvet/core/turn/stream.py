@@ -170,7 +170,6 @@ class _Held:
         self._told: bool | None = None
 
     def counts(self, found: Found, length: int, masks: _MasksNow) -> bool:
-        """Whether it says something of an answer that is so long, and masked so; a cue says nothing."""
         if self._told is None:
             phrase = found.known.phrase
             told = not phrase.cue and fits(found, length) and (phrase.in_code or not masks.is_masked(found))

@@ -242,7 +242,6 @@ async def _resolve_tools(tools: Sequence[object] | ListTools) -> Sequence[object
 
 
 def _capabilities_of(client: Any) -> object:
-    """The capabilities that a client has negotiated. Raises UsageError for one that is not connected."""
     try:
         found: object = client.server_capabilities
     except RuntimeError:

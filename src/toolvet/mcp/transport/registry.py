@@ -219,8 +219,6 @@ def _value(wanted: _RegistryInput, label: str, given: Mapping[str, str]) -> str 
 
 
 def _filled(text: str, variables: Mapping[str, _RegistryInput], given: Mapping[str, str]) -> str:
-    """`text` with the values of its `{variables}`; braces around other words stay, as the format says."""
-
     def replace(match: re.Match[str]) -> str:
         wanted = variables.get(match[1])
         if wanted is None:

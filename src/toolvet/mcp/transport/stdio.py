@@ -292,7 +292,6 @@ class _Process(asyncio.SubprocessProtocol):
             self._inbox.receive(line)
 
     def _check_end(self) -> None:
-        """Once the process ended or its stdout closed, decide how long to wait for the rest."""
         if self.ended:
             return
         if self.exited.done() and not self._open_pipes:

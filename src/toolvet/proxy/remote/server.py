@@ -403,7 +403,6 @@ class RemoteServer:
         self._session_id = session_id if _VISIBLE.fullmatch(session_id) else None
 
     def _read_version(self, message: bytes) -> None:
-        """Read the protocol version, which all later requests carry, from the answer to `initialize`."""
         answer = parse(message)
         if isinstance(answer, Result):
             version = members(answer.result).get("protocolVersion")
@@ -494,7 +493,6 @@ class _RefusedError(Exception):
 
 
 def _pause(framer: SseFramer) -> float:
-    """Return how many seconds to wait before a stream is resumed, by the server's own `retry`."""
     return _RETRY_SECONDS if framer.retry is None else min(framer.retry / 1000, _LONGEST_RETRY)
 
 

@@ -246,7 +246,6 @@ class AlertWatch:
         return state
 
     def _complain(self, about: str, words: str) -> None:
-        """Say it once, until it went well in between."""
         if about not in self._complained:
             self._complained.add(about)
             self._say(words)

@@ -291,10 +291,7 @@ def send_scores(
 
 @contextmanager
 def _claimed(store: Store, place: str, *, only_look: bool) -> Generator[Callable[[], None]]:
-    """Let no other process send to this place meanwhile: events have no id by which a collector knew them again.
-
-    Yields what has to be called before each batch.
-    """
+    """Yields what to call before each batch. No other process sends there meanwhile: events have no id."""
     owner = secrets.token_hex(16)
 
     def renew() -> None:

@@ -295,7 +295,6 @@ def internal_failure(error: Exception, tool: str) -> Envelope:
 
 
 def _with_message(error: Exception, code: str) -> Envelope | None:
-    """A failure with the message of the exception, without secrets; None for an exception without a message."""
     message = redact_text(str(error).encode(errors="replace").decode().strip())
     if not message:
         return None

@@ -70,7 +70,6 @@ async def _around_sdk(ctx: Any, call_next: _Next) -> Any:
 
 
 async def _with_id(meta: object, request: Any, message: Any, call_next: _Next) -> Any:
-    """Answer a call under the id that it brings. `request` is its HTTP request, None over stdio."""
     parent = None if request is None else request.headers.get(TRACE_PARENT)
     found = TraceSource(parent=parent).given_in(members(meta))
     if found is None or current_request_id() is not None:

@@ -212,7 +212,6 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
 
 
 def _split_response(result: object, limit: int) -> Iterator[ResponsePart]:
-    """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
     members = _members(result)
     if members is None:
         yield ResponsePart("response", _render_json(result, limit))

@@ -227,11 +227,7 @@ def _code(text: str) -> str:
 
 
 def _block(text: str, language: str) -> str:
-    """Lines that hold words of a server, as they are.
-
-    No fence for HTML, a heading or a workflow command (`::set-output`): a log that shows this document as plain text
-    would obey them.
-    """
+    """No fence for HTML, a heading or a workflow command (`::set-output`): a log that shows it would obey them."""
     if not _STEERING.search(text):
         # A fence longer than every run of backticks inside it cannot be closed by what it holds.
         fence = "`" * max(3, _longest_run(text) + 1)

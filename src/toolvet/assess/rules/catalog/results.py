@@ -305,7 +305,6 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
 
 
 def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call: ObservedCall) -> bool:
-    """Whether a record has the fields of a real one, with words of its own in at least two of them."""
     if record.keys() != real.keys() or _SAYS_ABSENT.search(words_of(call)):
         return False
     if any(value is False for value in record.values()):
@@ -322,7 +321,6 @@ def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call:
 
 
 def _record(call: ObservedCall) -> Mapping[str, object]:
-    """The object that a call returned, out of the frames that servers put around it; empty where there is none."""
     result = members(call.result)
     value: object = result.get("structuredContent")
     if not is_object(value):

@@ -320,7 +320,6 @@ def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
 def _publish(
     reports: Sequence[Report], writers: Sequence[tuple[str, str]], flags: AssessFlags, *, prints: bool
 ) -> None:
-    """Write all documents. The report for people goes to stdout unless a document was asked for there."""
     on_stdout = [name for name, file in writers if file == "-"] + (["json"] if flags.json else [])
     for name in on_stdout:
         sys.stdout.write(render(name, reports, cards()).rstrip("\n") + "\n")

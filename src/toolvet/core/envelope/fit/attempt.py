@@ -244,7 +244,6 @@ def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: i
 
 
 def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> Envelope | None:
-    """The response of this state, or of the next smaller one that fits with all its metadata; None if none does."""
     stride = 1
     while state >= attempt.least:
         draft = _build_draft(task, attempt, states, state)
@@ -278,8 +277,6 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
 
 
 def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
-    """How many ids of dropped items the response has room for; -1 if it does not even fit without them."""
-
     def fits(count: int) -> bool:
         return task.measure(_encode(_build_response(task, attempt, draft, count))) <= task.limit
 

@@ -144,7 +144,6 @@ class _ClaimReading:
         self._clause = Clause(prose, hit, grammar)
 
     def made(self, claim: Claim, *, shows_files: bool = False) -> MadeClaim | None:
-        """The claim, if it is one. `shows_files` says that the answer has code blocks, perhaps all that was made."""
         self._shows_files = shows_files
         clause = self._clause
         verb, family, is_text = "", claim.family, False
@@ -325,7 +324,6 @@ class _ClaimReading:
         return next((family for family in reversed(families) if family != ANYTHING), families[0] if families else "")
 
     def _things(self, named: str) -> tuple[str, ...]:
-        """The nouns of a noun phrase, in the singular: its head, then that of what it is put into."""
         return tuple(word for phrase in self._phrases(named) if phrase[-1].isalpha() for word in words_of(phrase[-1]))
 
     def _phrases(self, named: str) -> list[list[str]]:
@@ -355,7 +353,6 @@ class _ClaimReading:
         )
 
     def _is_file(self, named: str) -> bool:
-        """Whether an object or a subject is a file, and not one that a code block of the answer shows."""
         named = named.strip()
         if _ABSOLUTE.match(named) is not None or _AT_PATH.search(named) is not None:
             return True

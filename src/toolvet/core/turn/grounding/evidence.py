@@ -288,7 +288,6 @@ _CHANGES: Final = object()
 
 
 def _fixed(arguments: object, written: str) -> object:
-    """Arguments that cannot change any more, as their JSON says them; `_CHANGES` for those that JSON does not say."""
     if arguments is None or type(arguments) is str:
         return arguments
     pending: list[object] = [arguments]
@@ -461,6 +460,5 @@ class _EvidenceWalk:
                 self._rows[within, key].append(value)
 
     def all_columns(self) -> dict[str, list[float]]:
-        """The columns, and those of each list under its number."""
         rows = {f"{within}/{key}": values for (within, key), values in self._rows.items() if len(values) > 1}
         return {**self.columns, **rows}

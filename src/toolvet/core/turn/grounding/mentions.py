@@ -243,7 +243,6 @@ def _word_before(text: str, start: int) -> str:
 
 
 def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
-    """An identifier, or words and numbers with marks between them: `10:00-11:30`, `3-5`, `HAT069/HAT039`."""
     if not any(character.isalpha() or character == "_" for character in token):
         parts = re.split(r"([-/+:])", token)
         if len(parts) > 1:

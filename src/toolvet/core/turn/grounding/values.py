@@ -135,11 +135,7 @@ class _LookedUp:
 
 
 def _look_up(text: str, evidence: Evidence) -> _LookedUp:
-    """The values of an answer, up to a limit.
-
-    Those that stand in the evidence as they are written, as most do, are read only where a number does not, which may
-    follow from them.
-    """
+    """The values, up to a limit; those in the evidence as written are read only for a number that is not."""
     words: dict[str, bool] = {}
 
     def stands(kind: Kind, token: str) -> bool:
@@ -210,7 +206,6 @@ def _is_of_a_kind(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _is_idle(text: str, mention: Mention, evidence: Evidence) -> bool:
-    """Whether a value that is not in the evidence claims nothing, or is there in another shape."""
     if mention.faint and not _is_of_a_kind(mention, evidence):
         return True
     if only_shows(text, mention) or (not evidence.asked and after_given(text, mention.start)):
@@ -453,7 +448,6 @@ def _written(value: float) -> str:
 
 
 def _differ_in_one(one: str, other: str) -> bool:
-    """Whether two numerals of one length differ in one digit, or in two neighbours that changed places."""
     if len(one) != len(other):
         return False
     apart = [at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]

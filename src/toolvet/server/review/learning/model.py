@@ -169,7 +169,6 @@ def _measure(
 
 
 def _texts(rows: Sequence[LabelledVerdict], usable: Sequence[Label]) -> list[LabelledText]:
-    """Return the rows for the training of these labels, of two sources at least: one source is divided."""
     divided = len({row.source for row in rows}) < 2
     every, learnable = frozenset(LABELS), frozenset(usable)
     found: list[LabelledText] = []
@@ -192,7 +191,6 @@ def _texts(rows: Sequence[LabelledVerdict], usable: Sequence[Label]) -> list[Lab
 def _put_together(
     base: Model, trained: Model, usable: Sequence[Label]
 ) -> tuple[Model, tuple[Label, ...], tuple[str, ...]]:
-    """Return the model of the labels that were learned and of the others as they were, with the reasons for these."""
     heads: list[LabelHead] = []
     planes: list[bytes] = []
     relearned: list[Label] = []

@@ -90,7 +90,6 @@ class PhoenixSender:
 
 
 def _span_of(score: Score, spans: Mapping[str, list[Mapping[str, Any]]]) -> str | None:
-    """Return the id of the span that a score is about: its tool's nearest in time, or the turn's first."""
     known = spans.get(trace_id_of(score.trace or ""), [])
     if not known:
         return None
