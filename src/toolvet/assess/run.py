@@ -31,16 +31,7 @@ from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import habits_of, why_not_called
 from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.mcp.transport import (
-    ConnectionLost,
-    Era,
-    HttpTarget,
-    Listing,
-    McpSession,
-    StdioTarget,
-    Target,
-    TimedOut,
-)
+from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
 if TYPE_CHECKING:
     from toolvet.assess.http_probes import HttpProbing

@@ -131,8 +131,6 @@ class Values:
         """Whether a call may be made with these arguments (see `ArgumentGuard`)."""
         return self._guard is None or self._guard.permits(arguments)
 
-    # ── learning from calls ──
-
     def optional(self) -> tuple[str, ...]:
         """The optional parameters with values, plain ones first; none where a fixture says what to send."""
         if self.fixture is not None:

@@ -18,14 +18,7 @@ from toolvet.store import postgresql_bulk, sqlite_bulk
 from toolvet.store.records import AssessmentRecord, EventRecord, ItemRecord, StoreRecord, VerdictRecord, clean_text
 from toolvet.store.tables.audit import AUDIT
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
-from toolvet.store.tables.rollups import (
-    DURATION_BOUNDS,
-    KEYS,
-    ROLLUP_SIGNALS,
-    ROLLUPS,
-    SUMS,
-    WIDTHS,
-)
+from toolvet.store.tables.rollups import DURATION_BOUNDS, KEYS, ROLLUP_SIGNALS, ROLLUPS, SUMS, WIDTHS
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 PLACES_LOCK: Final = 0x746F6F6C766574
@@ -180,9 +173,6 @@ def _clean(value: str | None) -> str | None:
 
 def _column(value: object) -> object:
     return clean_text(value) if type(value) is str else value
-
-
-# The sums.
 
 
 def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:

@@ -14,7 +14,6 @@ from sqlalchemy.exc import DBAPIError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-# The function that returns the greatest of its arguments.
 GREATEST: Final = "greatest"
 
 

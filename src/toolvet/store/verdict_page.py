@@ -278,7 +278,6 @@ def _checking(connection: Connection, places: Sequence[int], rest: VerdictFilter
     return query
 
 
-# The members of a filter and their columns.
 _COLUMNS: Final = {
     **{name: name for name in VerdictFilter.__struct_fields__ if name in VERDICTS.c},
     "escalated": "escalate",

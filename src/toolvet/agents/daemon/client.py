@@ -9,17 +9,7 @@ import io
 import os
 import sys
 
-from toolvet.agents.daemon.protocol import (
-    DONE,
-    INPUT,
-    REQUEST,
-    WANTED,
-    address,
-    idle_seconds,
-    is_ours,
-    packed,
-    receive,
-)
+from toolvet.agents.daemon.protocol import DONE, INPUT, REQUEST, WANTED, address, idle_seconds, is_ours, packed, receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

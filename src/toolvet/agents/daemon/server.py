@@ -13,17 +13,7 @@ from functools import cache
 from io import BufferedReader, BytesIO, RawIOBase, TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
-from toolvet.agents.daemon.protocol import (
-    DONE,
-    INPUT,
-    MOST_BYTES,
-    REQUEST,
-    TAKEN,
-    WANTED,
-    is_ours,
-    packed,
-    receive,
-)
+from toolvet.agents.daemon.protocol import DONE, INPUT, MOST_BYTES, REQUEST, TAKEN, WANTED, is_ours, packed, receive
 from toolvet.core.discover import file_states
 
 if TYPE_CHECKING:

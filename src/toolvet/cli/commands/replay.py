@@ -205,13 +205,7 @@ async def _replay(
 @contextmanager
 def _progress(*, quiet: bool) -> "Generator[ReplayWatch]":
     from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.progress import (  # noqa: PLC0415 - as above
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - as above
 
     from toolvet.assess.replay import NoReplayWatch  # noqa: PLC0415 - as above
 

@@ -106,7 +106,6 @@ class OrphanKeeper:
             return
         signalled: set[tuple[int, int]] = set()
         began = monotonic()
-        # Those that ended are reaped.
         while orphans := [child.pid for child in _children() if not self._reap(child) and self._is_orphan(child)]:
             waited = monotonic() - began
             if waited > 2 * _SECONDS:

@@ -202,8 +202,6 @@ class RemoteProxy:
             self._hurry.set()
         self._end(128 + number)
 
-    # The client.
-
     def _read(self) -> None:
         try:
             chunk = os.read(0, _LONG_CHUNK if self._relay.client_lines.begun else _CHUNK)
@@ -232,8 +230,6 @@ class RemoteProxy:
         if self._reading:
             self._reading = False
             self._loop.remove_reader(0)
-
-    # The server.
 
     async def _on_message(self, message: bytes) -> None:
         """Feed a message of the server, as one line: line feeds within it are white space, or it is not JSON."""

@@ -222,8 +222,6 @@ class RemoteServer:
         finally:
             await self._origin.close()
 
-    # The queue.
-
     async def _send_all(self) -> None:
         while True:
             posted = await self._queue.get()
@@ -265,8 +263,6 @@ class RemoteServer:
     def _mark_begun(self, posted: PostedMessage) -> None:
         posted.begun.set()
         self.size -= len(posted.data)
-
-    # One message.
 
     async def _run(self, posted: PostedMessage) -> None:
         what, why = "did not answer", "the response ended without an answer"
@@ -395,8 +391,6 @@ class RemoteServer:
             elif not posted.is_cancelled:
                 await tell(encode_error(id_, code, words, data))
 
-    # The legacy session.
-
     def _remember(self, response: httpx2.Response) -> None:
         session_id = response.headers.get("mcp-session-id", "")
         # Visible ASCII is what the specification allows, and all that can safely be sent back.
@@ -456,8 +450,6 @@ class RemoteServer:
             self._catalogue.forget()
             self._open_stream()
             sys.stderr.write("toolvet: the server ended the session; it was opened anew, without what it had kept\n")
-
-    # Messages that the server sends unasked.
 
     def _open_stream(self) -> None:
         if self._stream is not None:

@@ -7,14 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from toolvet.agents.integrations.validation.tool_validation import OnStep, ProgressSteps, ToolValidation
-from toolvet.core.checks import (
-    Message,
-    ValidationCall,
-    ValidationReply,
-    ValidationRequest,
-    bare_name,
-    parse_request,
-)
+from toolvet.core.checks import Message, ValidationCall, ValidationReply, ValidationRequest, bare_name, parse_request
 
 
 async def answered(

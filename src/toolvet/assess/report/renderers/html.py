@@ -165,7 +165,6 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     shown = worst_first([tool for tool in report.tools if tool.skipped is None], report.findings, _MOST_PANELS)
     not_called = [tool for tool in report.tools if tool.skipped is not None]
     kept = {id(tool) for tool in (*shown, *not_called[:_MOST_PANELS])}
-    # With their numbers from 1 among all.
     tools = [(number, tool) for number, tool in enumerate(report.tools, 1) if id(tool) in kept]
     panels: list[ToolPanel] = []
     room = _MOST_CALLS

@@ -7,13 +7,7 @@ from contextlib import ExitStack
 from typing import Final, NamedTuple
 
 from toolvet.cli.commands.check.input import is_table, open_input, source_name
-from toolvet.cli.commands.check.verdicts import (
-    PROGRESS_INTERVAL,
-    encode,
-    kinds,
-    show_progress,
-    signal_lines,
-)
+from toolvet.cli.commands.check.verdicts import PROGRESS_INTERVAL, encode, kinds, show_progress, signal_lines
 from toolvet.cli.terminal import Line, line_printer
 from toolvet.core.checks import AnswerQuality
 from toolvet.core.discover import settings_file

@@ -21,14 +21,7 @@ from toolvet.core.settings import load_settings
 from toolvet.core.visible import escape_unseen, one_line, shorten, visible
 from toolvet.errors import UsageError
 from toolvet.server.review import ReviewSignal, mark_evidence, measure_agreement, review_signals, vocabulary
-from toolvet.server.reviewing import (
-    change_document,
-    export_document,
-    hand_in,
-    item_document,
-    open_queue,
-    verdict_words,
-)
+from toolvet.server.reviewing import change_document, export_document, hand_in, item_document, open_queue, verdict_words
 from toolvet.server.settings import ReviewSettings
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 from toolvet.store.queue import ReviewQueue

@@ -44,14 +44,7 @@ def serve(
     settings = known[ServeSettings]
     host = host or settings.host or "127.0.0.1"
     from toolvet.proxy.http import is_loopback  # noqa: PLC0415 - an extra
-    from toolvet.server.access import (  # noqa: PLC0415
-        COOKIE,
-        Gate,
-        People,
-        Sessions,
-        Throttle,
-        person_at_this_machine,
-    )
+    from toolvet.server.access import COOKIE, Gate, People, Sessions, Throttle, person_at_this_machine  # noqa: PLC0415
     from toolvet.server.context import ServerContext  # noqa: PLC0415
     from toolvet.server.dashboard import AlertWatch, bounded_end, make_app, open_socket, run_app  # noqa: PLC0415
 

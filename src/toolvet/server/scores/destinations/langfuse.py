@@ -13,14 +13,7 @@ from typing import Any, Final
 
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import (
-    Destination,
-    Score,
-    ScoreSender,
-    from_environment,
-    shown_url,
-    trace_id_of,
-)
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, from_environment, shown_url, trace_id_of
 
 _TITLE: Final = "Langfuse"
 _CLOUD: Final = "https://cloud.langfuse.com"

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.server.scores.platform import (
-    Destination,
-    Score,
-    ScoreSender,
-    shown_url,
-    trace_id_of,
-)
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, shown_url, trace_id_of
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
@@ -97,9 +91,7 @@ class _Answers:
         self.dropped: list[str] = []
 
     def read(self, response: Any, *_: object, **__: object) -> None:
-        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (  # noqa: PLC0415 - an extra
-            ExportLogsServiceResponse,
-        )
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse  # noqa: PLC0415 - an extra
 
         self.status, self.words = response.status_code, one_line(str(response.reason or ""))
         if not response.ok or "json" in response.headers.get("content-type", ""):
