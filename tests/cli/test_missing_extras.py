@@ -10,8 +10,8 @@ from toolvet.errors import MissingExtraError
 
 _PLAIN = """
 import sys
-for name in ("aiohttp", "alembic", "duckdb", "httpx2", "joserfc", "numpy", "prometheus_client", "pyarrow", "sqlalchemy",
-             "starlette", "uvicorn"):
+for name in ("aiohttp", "alembic", "daft", "distributed", "duckdb", "httpx2", "joserfc", "numpy", "opentelemetry",
+             "prometheus_client", "pyarrow", "sqlalchemy", "starlette", "uvicorn"):
     sys.modules[name] = None
 from toolvet.cli import main
 main(sys.argv[1:])
@@ -30,7 +30,9 @@ main(sys.argv[1:])
         ("proxy http://127.0.0.1:9/mcp", "http"),
         ("proxy --listen 127.0.0.1:0 http://127.0.0.1:9/mcp", "http"),
         ("proxy --metrics 127.0.0.1:0 -- cat", "http"),
+        ("proxy --otel -- cat", "otel"),
         ("serve", "serve"),
+        ("serve token ada", "serve"),
         ("batch answers answers.txt out.parquet", "batch"),
     ],
 )

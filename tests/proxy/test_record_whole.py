@@ -1,7 +1,6 @@
 """What the store, the page of metrics and the sinks hold, compared as a whole."""
 
 import http.client
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from toolvet.core.causes import ErrorKind, Retry, State
 from toolvet.core.checks.arguments import Issue
 from toolvet.core.checks.result import Classification, Factor, Leak, LeakKind, ResultMetadata, ResultVerdict
 from toolvet.core.redact import SecretMask
-from toolvet.errors import UsageError
 from toolvet.proxy.record.call_lines import CallLines, CallRenderer
 from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.record.metrics import Metrics
@@ -384,12 +382,6 @@ def test_the_store_gets_what_the_user_asked_for(tmp_path: Path) -> None:
     with Store(tmp_path / "calls.db") as store:
         (call,) = store.verdicts()
     assert (call.server, call.tool) == ("books", "find [redacted]")
-
-
-def test_without_opentelemetry_it_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "toolvet.proxy.record.telemetry", None)
-    with pytest.raises(UsageError, match=r"^--otel needs OpenTelemetry: pip install \"toolvet\[otel\]\"$"):
-        recorder_of(Recording(telemetry="on"))
 
 
 # ── the server of the metrics ──

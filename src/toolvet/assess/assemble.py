@@ -137,10 +137,7 @@ def is_counted(scenario: Scenario) -> bool:
 
 
 def _build_tool(tool: ToolRun) -> Tool:
-    """Status and confidence over the scenarios; a call without any answer counts as a broken one in the confidence.
-
-    Scenarios that met an outage count in neither.
-    """
+    """An outage counts in neither status nor confidence; a call without any answer is a broken one in confidence."""
     planned = [item.scenario for item in tool.scenarios]
     counted = [scenario for scenario in planned if not scenario.outage and scenario.same_as is None]
     exercise = exercise_of(tool.calls)
@@ -199,7 +196,6 @@ def find_in_items(run: ItemsRun, command: str) -> Iterator[Finding]:
 
 
 def _publish(run: ItemsRun) -> dict[int, ItemRequest]:
-    """The requests as the report shows them, by the identity of the object that was kept."""
     requests = [request for entry in run.runs for request in entry.requests] + run.others
     return {id(assessed): numbered(assessed, number) for number, assessed in enumerate(requests, start=1)}
 

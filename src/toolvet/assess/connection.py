@@ -158,7 +158,6 @@ class RenewableConnection:
                 self._waited += session.wait_seconds
 
     def _latest(self) -> McpSession:
-        """The session that was opened last, closed or not."""
         if self._opened is None:
             raise RuntimeError("the line was never opened")
         return self._opened

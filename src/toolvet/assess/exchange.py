@@ -287,7 +287,6 @@ def mask_of(call: ObservedCall) -> SecretMask:
 
 
 def _shown_words(words: str, mask: SecretMask) -> str:
-    """Words of a verdict, which may quote the answer at any length."""
     return mask.text(words[:_LONGEST_READ])[:_LONGEST_STRING]
 
 
@@ -422,7 +421,6 @@ class LargeExcerpt:
         return value
 
     def _cut(self, text: str, room: int) -> str:
-        """The beginning of a text, its length, and its digest: two texts differ where their excerpts do."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         if len(self.borders) == _MOST_CUTS:
             room = 0
@@ -459,5 +457,4 @@ def light(entry: object) -> tuple[object, bool]:
 
 
 def _entries(count: int, room: int) -> int:
-    """How many of `count` entries an excerpt has: each gets some room."""
     return min(count, _MOST_ENTRIES, max(1, room // _LEAST))

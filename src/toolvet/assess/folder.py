@@ -284,7 +284,6 @@ def _xlsx() -> bytes:
 
 
 def _package(main: str, kind: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The two parts that every Office file begins with: what each part is, and which is the main one."""
     parts = {f"/{main}": kind, **(more or {})}
     named = "".join(f'<Override PartName="{name}" ContentType="{what}"/>' for name, what in parts.items())
     plain = (

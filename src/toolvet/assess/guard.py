@@ -151,7 +151,6 @@ def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
 
 
 def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | None) -> object | None:
-    """A value for a protected parameter from what this run made, or, for a creating tool, a new name."""
     kind, noun, own = path_kind(tool, name), _noun(tool), name_of(name)
     creates = action_of(tool) == "creates"
     declared = members(tool.properties.get(name))
@@ -186,7 +185,6 @@ def _make(tool: ToolDefinition, name: str, harvest: Harvest, folder: Folder | No
 
 
 def _fit(value: object, kind: object) -> object | None:
-    """The value as the type that a schema wants, or None."""
     if kind == "string":
         return str(value)
     if kind in ("integer", "number"):
@@ -214,7 +212,6 @@ def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
 
 
 def _names_another(tool: ToolDefinition, inner: str) -> bool:
-    """Whether a member of a structure names a thing, and not the one that the tool creates."""
     words = word_segments(inner)
     if not words or (action_of(tool) == "creates" and _names_itself(tool, inner)):
         return False
@@ -222,7 +219,6 @@ def _names_another(tool: ToolDefinition, inner: str) -> bool:
 
 
 def _names_itself(tool: ToolDefinition, name: str) -> bool:
-    """Whether a parameter of a creating tool names the new thing: `name`, or `branch_name` of create_branch."""
     own, noun = name_of(name), _noun(tool)
     naming = own[-1:] and (
         own[-1] in {"name", "id", "slug", "title", "username", "filename", "branch", "table", "label", "key"}
@@ -231,7 +227,6 @@ def _names_itself(tool: ToolDefinition, name: str) -> bool:
 
 
 def _noun(tool: ToolDefinition) -> str:
-    """The thing that a tool is about: "task" for create_task and deleteTask."""
     table = _words()
     words = [word for word in name_of(tool.name) if word not in table.creates and word not in table.deletes]
     return words[-1] if words else ""

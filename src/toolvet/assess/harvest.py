@@ -139,11 +139,7 @@ def _read_payloads(result: object) -> Iterator[object]:
 
 
 def _read_lines(result: object) -> list[object]:
-    """The entries of a listing in plain text; headings and prose give none.
-
-    Lines of one word or path each, bullets ("- contract.docx (35.88 KB)", "1. x", "[FILE] x"), and what a colon lists
-    with commas ("Tables: orders, users").
-    """
+    """The entries of a listing in plain text: one word or path a line, bullets, or after a colon ("Tables: a, b")."""
     texts = (members(block).get("text") for block in elements(members(result).get("content")))
     lines = [line.strip() for text in texts if isinstance(text, str) for line in text[:_LONGEST_TEXT].splitlines()]
     found: list[object] = []
@@ -161,10 +157,7 @@ def _read_lines(result: object) -> list[object]:
 
 
 def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, object]]:
-    """Every scalar with the names it goes by: its key and, for a key such as `id`, what it names (book_id).
-
-    `subject` is the noun that the value was found under.
-    """
+    """Every scalar with its names: its key and, for a key such as `id` under the noun `subject`, book_id."""
     if depth > _DEEPEST:
         return
     if is_object(value):
@@ -267,7 +260,6 @@ def nested_names(declared: object) -> tuple[str, ...]:
 
 
 def _of_one(declared: object) -> Mapping[str, object]:
-    """The schema of one value: of the items of a list, of the branch of an `anyOf` that is not null."""
     schema = members(declared)
     branches = (members(branch) for word in ("anyOf", "oneOf") for branch in elements(schema.get(word)))
     schema = next((branch for branch in branches if branch.get("type") != "null"), schema)
@@ -276,7 +268,6 @@ def _of_one(declared: object) -> Mapping[str, object]:
 
 
 def _is_plain(schema: Mapping[str, object]) -> bool:
-    """Whether any string or whole number may be sent."""
     if "enum" in schema or "const" in schema:
         return False
     kind = schema.get("type")

@@ -159,7 +159,6 @@ class HttpProbing:
             await self._http.close()
 
     async def _open(self, era: Era) -> None:
-        """Send the correct requests of an era, and note whether the server speaks it."""
         table = {probe.id: probe for probe in probe_table()}
         if era == "modern":
             if (await self._send(table["discover"])).is_served:
@@ -186,7 +185,6 @@ class HttpProbing:
         return spoken and probe.id not in known and all(holds[condition] for condition in probe.when)
 
     async def _send(self, probe: HttpProbe) -> HttpExchange:
-        """Send a probe and record the exchange."""
         modern = probe.era == "modern" or (probe.era == "any" and "legacy" not in self._spoken)
         response = await self._http.send(
             probe.verb,
@@ -220,7 +218,6 @@ class HttpProbing:
         return {name: value for name, value in headers.items() if name not in probe.without}
 
     def _remember_session(self, response: RawResponse) -> None:
-        """Keep the session id and the revision of an InitializeResult."""
         reply = parse(response.message)
         if not isinstance(reply, Result):
             return
@@ -251,7 +248,6 @@ class HttpProbing:
 
 
 def _body(probe: HttpProbe, *, modern: bool) -> bytes | None:
-    """The content of a probe; None where it has none."""
     meta = request_meta({})
     match probe.message:
         case "initialize":
@@ -311,7 +307,6 @@ def _exchange(probe: HttpProbe, response: RawResponse, sessions: Sequence[str]) 
 
 
 def _is_right(exchange: HttpExchange, way: str) -> bool:
-    """Whether a response is one of those that `http_probes.toml` calls right."""
     match way:
         case "result":
             return exchange.is_served
@@ -329,7 +324,6 @@ def _is_right(exchange: HttpExchange, way: str) -> bool:
 
 
 def _read_message(message: bytes) -> tuple[bool, int | None, str, object]:
-    """Whether it is a result, and the code, words and data of an error; an array counts as its first entry."""
     reply = parse(message)
     if isinstance(reply, Result):
         return True, None, "", None

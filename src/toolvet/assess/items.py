@@ -214,7 +214,6 @@ class ItemsRun:
         return why_not_read(item) if item.kind != "prompt" else None
 
     async def _ask(self, plans: Plans, kept: list[AssessedRequest]) -> None:
-        """Send one plan after the other; each plan knows what came of the one before it."""
         plan = next(plans, None)
         while plan is not None and not self._gave_up and self._silent < _MOST_SILENT:
             assessed = await self._send(plan)

@@ -148,13 +148,11 @@ class RunJudge:
 
 
 def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
-    """The findings without the secrets of the calls that they are about, also where they quote a bare word."""
     for finding in findings:
         message, evidence, cause = (mask.text(words) for words in (finding.message, finding.evidence, finding.cause))
         yield msgspec.structs.replace(finding, message=message, evidence=evidence, cause=cause) if mask else finding
 
 
 def _with_command(findings: Iterable[Finding], command: str, scenario: str | None = None) -> Iterator[Finding]:
-    """The findings with the command that shows them again and the id of the scenario that they are about."""
     for finding in findings:
         yield msgspec.structs.replace(finding, reproduce=command, scenario=scenario)

@@ -122,7 +122,6 @@ class _Case(msgspec.Struct, frozen=True):
     folder: Folder | None
 
     def parameter(self, words: str) -> str | None:
-        """The parameter that some words name: `item_id`, "Graph data" (graph_data)."""
         wanted = word_segments(words)
         for name in self.tool.properties:
             if wanted and word_segments(name) == wanted:
@@ -130,7 +129,6 @@ class _Case(msgspec.Struct, frozen=True):
         return None
 
     def paths(self) -> Iterator[str]:
-        """The parameters of the call that take a path on disk."""
         return (name for name in self.arguments if path_kind(self.tool, name) is not None)
 
 
@@ -149,7 +147,6 @@ def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None
 
 
 def _blamed(case: _Case, before: str) -> str | None:
-    """The string parameter whose value or name the words before a list quote; the nearest name decides."""
     texts: dict[str, str] = {}
     for name, value in case.arguments.items():
         first = value[0] if is_array(value) and value else value
@@ -169,7 +166,6 @@ def _blamed(case: _Case, before: str) -> str | None:
 
 
 def _last_mention(name: str, text: str) -> int:
-    """Where a parameter is named last in a text: by its whole name, or by its last word; -1 where it is not."""
     words = word_segments(name) or ("",)
     for wanted in (name, " ".join(words), words[-1] if len(words[-1]) >= _SHORTEST_WORD else name):
         mentions = [match.start() for match in re.finditer(rf"(?i)(?<!\w){re.escape(wanted)}(?!\w)", text)]

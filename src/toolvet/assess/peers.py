@@ -164,7 +164,6 @@ async def compare_with_peers(
 
 
 def _joined(found: Iterable[tuple[str, str | None, PeerFinding]]) -> list[SharedFinding]:
-    """One row for each check, and for each finding of a peer that is none of ours; what several found comes first."""
     rows = dict[tuple[str, str], list[tuple[str, str | None, PeerFinding]]]()
     for name, check, finding in found:
         rows.setdefault(("", check) if check else (name, finding.id), []).append((name, check, finding))
@@ -236,7 +235,6 @@ class PeerExit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def _execute(words: Sequence[str], env: dict[str, str], cwd: str | None, limits: PeerLimits) -> PeerExit:
-    """Run a program within the limits; it and all that it started in its group end here in every case."""
     with starting_server() as note:
         process = await asyncio.create_subprocess_exec(
             *words,
@@ -274,7 +272,6 @@ async def _execute(words: Sequence[str], env: dict[str, str], cwd: str | None, l
 
 
 async def _read(stream: asyncio.StreamReader | None, kept: bytearray, limit: int) -> bool:
-    """Keep what comes, up to the limit. Returns False where there was more."""
     while stream is not None and (piece := await stream.read(_PIECE)):
         kept += piece
         if len(kept) > limit:

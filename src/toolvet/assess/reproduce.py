@@ -50,7 +50,6 @@ def reproduce_transport(target: Target) -> str:
 
 
 def _command(target: Target, *flags: str) -> str:
-    """Our command with these flags, then the words that name the server; `describe` masks the server's secrets."""
     words = ["toolvet", "assess", *flags]
     if isinstance(target, WorkspaceTarget):
         # The folder as an option: in front of the command it would be looked up in the workspace of the server.

@@ -31,16 +31,7 @@ from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import habits_of, why_not_called
 from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.mcp.transport import (
-    ConnectionLost,
-    Era,
-    HttpTarget,
-    Listing,
-    McpSession,
-    StdioTarget,
-    Target,
-    TimedOut,
-)
+from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
 if TYPE_CHECKING:
     from toolvet.assess.http_probes import HttpProbing
@@ -195,7 +186,6 @@ class Run:
             await self._probe_transport(self.session.era)
 
     async def _choose(self) -> None:
-        """Decide which tools are called, and note for each of the others why it is not."""
         options, names = self.options, [run.definition.name for run in self.tools]
         for pattern in options.tools:
             if not any(options.why_left_out(name) is None for name in names):
@@ -235,7 +225,6 @@ class Run:
         return None
 
     async def _call_together(self, wave: Sequence[ToolRun]) -> None:
-        """Call the tools of a wave, then those again, one by one, that did not answer while others were called."""
         gate, again = asyncio.Semaphore(self.options.concurrency), list[int]()
 
         async def call_one(position: int) -> None:
@@ -269,11 +258,7 @@ class Run:
         self._watch.ended(run.definition.name)
 
     async def _send_scenarios(self, run: ToolRun) -> None:
-        """Send one plan after the other.
-
-        While the server works on a call, the reply before it is judged and the next call is planned. A plan that
-        depends on what a call shows waits for that.
-        """
+        """While the server works on a call, the reply before it is judged and the next planned, if it can be."""
         silent = 0
         judge_last_reply: Callable[[], None] = _do_nothing
         values = self._values(run)
@@ -347,21 +332,18 @@ class Run:
         self._harvest.gather([observe(run.definition, plan, reply, protocol_version=session.protocol_version)])
 
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
-        """Add what came of a plan to the scenarios of the tool."""
         call = read_reply()
         assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(assessed)
         self._watch.called(run.definition.name, assessed.scenario)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
-        """After a call without an answer: replace the server if it answers nothing else. Returns what that showed."""
         is_back, detail = await self.connection.recover(reply, session)
         if not is_back:
             self.gave_up = "not sent: the server did not come back"
         return detail
 
     def _values(self, run: ToolRun) -> Values | None:
-        """The arguments for a tool; None, with the reason in `run.skipped`, where none can be made or may be sent."""
         tool, options = run.definition, self.options
         fixtures = options.fixtures.get(tool.name, ())
         if options.arguments is not None:
@@ -394,7 +376,6 @@ class Run:
             return None
 
     def _plan(self, run: ToolRun, values: Values | None) -> Iterator[PlannedCall]:
-        """The calls to make of a tool, each planned when the one before it has shown what the tool takes."""
         options = self.options
         if options.arguments is not None:
             yield PlannedCall(
@@ -454,7 +435,6 @@ async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:
 
 
 def _return(call: ObservedCall) -> ObservedCall:
-    """A call that was read already."""
     return call
 
 

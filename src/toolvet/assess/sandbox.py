@@ -111,10 +111,7 @@ def _works(command: tuple[str, ...]) -> bool:
 
 
 def _readable(server: Sandboxed) -> Iterator[str]:
-    """What the command line and the variables name below the hidden folders: the folder that a file is in.
-
-    /tmp/env/bin/python needs all of /tmp/env, and /tmp/shop/server.py the files beside it.
-    """
+    """The folders of files that command line and variables name; for /tmp/env/bin/python all of /tmp/env."""
     words = [os.getcwd(), server.command, *server.args, *(word.partition("=")[2] for word in server.args)]  # noqa: PTH109 - a string among strings.
     paths = [*words, *server.env.values(), *os.environ.get("PATH", "").split(os.pathsep)]
     for word in paths:
@@ -133,5 +130,4 @@ def _readable(server: Sandboxed) -> Iterator[str]:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Whether `path` is below a folder that is hidden, and is not that folder itself."""
     return any(Path(folder) in path.parents for folder in _HIDDEN)

@@ -59,19 +59,11 @@ class Values:
         guard: ArgumentGuard | None = None,
         others: Collection[str] = (),
     ) -> None:
-        """Generate the arguments that `tool` needs, to be replaced by better ones.
+        """Generate the arguments that `tool` needs. Raises Unsatisfiable where nothing satisfies its inputSchema.
 
-        Args:
-            tool: The definition of the tool.
-            harvest: What earlier calls returned.
-            fixture: Known good arguments of this tool, from the user.
-            known: Known good values per parameter of any tool, from the user.
-            folder: The server's working folder, for parameters that take a path.
-            guard: The only values that some parameters may have, for a tool that may change things.
-            others: The tools of the server that may be called first where this one asks for it.
-
-        Raises:
-            Unsatisfiable: Nothing satisfies the tool's inputSchema.
+        `fixture` and `known` are the user's good values, of this tool and per parameter of any tool. `guard` has the
+        only values that some parameters of a tool that may change things may have; `others` are the tools that may be
+        called first where this one asks for it.
         """
         self._known = known or {}
         self._guard = guard
@@ -139,8 +131,6 @@ class Values:
         """Whether a call may be made with these arguments (see `ArgumentGuard`)."""
         return self._guard is None or self._guard.permits(arguments)
 
-    # ── learning from calls ──
-
     def optional(self) -> tuple[str, ...]:
         """The optional parameters with values, plain ones first; none where a fixture says what to send."""
         if self.fixture is not None:
@@ -203,10 +193,7 @@ class Values:
         return result
 
     def _enrich(self, generated: Mapping[str, object], base: Mapping[str, object] | None = None) -> Sample:
-        """The generated arguments with what earlier results know better, one value at a time, each checked.
-
-        `base` are arguments to be kept as they are.
-        """
+        """The generated arguments with what earlier results know better, each checked; `base` stays as it is."""
         arguments, origins = {**(base or {}), **generated}, dict[str, list[str]]()
         schema = compiled(self.tool.input_schema)
         for name, declared in self.tool.properties.items():
@@ -220,7 +207,6 @@ class Values:
         return Sample(arguments, ", ".join([*sources, "schema"]))
 
     def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
-        """A value that the user or an earlier result knows, and which of them; None when neither knows a better one."""
         if self._guard is not None and name in self._guard.protected:
             return self._guard.value(name), "settings" if name in self._known else "made in this run"
         if name in self._known:

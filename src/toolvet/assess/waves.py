@@ -34,15 +34,7 @@ class Waves:
         known: Arguments,
         changing: AbstractSet[int] = frozenset(),
     ) -> None:
-        """Order `tools`.
-
-        Args:
-            tools: The tools to call.
-            harvest: What calls returned; it grows meanwhile.
-            fixtures: The user's arguments per tool.
-            known: The user's values per parameter.
-            changing: The positions of the tools that may change things.
-        """
+        """`harvest` grows meanwhile; `known` are the user's values per parameter, `changing` positions in `tools`."""
         self._harvest = harvest
         self._names_read = 0
         self._called: set[int] = set()

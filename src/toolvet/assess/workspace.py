@@ -189,7 +189,6 @@ def _sandboxed(target: WorkspaceTarget, folder: Path, disk_mib: int | None) -> W
 
 
 def _home_variables(home: Path) -> dict[str, str]:
-    """Every variable that leads a program to the user's files, with a folder below `home` instead."""
     if sys.platform == "win32":
         roaming, local = home / "AppData" / "Roaming", home / "AppData" / "Local"
         for path in (roaming, local):
@@ -273,7 +272,6 @@ def absolute_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _absolute(word: str, *, names: bool) -> str:
-    """Return the absolute path of `word` if it is one that exists; `names` are paths without any separator, too."""
     path = Path(word)
     try:
         there = bool(word) and not path.is_absolute() and path.exists()
@@ -377,7 +375,6 @@ class Concealer:
     """Replaces the words of one target wherever they occur."""
 
     def __init__(self, target: Target, folder: Path | None = None) -> None:
-        """Learn the words of `target`; `folder` is the workspace that was made for it, None for none."""
         given = target.given if isinstance(target, WorkspaceTarget) else target
         words = dict.fromkeys(given_secrets(given), REDACTED)
         if folder is not None:
@@ -446,7 +443,6 @@ class DiskWatch:
     """Measures a folder while its body runs, and cancels the body where there is too much in it."""
 
     def __init__(self, folder: Path | None, most_mib: int | None) -> None:
-        """Watch `folder` (None: a server at a URL has none), with at most `most_mib` in it (None: without an end)."""
         self.overfilled = ""
         self._folder = folder
         self._most_mib = most_mib

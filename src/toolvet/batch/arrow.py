@@ -1,7 +1,4 @@
-"""pyarrow, which has no types, behind one door, and the Arrow types of our documents.
-
-Importing this raises `UsageError` where pyarrow is not installed.
-"""
+"""pyarrow, which has no types, behind one door, and the Arrow types of our documents."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -11,7 +8,6 @@ from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 import msgspec
 
 from toolvet.core.json_form import document_members, is_list, is_struct, plain_type, without_none
-from toolvet.errors import UsageError
 
 Array = Any
 """A `pyarrow.Array`."""
@@ -23,17 +19,9 @@ ArrowType = Any
 """A `pyarrow.DataType`."""
 
 
-def load(name: str) -> Any:
-    """Return a module of pyarrow. Raises `UsageError`, which says how to install it, where it is missing."""
-    try:
-        return cast("Any", import_module(name))
-    except ImportError as error:
-        raise UsageError("batch needs pyarrow and numpy: pip install 'toolvet[batch]'") from error
-
-
-load("numpy")
-pa = load("pyarrow")
-compute = load("pyarrow.compute")
+import_module("numpy")  # Its absence shows now, and not in the middle of a run.
+pa: Any = import_module("pyarrow")
+compute: Any = import_module("pyarrow.compute")
 
 _SCALARS: Final = {bool: pa.bool_(), float: pa.float64(), int: pa.int64()}
 _INT32: Final = 1 << 31

@@ -113,7 +113,6 @@ class BatchCheck:
             yield pa.RecordBatch.from_arrays([*kept, *verdicts.columns], schema=planned.schema)
 
     def _planned(self, rows: ArrowSchema) -> _Planned:
-        """How batches of these columns are judged."""
         last = self._last
         if last is not None and last[0].equals(rows):
             return last[1]

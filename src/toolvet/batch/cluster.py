@@ -87,7 +87,6 @@ class _ClusterJudges:
         self._replies: Generator[bytes | str] = self._executor.carried(iter(()), figures)
 
     def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
-        """As of `ChunkJudges`."""
         covered: ReadPosition | None = None
         self._replies = self._executor.carried(self._requests(work), self._figures)
         for found in self._replies:
@@ -101,7 +100,6 @@ class _ClusterJudges:
                     covered = piece.after
 
     def close(self) -> None:
-        """Give up what is under way."""
         self._replies.close()
 
     def _requests(self, work: Iterator[Work]) -> Iterator[bytes]:
@@ -183,7 +181,6 @@ def _reply(asked: WorkRequest) -> Reply:
 
 
 def _read(file_range: FileRange, plan: Plan) -> Iterator[tuple[ReadPosition, Chunk]]:
-    """The chunks whose first row is in a range, each with its place."""
     try:
         reader = open_reader(locate(file_range.location), file_range.file, file_range.size)
     except UsageError as error:
@@ -210,7 +207,6 @@ class _Processes:
 
     @contextmanager
     def lent(self, plan: bytes) -> Generator[JudgeProcess]:
-        """Lend a process to one thread."""
         with self._lock:
             idle = next((each for each in reversed(self._idle) if each[0] == plan), None)
             if idle is not None:
@@ -243,7 +239,6 @@ class _Processes:
             process.close()
 
     def close(self) -> None:
-        """End all that are idle."""
         with self._lock:
             old, self._idle = self._idle, []
         for _, process, _ in old:

@@ -183,7 +183,6 @@ def _plain(value: object) -> object:
 
 
 def _row(row: Mapping[str, object]) -> dict[str, object]:
-    """A row as a JSON object; of the counts of signals only those of signals that are there."""
     found = {name: _plain(value) for name, value in row.items() if value is not None}
     if _COUNTS in found:
         found[_COUNTS] = {name: count for name, count in members(found[_COUNTS]).items() if count}
@@ -191,7 +190,6 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _cell(value: object) -> object:
-    """A value as a cell of CSV: numbers and texts as they are, all else as JSON."""
     if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
         return value
     return _json(value).decode()

@@ -6,10 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from toolvet.batch.arrow import load
 from toolvet.errors import UsageError
 
-fs = load("pyarrow.fs")
+fs: Any = import_module("pyarrow.fs")
 
 STDIO: Final = "-"
 SUFFIXES: Final = {

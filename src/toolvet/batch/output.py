@@ -10,12 +10,13 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from toolvet.batch.arrow import ArrowSchema, load, pa
+from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.chunk import ReadPosition
 from toolvet.batch.judging import Tally, heading
 from toolvet.batch.location import Location
@@ -110,7 +111,6 @@ class Parts:
         return self.folder / f"part-{number:05}"
 
     def _found(self) -> Manifest | None:
-        """What an earlier run of the same left; None for nothing, or for what is of another."""
         try:
             found = msgspec.json.decode((self.folder / "manifest.json").read_bytes(), type=Manifest)
             sizes = [self._part(number).stat().st_size for number in range(len(found.parts))]
@@ -140,7 +140,6 @@ class _reported:  # noqa: N801 - reads as a statement
 
 
 def _write(path: Path, content: Sequence[bytes]) -> None:
-    """Write a file so that it is there as a whole or not at all."""
     new = path.with_name(f"{path.name}.new")
     try:
         with new.open("wb") as file:
@@ -153,7 +152,7 @@ def _write(path: Path, content: Sequence[bytes]) -> None:
         raise
 
 
-parquet = load("pyarrow.parquet")
+parquet: Any = import_module("pyarrow.parquet")
 
 _ROW_GROUP_ROWS: Final = 2**17
 _ROW_GROUP_BYTES: Final = 32 * 2**20

@@ -68,7 +68,6 @@ class JudgeProcess:
                         continue
 
     def _ask(self, chunk: Chunk) -> Judged | str | None:
-        """What the process says of a chunk; None where it died."""
         process = self._started()
         if process is None:
             return None
@@ -85,7 +84,6 @@ class JudgeProcess:
         return msgspec.msgpack.decode(answer, type=Judged | str)
 
     def _started(self) -> subprocess.Popen[bytes] | None:
-        """The process; None where it shall not be any more."""
         with self._starting:
             if self._process is not None or self._is_ended:
                 return None if self._is_ended else self._process

@@ -165,7 +165,6 @@ class InputRows:
         return [(name, more) for name, reader in self._lines if (more := reader.has_grown())]
 
     def _ranges(self, reader: RowReader, number: int, start: ReadPosition) -> Iterator[Work] | None:
-        """The places of a file's rows; None where they have to be read here."""
         file = self._files[number]
         if file.is_stdio:
             return None
@@ -214,7 +213,6 @@ class _BatchRun:
         self._progress = progress
 
     def to_file(self, files: Sequence[Location], output: Location, form: str | None) -> BatchOutcome:
-        """Judge all rows of these files into one output."""
         form = form or ("jsonl" if output.is_stdio else output.format)
         if form is None:
             raise UsageError(f"{output.given}: the name must end with .parquet, .jsonl or .csv, or give --format")

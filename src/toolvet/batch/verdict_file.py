@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, load, pa
+from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, pa
 from toolvet.batch.chunk import READ_PROBLEM, ReadPosition, RowReader
 from toolvet.batch.location import Location
 from toolvet.batch.plan import LENGTH, ROW
@@ -17,7 +17,7 @@ from toolvet.batch.reading.parquet import decoded
 from toolvet.core.json_value import is_object
 from toolvet.errors import OutputError, UsageError
 
-parquet = load("pyarrow.parquet")
+parquet: Any = import_module("pyarrow.parquet")
 
 _ROWS: Final = 2**15
 _BUFFER: Final = 2**20
@@ -103,7 +103,6 @@ class VerdictFile:
                 raise UsageError(f"{self.given}: no output of `toolvet batch {kind}`: row {number}: {error}") from error
 
     def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
-        """The rows as records, in parts, with the number of the first of each."""
         for chunk in reader.chunks(self.names, ReadPosition()):
             if chunk.form == "lost":
                 raise UsageError(f"{self.given}: row {chunk.row}: {chunk.problem}")
@@ -153,7 +152,6 @@ def _batch(rows: Sequence[Mapping[str, object]], schema: ArrowSchema) -> RecordB
 
 
 def _array(values: list[object], kind: ArrowType) -> Array:
-    """A column of its type. Cells of CSV are texts: numbers, or JSON."""
     if pa.types.is_string(kind):
         # An empty cell of CSV is null.
         texts = [

@@ -47,7 +47,6 @@ def _parse(words: list[str]) -> Callable[[], int]:
 
 @lru_cache(_MOST_WORDS)
 def _known(words: tuple[str, ...]) -> Callable[[], object] | None:
-    """Return the command with its arguments; None where the words are wrong, which the command itself says."""
     call = plain_call(list(words))
     if call is not None:
         return call

@@ -65,7 +65,6 @@ def plain_call(words: list[str]) -> Callable[[], object] | None:
 
 
 def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], dict[str, object]] | None:
-    """The files and the options, None where something is not plain."""
     files: list[str] = []
     of_stdin: list[str] = []
     options: dict[str, object] = {}
@@ -92,7 +91,6 @@ def _read(words: list[str], annotations: dict[str, object]) -> tuple[list[str], 
 
 
 def _kind(annotation: object) -> object:
-    """The type of an option: that of its value where it is given."""
     kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if not isinstance(kind, UnionType):
         return kind
@@ -101,7 +99,6 @@ def _kind(annotation: object) -> object:
 
 
 def _value(word: str, kind: object, *, is_flag: bool) -> object:
-    """What a word means as a value, None where it is not plain."""
     if kind is bool:
         return True if is_flag else None
     if not word or word.startswith("-") or not word.isprintable():

@@ -5,14 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from toolvet.errors import UsageError
-from toolvet.server.review import (
-    DEFAULT_RULES,
-    QueueRule,
-    check_label,
-    chooser,
-    kinds_of,
-    review_signals,
-)
+from toolvet.server.review import DEFAULT_RULES, QueueRule, check_label, chooser, kinds_of, review_signals
 from toolvet.server.settings import ReviewSettings
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.queue import LEASE_SECONDS, ReviewQueue

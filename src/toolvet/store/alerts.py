@@ -60,7 +60,6 @@ class AlertRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     secret_env: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
         if not self.name.strip() or not self.name.isprintable():
             raise ValueError("name must be a word that names the alert")
         if (self.above is None) == (self.below is None):

@@ -130,10 +130,7 @@ def _listen_to_sqlite(engine: Engine, *, sync: bool = False) -> None:
 
 
 def _switch_to_log(cursor: DBAPICursor) -> None:
-    """Switch to a write-ahead log: readers are not blocked while we write.
-
-    SQLite does not wait for another process that does the same, so retry.
-    """
+    """Readers are not blocked then. SQLite does not wait for another process that does the same, so retry."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -208,7 +205,6 @@ def _make_tables(engine: Engine, address: StoreAddress) -> None:
 
 
 def _read_revision(connection: Connection, address: StoreAddress) -> str | None:
-    """Return the revision of the tables, None for an empty database. Raises StoreError for a foreign one."""
     names = set(inspect(connection).get_table_names())
     if "alembic_version" in names:
         found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()

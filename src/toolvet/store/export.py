@@ -8,7 +8,7 @@ keeps its id, so importing it twice changes nothing.
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 from sqlalchemy import Connection, Row, Select, func, select, update
@@ -92,7 +92,8 @@ def _write_lines(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iterat
 
 
 def _write_parquet(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iterator[int]:
-    arrow, parquet = _pyarrow()
+    arrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
     kinds = {**dict.fromkeys(_NUMBERS, arrow.float64()), **dict.fromkeys(_WHOLE, arrow.int64())}
     kinds |= dict.fromkeys(_FLAGS, arrow.bool_())
     fields = [arrow.field(name, kinds.get(name, arrow.string())) for name in _COLUMNS]
@@ -119,7 +120,7 @@ def _write_parquet(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iter
 
 
 def _read_parquet(path: Path) -> Iterator[Sequence[StoreRecord]]:
-    _, parquet = _pyarrow()
+    parquet: Any = import_module("pyarrow.parquet")
     try:
         file = parquet.ParquetFile(path)
         for batch in file.iter_batches(batch_size=_PAGE):
@@ -147,13 +148,6 @@ def _record(row: Mapping[str, Any]) -> StoreRecord:
     if record is None:
         raise TypeError("a row whose record is none")
     return record
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        return cast("Any", import_module("pyarrow")), cast("Any", import_module("pyarrow.parquet"))
-    except ImportError as error:
-        raise UsageError('Parquet needs pyarrow: pip install "toolvet[batch]"') from error
 
 
 _ACTIONS: Final = frozenset(get_args(ChangeAction))

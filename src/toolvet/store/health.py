@@ -77,7 +77,6 @@ def read_health(engine: "Engine", waiting: int, spool: Path, known: Sequence[str
 def _asked(
     connection: Connection, query: "Executable", problems: list[str], otherwise: list[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a query; where it fails, note why and return the other rows."""
     try:
         return [tuple(row) for row in connection.execute(query)]
     except DatabaseError as error:
@@ -87,7 +86,6 @@ def _asked(
 
 
 def _missing(connection: Connection) -> Iterator[str]:
-    """Yield what a store of this release has and this one has not: tables, columns and indexes."""
     known = inspect(connection)
     there = set(known.get_table_names())
     for table in load_tables().sorted_tables:

@@ -18,14 +18,7 @@ from toolvet.store import postgresql_bulk, sqlite_bulk
 from toolvet.store.records import AssessmentRecord, EventRecord, ItemRecord, StoreRecord, VerdictRecord, clean_text
 from toolvet.store.tables.audit import AUDIT
 from toolvet.store.tables.blocks import BLOCK, VERDICT_BLOCKS
-from toolvet.store.tables.rollups import (
-    DURATION_BOUNDS,
-    KEYS,
-    ROLLUP_SIGNALS,
-    ROLLUPS,
-    SUMS,
-    WIDTHS,
-)
+from toolvet.store.tables.rollups import DURATION_BOUNDS, KEYS, ROLLUP_SIGNALS, ROLLUPS, SUMS, WIDTHS
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
 PLACES_LOCK: Final = 0x746F6F6C766574
@@ -97,7 +90,6 @@ def insert_records(connection: Connection, records: Sequence[StoreRecord]) -> in
 
 
 def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R]:
-    """Return the records whose ids are not in the table, each id once."""
     by_id = {clean_text(record.id): record for record in records}
     ids = list(by_id)
     if not ids:
@@ -108,7 +100,6 @@ def _new(connection: Connection, table: Table, records: Sequence[_R]) -> list[_R
 
 
 def _bulk(connection: Connection) -> ModuleType:
-    """Return the module that knows how this database takes many rows at once."""
     return postgresql_bulk if connection.dialect.name == "postgresql" else sqlite_bulk
 
 
@@ -144,7 +135,6 @@ def _insert_verdicts(connection: Connection, verdicts: Sequence[VerdictRecord]) 
 
 
 def _note_blocks(connection: Connection, places: Sequence[tuple[int, float]]) -> None:
-    """Widen the times of the blocks that these places are in."""
     spans: dict[int, tuple[float, float]] = {}
     for seq, at in places:
         begin, end = spans.get(seq // BLOCK, (at, at))
@@ -164,7 +154,6 @@ _WORDS: Final = text("INSERT INTO verdict_words (rowid, tool, reason, text) VALU
 
 
 def _reserve(connection: Connection, count: int) -> Sequence[int]:
-    """Return places for so many verdicts, which no other writer gets."""
     if connection.dialect.name == "postgresql":
         # Until the end of the transaction: without another that has it, no place is still to come.
         connection.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": PLACES_LOCK})
@@ -184,9 +173,6 @@ def _clean(value: str | None) -> str | None:
 
 def _column(value: object) -> object:
     return clean_text(value) if type(value) is str else value
-
-
-# The sums.
 
 
 def add_to_rollups(connection: Connection, verdicts: Sequence[VerdictRecord]) -> None:
@@ -231,7 +217,6 @@ _KEYS_OF: Final = attrgetter(*KEYS[2:])
 
 
 def _widened(sums: dict[_Key, _S], add: Callable[[_S, _S], _S]) -> Iterator[tuple[_Key, _S]]:
-    """Yield the sums of the shortest stretches of time, and those of all longer ones."""
     yield from sums.items()
     for width in WIDTHS[1:]:
         wider: dict[_Key, _S] = {}

@@ -187,7 +187,6 @@ def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
 
 
 def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
-    """Return the calls of an answer's turn as a reviewer reads them: names, arguments and results, cut where long."""
     found: list[object] = []
     for call in read_calls(calls)[:_MOST_CALLS]:
         entry: dict[str, object] = {"tool": call.name, "arguments": _bounded(mask.value(call.arguments))}
@@ -203,7 +202,6 @@ def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
 
 
 def _bounded(value: object) -> object:
-    """Return a value as it is, or the beginning of its JSON where that is long."""
     if isinstance(value, str):
         return _shorten(value)
     encoded = bytes(encode_document(value))

@@ -14,7 +14,6 @@ from sqlalchemy.exc import DBAPIError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-# The function that returns the greatest of its arguments.
 GREATEST: Final = "greatest"
 
 
@@ -61,7 +60,6 @@ _TYPES: Final[Mapping[type, str]] = {BigInteger: "bigint", Integer: "integer", D
 
 @contextmanager
 def _translated(connection: Connection, statement: str) -> "Generator[Any]":
-    """Yield a cursor of the driver."""
     import psycopg  # noqa: PLC0415 - an extra
 
     raw: Any = connection.connection

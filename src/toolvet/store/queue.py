@@ -368,7 +368,6 @@ class ReviewQueue:
         return item
 
     def _transact(self, work: Callable[[Connection], _T]) -> _T:
-        """Run the work in a transaction that writes; again, where another writer was in its way."""
         deadline = time.monotonic() + _PATIENCE
         # SQLite gives the next turn to any thread that asks, and among twenty threads one may never be it.
         is_turn = self.store.address.kind == "sqlite" and self._turn.acquire(timeout=_PATIENCE)

@@ -140,7 +140,6 @@ def prune(
 def _make_room(
     engine: "Engine", most: int, may_go: Sequence[ColumnElement[bool]], notice: Callable[[int], None]
 ) -> None:
-    """Delete the oldest verdicts until the database has no more than so many bytes."""
     for _ in range(_MOST_ROUNDS):
         used = measure(engine)
         if used <= most:

@@ -205,7 +205,6 @@ def _new_segment(folder: Path) -> Segment:
 
 
 def _is_at(path: Path, fd: int) -> bool:
-    """Whether the file is still there under its name."""
     try:
         return os.path.samestat(path.stat(), os.fstat(fd))
     except OSError:

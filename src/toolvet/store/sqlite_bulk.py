@@ -13,7 +13,6 @@ from toolvet.store.padding import padded
 
 # SQLite takes 32,766 values in one statement.
 _MOST_IDS = 8_192
-# The function that returns the greatest of its arguments.
 GREATEST: Final = "max"
 
 

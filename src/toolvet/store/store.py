@@ -390,7 +390,6 @@ class Store:
             return prune(self._open_engine(), retention, progress=progress)
 
     def _tidy(self) -> None:
-        """Delete once an hour what this store should not keep."""
         if self._kept == (None, None) or (self._tidied and time.monotonic() < self._tidied + _TIDY_SECONDS):
             return
         self._tidied = time.monotonic()
@@ -437,7 +436,6 @@ class Store:
 
     @contextmanager
     def _translated(self) -> Generator[None]:
-        """Turn what the database raises into a StoreError."""
         try:
             yield
         except OSError as error:

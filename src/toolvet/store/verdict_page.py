@@ -167,7 +167,6 @@ class _PlaceWalk(NamedTuple):
 def _part_of_many(
     connection: Connection, walk: _PlaceWalk, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
-    """Return the part that was asked for, or what is found of it within the steps; `newest` are those of the probe."""
     most = asked.limit + 1
     if asked.order == "newest" and asked.before is None and asked.after is None and walk.probe.reached is not None:
         # What was counted is the beginning of the first page already.
@@ -201,7 +200,6 @@ def _part_of_many(
 
 
 def _part_of_all(connection: Connection, matching: Sequence[int], asked: _RequestedPart) -> VerdictPage:
-    """Return the part of all places of a filter that was asked for."""
     if asked.order in ("newest", "oldest"):
         after, before = asked.after, asked.before
         within = [each for each in matching if (after is None or each > after) and (before is None or each < before)]
@@ -217,7 +215,6 @@ def _part_of_all(connection: Connection, matching: Sequence[int], asked: _Reques
 def _part_of_worst(
     connection: Connection, wanted: VerdictFilter, newest: Sequence[int], asked: _RequestedPart
 ) -> VerdictPage:
-    """Return the worst of a filter with many verdicts: of all that are bad, and of the newest that are not."""
     bad: list[int] = []
     if wanted.text is None:
         # The lowest scores below 1, or the longest durations from a second on.
@@ -239,7 +236,6 @@ def _part_of_worst(
 
 
 def _worst_first(connection: Connection, places: Sequence[int], order: VerdictOrder) -> Sequence[int]:
-    """Sort places by score or by duration; those without one come last, and the newer of two first."""
     column = VERDICTS.c.score if order == "lowest_score" else VERDICTS.c.duration
     sign = 1 if order == "lowest_score" else -1
     keys: list[tuple[bool, float, int]] = []
@@ -252,7 +248,6 @@ def _worst_first(connection: Connection, places: Sequence[int], order: VerdictOr
 def _matching(
     connection: Connection, places: Sequence[int], rest: VerdictFilter, most: int | None = None
 ) -> Iterator[int]:
-    """Yield the places whose verdicts match, in the order in which they are given."""
     if rest == EVERYTHING:
         yield from places[:most]
         return
@@ -269,10 +264,7 @@ def _matching(
 
 
 def _checking(connection: Connection, places: Sequence[int], rest: VerdictFilter) -> "Select[Any]":
-    """Return the query for those of these places whose verdicts match.
-
-    Planners do not look through a limit: they fetch these rows by their places, and never begin with the conditions.
-    """
+    """Planners do not look through a limit: they fetch these rows by place, and never begin with the conditions."""
     others = msgspec.structs.replace(rest, signal=None)
     names = {"seq", *(column for name, column in _COLUMNS.items() if getattr(rest, name) is not None)}
     if rest.text is not None:
@@ -286,7 +278,6 @@ def _checking(connection: Connection, places: Sequence[int], rest: VerdictFilter
     return query
 
 
-# The members of a filter and their columns.
 _COLUMNS: Final = {
     **{name: name for name in VerdictFilter.__struct_fields__ if name in VERDICTS.c},
     "escalated": "escalate",
@@ -303,7 +294,6 @@ def _chunks(places: Sequence[int], size: int = _CHUNK) -> Iterator[Sequence[int]
 
 
 def _among(connection: Connection, places: Sequence[int]) -> ColumnElement[bool]:
-    """Return the condition that a verdict is at one of these places, as one value: thousands take long to write."""
     if connection.dialect.name == "postgresql":
         array: Any = bindparam(None, list(places), type_=ARRAY(BigInteger))
         return VERDICTS.c.seq == any_(array)
@@ -322,7 +312,6 @@ def _records(connection: Connection, places: Sequence[int]) -> Sequence[VerdictR
 
 
 def _span_of(connection: Connection, wanted: VerdictFilter) -> PlaceSpan | None:
-    """Return the places among which all verdicts of the filter are, as far as sums and blocks tell; None: nowhere."""
     since, until = wanted.since, wanted.until
     given = {name: value for name in _SUMMED if (value := getattr(wanted, name)) is not None}
     if given:

@@ -19,7 +19,7 @@ from toolvet.assess.report.batch.document import BatchReport
 from toolvet.batch.kernel.answers import ANSWERS
 from toolvet.batch.location import locate
 from toolvet.batch.summary.describe import SummaryOptions, summarise
-from toolvet.errors import UsageError
+from toolvet.errors import MissingExtraError, UsageError
 
 TYPES = ["refusal", "low_confidence", "tool_failure"]
 SCHEMA = pa.schema(
@@ -190,8 +190,9 @@ def test_numbers_that_are_none_are_left_out() -> None:
 def test_without_duckdb_it_is_said_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pq.write_table(made(3), tmp_path / "out.parquet")
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(UsageError, match=r"need duckdb: pip install 'toolvet\[batch\]'"):
+    with pytest.raises(ImportError) as found:
         summarise([locate(str(tmp_path / "out.parquet"))], SummaryOptions(), source="out")
+    assert "toolvet[batch]" in str(MissingExtraError.of(found.value))
 
 
 class TestOddOutputs:

@@ -9,17 +9,7 @@ import io
 import os
 import sys
 
-from toolvet.agents.daemon.protocol import (
-    DONE,
-    INPUT,
-    REQUEST,
-    WANTED,
-    address,
-    idle_seconds,
-    is_ours,
-    packed,
-    receive,
-)
+from toolvet.agents.daemon.protocol import DONE, INPUT, REQUEST, WANTED, address, idle_seconds, is_ours, packed, receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +138,6 @@ class _Call:
         return content
 
     def give_back(self) -> None:
-        """Put what was read into `sys.stdin` again."""
         if not self._read:
             return
         old = sys.stdin
@@ -189,11 +178,9 @@ class _ReplayedInput(io.RawIOBase):
         self._rest = rest
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def readinto(self, buffer: "Buffer", /) -> int:
-        """As of `io.RawIOBase`."""
         place = memoryview(buffer).cast("B")
         content = self._before[: len(place)]
         self._before = self._before[len(place) :]

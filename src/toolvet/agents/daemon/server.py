@@ -13,17 +13,7 @@ from functools import cache
 from io import BufferedReader, BytesIO, RawIOBase, TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
-from toolvet.agents.daemon.protocol import (
-    DONE,
-    INPUT,
-    MOST_BYTES,
-    REQUEST,
-    TAKEN,
-    WANTED,
-    is_ours,
-    packed,
-    receive,
-)
+from toolvet.agents.daemon.protocol import DONE, INPUT, MOST_BYTES, REQUEST, TAKEN, WANTED, is_ours, packed, receive
 from toolvet.core.discover import file_states
 
 if TYPE_CHECKING:
@@ -102,7 +92,6 @@ class Daemon:
                 os.unlink(self._path)  # noqa: PTH108 - as above
 
     def _receive_from(self, number: int) -> None:
-        """Receive from a child that it has a caller with these words, is free again, has old files loaded, or ends."""
         connection = self._waiting.get(number) or self._busy[number]
         said = connection.recv(_MOST_SAID_BYTES)
         if said == _OLD:
@@ -151,7 +140,6 @@ class Daemon:
             os._exit(0)
 
     def _await_caller(self, parent: socket.socket) -> socket.socket | None:
-        """Wait for a caller of this user; None where the parent is gone."""
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         poll.register(parent, select.POLLIN)
@@ -165,10 +153,7 @@ class Daemon:
                 caller.close()
 
     def _answer(self, caller: socket.socket, parent: socket.socket) -> bool:
-        """Run the command that the caller wants, and say what came of it; return whether another may follow.
-
-        A caller without an answer runs it itself.
-        """
+        """Returns whether another call may follow. A caller without an answer runs its command itself."""
         signal.alarm(_CHILD_SECONDS)
         caller.settimeout(_REQUEST_SECONDS)
         said = receive(caller)

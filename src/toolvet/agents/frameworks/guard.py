@@ -67,11 +67,9 @@ class GuardedCall(msgspec.Struct, frozen=True):
         return self.allowed.trace_id
 
     def __enter__(self) -> Self:
-        """Begin to watch the tool: an exception that it raises is judged, and goes on."""
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Judge an exception of the tool."""
         # Ctrl-C and cancellation say nothing of the tool.
         if isinstance(error, Exception):
             self.raised(error)

@@ -127,7 +127,6 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
     event = found.get("event")
     name = event if isinstance(event, str) else ""
     if not isinstance(event, str):
-        # The one whose members are there.
         of_moment = {moment: event for event, moment in reversed(dialect.events.items())}
         if found.get("tool") is None:
             name = of_moment["end"] if found.get("transcript") is not None else ""
@@ -174,7 +173,6 @@ def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | No
 
 
 def _result(dialect: HookDialect, result: object) -> object:
-    """The result as the server gave it: a part of Gemini is a block of text without a type."""
     if isinstance(result, str):
         return dialect.unframed(result)
     if is_array(result):

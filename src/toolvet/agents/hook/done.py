@@ -190,7 +190,6 @@ def _unwritten(
 def _ungrounded(
     text: str, said: str, session: AgentSession, actions: Sequence[AgentAction], check: AnswerCheck
 ) -> MissingWork | None:
-    """What `check_answer` finds by the calls: an action that no call made, or that failed."""
     turn = session.turn
     if turn is None or not session.is_whole or any(action.what == "hidden" for action in actions):
         return None
@@ -219,7 +218,6 @@ def _ungrounded(
 
 
 def _is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
-    """Whether nothing that may have been another run came after this one."""
     return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])
 
 

@@ -143,7 +143,6 @@ def _parsed(text: str) -> Document:
 
 
 def _inserted(text: str, document: Document, path: Path, new: Mapping[str, object] | list[Mapping[str, object]]) -> str:
-    """The text with new members or items at the end of the object or list at this path."""
     start, end = document.spans.get(path, (text.index("{"), _end_of_top(text)))
     children = _children(document, path)
     margin = _STEP * (len(path) + 1)
@@ -158,7 +157,6 @@ def _inserted(text: str, document: Document, path: Path, new: Mapping[str, objec
 
 
 def _end_of_top(text: str) -> int:
-    """Where the whole document ends: behind its last brace that is no comment."""
     bare = re.sub(r"(?:\s+|//[^\n]*|/\*(?:(?!\*/).)*\*/)+\Z", "", text, flags=re.DOTALL)
     return bare.rindex("}") + 1
 
@@ -171,7 +169,6 @@ def _children(document: Document, path: Path) -> list[Path]:
 
 
 def _next(document: Document, kept: object) -> Path | None:
-    """The path of the next thing to take out: a hook of ours, then what is empty without it."""
     for event, groups in members(members(document.value).get("hooks")).items():
         for at, group in enumerate(elements(groups)):
             if _is_ours(group):

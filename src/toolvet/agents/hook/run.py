@@ -161,7 +161,6 @@ def _settings(given: str | None) -> "tuple[HookSettings, Settings | None]":
 
 @contextmanager
 def _in_time() -> Generator[None]:
-    """End with an exception after some seconds, where this process has no alarm of another."""
     if not hasattr(signal, "SIGALRM") or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return

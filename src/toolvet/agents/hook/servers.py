@@ -70,7 +70,6 @@ def _read(client: Client, file: Path, folder: str) -> dict[str, Target]:
 
 
 def _target(file: Path, name: str, entry: Mapping[str, object], folder: str) -> Target | None:
-    """The server that an entry describes; None for one that is switched off, or that has a form of another kind."""
     if entry.get("enabled") is False or entry.get("disabled") is True:
         return None
     plain = {key: value for key, value in entry.items() if key in _KNOWN}

@@ -55,7 +55,6 @@ def described(target: Target) -> dict[str, object]:
 
 
 def _tools(file: Path) -> list[object] | None:
-    """What is kept, None where nothing is, or nothing fresh."""
     content = read_private(file, _MOST_BYTES, newest=time.time() - _FRESH_SECONDS)
     if content is None:
         return None

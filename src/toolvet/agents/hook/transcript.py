@@ -67,7 +67,6 @@ class _Messages:
         self._found: dict[str, list[object]] = {}
 
     def take(self, record: Mapping[str, object]) -> None:
-        """Take one line."""
         kind = record.get("type")
         if is_array(record.get("messages")) and "sessionId" in record:
             self._all_again(record["messages"])
@@ -90,7 +89,6 @@ class _Messages:
                 self._add(message)
 
     def in_order(self) -> list[object]:
-        """Return all messages."""
         return [message for group in self._found.values() for message in group]
 
     def _add(self, message: Mapping[str, object] | None) -> None:
@@ -106,7 +104,6 @@ class _Messages:
 
 
 def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | None:
-    """The message, None where it is the client that speaks as the user, or no part of the conversation."""
     if message.get("type") in ("reasoning", "compaction", "agent_message"):
         return None
     if message.get("role") in ("developer", "system"):
@@ -171,7 +168,6 @@ def _brings(id_: object, result: object, *, failed: bool) -> Mapping[str, object
 
 
 def _parts_text(parts: object) -> str:
-    """The texts of a part or of a list of parts, those of a function's response as well."""
     if isinstance(parts, str):
         return parts
     if is_array(parts):

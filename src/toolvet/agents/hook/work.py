@@ -226,7 +226,6 @@ def _finds(patterns: Sequence[str], output: str) -> bool:
 
 
 def _ended(kinds: Sequence[WorkKind], call: ToolCall, output: str, *, piped: bool) -> bool | None:
-    """Whether a run went well: by its output, then by its exit code."""
     if any(_finds(kind.failed, output) for kind in kinds):
         return False
     if call.failed:
@@ -267,7 +266,6 @@ def _command(call: ToolCall) -> str:
 
 
 def _output(call: ToolCall) -> str:
-    """The text of a result, its beginning and its end."""
     result = call.result
     text = result if isinstance(result, str) else _text_in(result, 0)
     return text if len(text) <= _MOST_OUTPUT else f"{text[: _MOST_OUTPUT // 2]}\n{text[-_MOST_OUTPUT // 2 :]}"

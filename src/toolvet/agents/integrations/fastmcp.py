@@ -118,7 +118,6 @@ class _ValidateTool(Tool):
     validation: Annotated[SkipJsonSchema[Any], Field(exclude=True)]
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """The reply, or an error with a sentence about how to ask."""
         tools = await get_context().fastmcp.list_tools()
         definitions = {tool.name: _definition(tool) for tool in tools}
         # Without a progress token in the request, FastMCP sends nothing.

@@ -34,11 +34,7 @@ class ResultsFolder:
     """A folder of results. `done` has the outcomes that an earlier run left and that still hold."""
 
     def __init__(self, path: Path) -> None:
-        """Make the folder, or take up what an earlier run left there.
-
-        Raises:
-            UsageError: It cannot be written, it holds something else, or another run writes there.
-        """
+        """Raises UsageError where the folder cannot be written, holds something else, or another run writes there."""
         self.path = path
         try:
             (path / SERVERS).mkdir(parents=True, exist_ok=True, mode=0o700)

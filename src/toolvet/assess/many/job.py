@@ -78,7 +78,6 @@ class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _plain(value: object) -> object:
-    """`value` as tuples of plain values, in an order that does not depend on how it was built."""
     if isinstance(value, ResultCheck):
         return _plain(msgspec.to_builtins(value.settings))
     if is_dataclass(value) and not isinstance(value, type):

@@ -189,7 +189,6 @@ class AssessmentWorker:
             await process.wait()
 
     async def _talk(self, process: asyncio.subprocess.Process) -> tuple[bytes, bytes, int]:
-        """Hand over the job, and take what the worker writes: its answer, the end of its stderr, its exit code."""
         stdin = cast("asyncio.StreamWriter", process.stdin)
         stdout = cast("asyncio.StreamReader", process.stdout)
         stderr = cast("asyncio.StreamReader", process.stderr)
@@ -254,7 +253,6 @@ async def _read(stream: asyncio.StreamReader, most: int) -> bytes:
 
 
 async def _read_end(stream: asyncio.StreamReader) -> bytes:
-    """All that is written, of which the end is kept."""
     kept = b""
     while chunk := await stream.read(_CHUNK):
         kept = (kept + chunk)[-64 * 1024 :]

@@ -86,7 +86,6 @@ class ResultOutline:
     """The shape of one result, or of several of one tool: a `PathShape` for each path."""
 
     def __init__(self, results: Iterable[object] = ()) -> None:
-        """Add up the shapes of `results`."""
         self.paths: dict[str, PathShape] = {}
         for result in results:
             whole = members(result)
@@ -240,7 +239,6 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 def _payload(block: object) -> object:
-    """The JSON in a text block, or else the type of the block."""
     about: Mapping[str, object] = members(block)
     text = about.get("text")
     if isinstance(text, str) and text.lstrip().startswith(("{", "[")):

@@ -183,7 +183,6 @@ def _of_reports(reports: Iterable[Report]) -> tuple[RecordedCall, ...]:
 
 
 def _about_output(verdict: Mapping[str, object] | None) -> Iterator[str]:
-    """The issues of a verdict that are about the outputSchema."""
     for issue in elements((verdict or {}).get("issues")):
         if isinstance(issue, str) and is_about_output(issue):
             yield issue
@@ -203,7 +202,6 @@ def _is_cut(text: str) -> bool:
 
 
 def _holds(value: object, is_wanted: Callable[[str], bool]) -> bool:
-    """Whether a JSON value has such a string in it, as a value or a key."""
     pending = [value]
     while pending:
         here = pending.pop()

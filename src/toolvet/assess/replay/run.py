@@ -193,7 +193,6 @@ class _ReplayRun:
         self._usual: dict[str, ResultOutline] = {}
 
     async def go(self) -> None:
-        """From the handshake to the last call. Raises ToolvetError for what keeps it from starting."""
         self.session = await self.connection.open()
         listed: list[object] = []
         await self.connection.list_tools(listed)
@@ -214,7 +213,6 @@ class _ReplayRun:
             self._watch.compared(compared)
 
     def report(self, record: str, incomplete: str | None) -> ReplayReport:
-        """The report on what was compared until now."""
         counts = {"same": 0, "better": 0, "changed": 0, "worse": 0}
         for call in self._compared:
             counts[call.comparison] += call.calls
@@ -242,7 +240,6 @@ class _ReplayRun:
         )
 
     async def _compare(self, group: ReplayGroup, tool: ToolDefinition) -> ReplayedCall | None:
-        """Make a call and compare it; None where the server did not come back."""
         olds = [recorded_side(call, tool, self._options.check) for call in group.calls]
         name = group.first.tool
         if name not in self._usual:

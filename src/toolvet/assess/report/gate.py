@@ -101,7 +101,6 @@ def _split(finding: Finding) -> list[Finding]:
 
 
 def _select(finding: Finding, entries: Mapping[tuple[str, str, str], Finding], *, known: bool) -> Finding | None:
-    """The part of a finding that the baseline has (`known`), or has not; None where there is no such part."""
     if not finding.tools:
         return finding if (finding.fingerprint in entries) is known else None
     return finding.narrow({one.concerns[0] for one in _split(finding) if (one.fingerprint in entries) is known})

@@ -207,7 +207,6 @@ def _render_tools(
 
 
 def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) -> Text:
-    """The number of findings of each severity, in its colour."""
     notes = [
         Text(words[severity].format(counted(found.count(severity), _WORD[severity]), found.count(severity)), style)
         for severity, style in SEVERITY_STYLE.items()
@@ -269,7 +268,6 @@ def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
 
 
 def _list_reasons(tools: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    """Each reason with the first of its tools; `tools` are pairs of a reason and a name."""
     reasons: dict[str, list[str]] = {}
     for reason, tool in tools:
         reasons.setdefault(reason, []).append(one_line(tool))

@@ -207,7 +207,6 @@ def _result_ending(call: ObservedCall) -> Ending:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a JSON value, in order; the first thousand members are enough to be read."""
     pending, seen = [value], 0
     while pending and seen < _MOST_VALUES:
         here = pending.pop()
@@ -227,7 +226,6 @@ class Missing(msgspec.Struct, frozen=True):
     name: str = ""
 
     def __str__(self) -> str:
-        """The words of a report: "the variable KANBAN_PROJECT_DIR", "a service"."""
         return f"the {self.kind} {self.name}" if self.name else f"a {self.kind}"
 
 
@@ -253,11 +251,7 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
 
 
 def _comes_of_the_call(outage: Outage, call: ObservedCall) -> bool:
-    """Whether the call itself brought what is said to be missing: the words are about that, and no outage.
-
-    A path comes of the call when it has a value in it that was sent, perhaps in another spelling: "My note" is
-    /data/my-note.md.
-    """
+    """Whether the words are about the call and no outage: a path may have a sent value in it (/data/my-note.md)."""
     if outage.kind is OutageKind.VARIABLE:
         return outage.subject in str(call.arguments)
     if outage.kind is not OutageKind.FOLDER or not outage.subject:
@@ -438,7 +432,6 @@ def cause_of(call: ObservedCall) -> str:
 
 
 def _message_in(words: str) -> str:
-    """The message in an error object, `{"success": false, "error": "no project set"}`; any other words as they are."""
     if not words.lstrip().startswith("{"):
         return words
     try:

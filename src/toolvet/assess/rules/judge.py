@@ -89,12 +89,10 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 @cache
 def _judges(scope: RuleScope[...]) -> tuple[Callable[..., Iterable[Finding]], ...]:
-    """The functions of all rules of this scope."""
     return tuple(rule.judge for rule in rules() if rule.scope is scope)
 
 
 def _apply(scope: RuleScope[P], tool: str, *seen: P.args, **named: P.kwargs) -> Iterator[Finding]:
-    """The findings of all rules of this scope; `tool` is their tool, or empty for the whole server."""
     for judge in _judges(scope):
         for finding in judge(*seen, **named):
             yield msgspec.structs.replace(finding, tool=tool) if tool else finding

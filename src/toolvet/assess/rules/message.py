@@ -138,11 +138,7 @@ def _is_about_something_else(call: ObservedCall) -> bool:
 
 
 def _repeats_a_refusal(call: ObservedCall, valid: Sequence[ObservedCall]) -> bool:
-    """Whether the answer has the words by which the same call without its fault was refused: it is about that, then.
-
-    read_output(pid=1)                  "No session found for PID 1"
-    read_output(pid=1, unexpected=1)    "Ignored: unexpected. No session found for PID 1"
-    """
+    """Whether the answer has the words by which the same call without its fault was refused: "No session for 1"."""
     field, sent = fault_of(call).field, members(call.arguments)
     rest = {name: value for name, value in sent.items() if name != field}
     bases = [one for one in valid if {n: v for n, v in members(one.arguments).items() if n != field} == rest]
@@ -159,7 +155,6 @@ def _score_part(name: PartName, most: int, spans: tuple[Span, ...], text: str, s
 
 
 def _find_first(patterns: Iterable[re.Pattern[str]], text: str) -> tuple[Span, ...]:
-    """Where the first pattern that is in the text is; empty when none is."""
     for pattern in patterns:
         match = pattern.search(text)
         if match:
@@ -241,7 +236,6 @@ def _patterns_of_value(value: object) -> Iterator[str]:
 
 
 def _find_allowed(text: str, fault: Fault) -> tuple[Span, ...]:
-    """Where the text has the allowed values (most of them, or three of a long list), the limit, or "not empty"."""
     found: list[Span] = []
     for token in fault.allowed:
         match = re.search(rf"(?<![\w.-]){re.escape(token)}(?!\w|\.\d)", text)

@@ -95,7 +95,6 @@ def list_names(names: Sequence[str], most: int = 8) -> str:
 
 
 def _fold(text: str, limit: int) -> str:
-    """`text` on one line, without what cannot be printed, cut to `limit` characters."""
     words = " ".join(text.split())
     clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words[: limit + 1])
     if len(words) <= limit:
@@ -131,7 +130,6 @@ def _render_json(value: object, depth: int, limit: int) -> str:
 
 
 def _enclose(brackets: str, parts: list[str], count: int) -> str:
-    """`parts` between brackets, with an ellipsis where they are not all `count` of them."""
     return f"{brackets[0]}{', '.join([*parts, '…'] if count > len(parts) else parts)}{brackets[1]}"
 
 

@@ -15,7 +15,6 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     text: tuple[str, ...]
 
 
-# A line for each status, as reports write it.
 STATUSES: Final[Mapping[str, str]] = {
     "fully working": "every scenario passed, and at least one valid call succeeded",
     "partially working": "more than half of the scenarios passed",

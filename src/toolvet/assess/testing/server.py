@@ -214,7 +214,6 @@ def _by_name(snapshot: object) -> dict[str, object]:
 
 
 def _changes(before: object, after: object, pointer: str) -> Iterator[str]:
-    """Yield `POINTER: before → after` for each place that differs (JSON Pointer, RFC 6901)."""
     if is_object(before) and is_object(after):
         for key in sorted({*before, *after}):
             place = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"

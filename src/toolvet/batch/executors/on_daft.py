@@ -5,7 +5,7 @@ import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from toolvet.batch.executors.executor import EngineFigures, cores, knock, task
 from toolvet.errors import UnreachableError, UsageError
@@ -23,13 +23,13 @@ class DaftExecutor:
         # Daft tells its makers of each query, unless it is asked not to.
         os.environ["DO_NOT_TRACK"] = "1"
         os.environ["DAFT_PROGRESS_BAR"] = "0"
-        self._daft = _loaded("daft", "daft")
+        self._daft: Any = import_module("daft")
         self._ray: Any = None
         if address is None:
             self._width = jobs or cores()
             self._daft.set_runner_native(num_threads=self._width)
         else:
-            self._ray = _loaded("ray", "ray")
+            self._ray = import_module("ray")
             knock(address, "the Ray cluster", "ray://127.0.0.1:10001")
             try:
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
@@ -147,8 +147,6 @@ def _begun_class() -> type:
 
 
 def _function(daft: Any, judge: Callable[[bytes], bytes]) -> Any:
-    """The task as a function of Daft on a column of requests."""
-
     def judge_all(requests: Any) -> Any:
         arrow: Any = import_module("pyarrow")
         return arrow.array([judge(each) for each in requests.to_pylist()], arrow.binary())
@@ -158,17 +156,9 @@ def _function(daft: Any, judge: Callable[[bytes], bytes]) -> Any:
 
 
 def _rounds(requests: Iterator[bytes], most: int) -> Iterator[list[bytes]]:
-    """Requests in groups of so many, or of so many bytes."""
     for first in requests:
         group, size = [first], len(first)
         while len(group) < most and size < _MOST_BYTES and (more := next(requests, None)) is not None:
             group.append(more)
             size += len(more)
         yield group
-
-
-def _loaded(name: str, extra: str) -> Any:
-    try:
-        return cast("Any", import_module(name))
-    except ImportError as error:
-        raise UsageError(f"--engine daft needs {name.capitalize()}: pip install 'toolvet[{extra}]'") from error

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, Final, cast
 
 from toolvet.batch.executors.executor import CONNECT_SECONDS, EngineFigures, cores, knock, task
-from toolvet.errors import UnreachableError, UsageError
+from toolvet.errors import UnreachableError
 
 _WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is none.
 _POLL_SECONDS: Final = 5.0
@@ -24,10 +24,7 @@ class DaskExecutor:
     """A client of the scheduler at `address`; of one that it starts here, with so many workers, for None."""
 
     def __init__(self, address: str | None, jobs: int | None, module: str) -> None:
-        try:
-            self._dask: Any = cast("Any", import_module("distributed"))
-        except ImportError as error:
-            raise UsageError("--engine dask needs Dask distributed: pip install 'toolvet[dask]'") from error
+        self._dask: Any = import_module("distributed")
         # It prints each connection that breaks, with its traceback; what matters is said by us.
         for name in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -132,7 +129,6 @@ class DaskExecutor:
         return why
 
     def _awaited(self, future: Any) -> object:
-        """The result of a task, for as long as there are workers, or come again."""
         while True:
             try:
                 return future.result(timeout=_POLL_SECONDS)

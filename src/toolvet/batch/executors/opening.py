@@ -12,7 +12,7 @@ def open_executor(
 ) -> Union["DaskExecutor", "DaftExecutor"]:
     """Return an executor on "dask" or "daft" whose workers run `answer` of this module; the caller closes it.
 
-    Raises UsageError if the engine is not installed, and UnreachableError if the address does not answer.
+    Raises ImportError if the engine is not installed, and UnreachableError if the address does not answer.
     """
     # Both load half of the Python world.
     if engine == "dask":

@@ -73,7 +73,6 @@ class AnswersKernel:
         return answer_columns(len(texts), judged, problems)
 
     def _judge(self, columns: InputColumns, texts: Texts, problems: dict[int, str]) -> Judged:
-        """Judge what the screen does not let pass; what it has found of a text is not looked for again."""
         if self._screen is None:
             self._screen = AnswerScreen(self._check)
         suspects, known = self._screen.suspects(texts)

@@ -73,7 +73,6 @@ class ArgumentsKernel(RecordKernel):
                     raise ValueError(f"there is no definition of the tool {named!r}")
                 tool = self._tools[named]
             elif named is not None:
-                # A definition.
                 tool = named
             elif len(self._tools) == 1:
                 tool = next(iter(self._tools.values()))

@@ -88,7 +88,6 @@ class AnswerScreen:
     def _narrow_suspects(
         self, texts: Texts, rows: Places, scans: "list[_PhraseScan]", known: dict[int, ScreenedText]
     ) -> Flags:
-        """The same for rows of ASCII characters, which are scanned as one buffer."""
         found: Flags = np.zeros(len(texts), np.bool_)
         chosen = texts if len(rows) == len(texts) else Texts(texts.array.take(rows))
         own, *packs = (each.hits(chosen) for each in scans)
@@ -132,7 +131,6 @@ def _may_loop(texts: Texts, rows: Places, ends: Places, wide: Flags) -> list[boo
 
 
 def _nothing(most: int | None) -> list[Hit]:
-    """The hits in a text that has none."""
     del most
     return []
 
@@ -156,7 +154,6 @@ class _PhraseScan:
         self._at_most, self._anywhere, self._opening, self._closing = np.array(bounds, np.int64).T
 
     def hits(self, texts: Texts) -> "_RowHits":
-        """Which of these texts, all of ASCII characters, a phrase may be found in, where it may count."""
         raw = self.rows.scan(texts.buffer)
         if not raw:
             return _RowHits(*(np.zeros(0, np.int64) for _ in range(4)))
@@ -183,7 +180,6 @@ class _RowHits:
         self._of, self._numbers, self._ends = of[order], numbers[order], ends[order]
 
     def ends(self, row: int) -> dict[int, list[int]]:
-        """Where in this text each phrase may end."""
         begin, end = np.searchsorted(self._of, (row, row + 1)).tolist()
         found: dict[int, list[int]] = {}
         for number, place in zip(self._numbers[begin:end].tolist(), self._ends[begin:end].tolist(), strict=True):

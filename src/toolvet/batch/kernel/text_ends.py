@@ -111,7 +111,6 @@ def _may_not_end(texts: Texts, data: Bytes, rows: Places, ends: Places, known: _
 
 
 def _with_quotation(texts: Texts, ends: Places) -> Places:
-    """The texts whose last paragraph begins with a quotation mark."""
     found: list[int] = []
     for quote in _QUOTES:
         places = np.fromiter(texts.find_all(quote), np.int64)

@@ -116,7 +116,6 @@ class LinesReader:
 
 
 def _first_lines(read: Callable[[int], bytes]) -> bytes:
-    """The first lines, of which one at least is whole, however long it is."""
     found = [bytes(read(_PEEK))]
     size = len(found[0])
     while found[-1] and b"\n" not in found[-1] and size <= _LONGEST_LINE:

@@ -1,14 +1,15 @@
 """`ParquetReader`: the rows of a Parquet file, in batches of a few megabytes, however large its row groups are."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
-from toolvet.batch.arrow import ArrowSchema, RecordBatch, load, pa
+from toolvet.batch.arrow import ArrowSchema, RecordBatch, pa
 from toolvet.batch.chunk import Chunk, ReadPosition, split
 from toolvet.batch.location import Location
 from toolvet.errors import UsageError
 
-parquet = load("pyarrow.parquet")
+parquet: Any = import_module("pyarrow.parquet")
 
 CHUNK_BYTES: Final = 2**20
 """How large a chunk is, about; a single row may be larger."""
@@ -95,7 +96,6 @@ class ParquetReader:
         return ReadPosition(self._number, at, at + 1)
 
     def _size(self, group: int, wanted: tuple[str, ...]) -> int:
-        """How large these columns of a row group are, undone from their compression, by the metadata."""
         held = self._file.metadata.row_group(group)
         columns = [held.column(number) for number in range(held.num_columns)]
         return sum(each.total_uncompressed_size for each in columns if each.path_in_schema.partition(".")[0] in wanted)

@@ -123,7 +123,6 @@ class _GatheredRows:
 
 
 def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
-    """Yield each row that is not blank with its number; a row that cannot be read as what is wrong."""
     number = 0
     while True:
         try:

@@ -1,4 +1,3 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
-from toolvet.batch.summary.database import load_duckdb as load_duckdb
 from toolvet.batch.summary.describe import SummaryOptions as SummaryOptions, summarise as summarise

@@ -12,7 +12,6 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.batch.executors.executor import cores
@@ -83,21 +82,13 @@ FROM named
 """
 
 
-def load_duckdb() -> ModuleType:
-    """Return DuckDB. Raises UsageError, which says how to install it, where it is missing."""
-    try:
-        return import_module("duckdb")
-    except ImportError as error:
-        raise UsageError("reports and comparisons need duckdb: pip install 'toolvet[batch]'") from error
-
-
 @contextmanager
 def verdict_database() -> Generator["VerdictDatabase"]:
     """Open a database in memory, with a temporary folder for what does not fit.
 
-    It loads no extension and needs no network. Raises UsageError where DuckDB is not installed.
+    It loads no extension and needs no network.
     """
-    duckdb = load_duckdb()
+    duckdb = import_module("duckdb")
     with TemporaryDirectory(prefix="toolvet-verdicts-") as folder:
         config = {
             "memory_limit": _MEMORY,
@@ -182,7 +173,7 @@ class VerdictDatabase:
 
     @contextmanager
     def _reported(self) -> Generator[None]:
-        duckdb = load_duckdb()
+        duckdb = import_module("duckdb")
         try:
             yield
         except duckdb.OutOfMemoryException as error:
@@ -194,7 +185,6 @@ class VerdictDatabase:
     def _columns(
         self, paths: list[str], names: Sequence[str], types: Mapping[str, str], time: str | None, label: str | None
     ) -> str:
-        """Return SQL that selects the columns of files which all have the same ones."""
         self._views += 1
         with self._reported():
             files = self._connection.read_parquet(paths, binary_as_string=True, hive_partitioning=False)
@@ -246,7 +236,6 @@ def _label(column: str, kind: str) -> str:
 
 
 def _word(layout: SummaryLayout) -> str:
-    """The verdict in words: "to escalate" and "not to escalate", or the class."""
     flag, flagged = layout.subject.flag, layout.subject.flagged
     if not isinstance(flagged[0], bool):
         return f"left({flag}, 100)"

@@ -284,7 +284,6 @@ def _number(rows: VerdictDatabase, layout: SummaryLayout, column: NumberColumn) 
 
 
 def _bins(counts: Mapping[int, int], scale: str) -> list[BinCount]:
-    """All bins of a share; those of a size from the first to the last that has any."""
     if scale == "share":
         return [
             BinCount(low=round(place / _BARS, 6), high=round((place + 1) / _BARS, 6), count=counts.get(place, 0))
@@ -363,11 +362,7 @@ class LabelWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _meanings(bad: Sequence[str] | None, good: Sequence[str] | None) -> dict[str, object]:
-    """The labels that say that a row is bad or good, and what all others say.
-
-    Labels that are given decide: if only bad or only good ones are given, all others are the opposite. Without any, it
-    is the words of `label_words.toml`.
-    """
+    """Given labels decide: if only bad or only good ones are given, the others are the opposite. Else words decide."""
     if bad is None and good is None:
         known = read_toml(__package__ or "", "label_words.toml", LabelWords)
         return {"bad": list(known.bad), "good": list(known.good), "other": "unknown"}
@@ -380,7 +375,6 @@ def _plain(word: str) -> str:
 
 
 def _labels(rows: VerdictDatabase, options: SummaryOptions, judged: int, probabilities: Sequence[str]) -> LabelReport:
-    """How far verdicts and labels agree."""
     shares, binned = ("".join(map(each.format, probabilities)) for each in (_SHARE, _BINNED))
     rows.run(_LABELLED.format(shares=shares, binned=binned), **_meanings(options.bad, options.good))
     counts = {meaning: (count, flagged) for meaning, count, flagged in rows.run(_MEANINGS)}
@@ -485,7 +479,6 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 def _drift(rows: VerdictDatabase, signals: Sequence[str], options: SummaryOptions) -> DriftReport:
-    """The shares of flagged rows and of these signals over time."""
     found = rows.run(_DAYS)
     days = {_EPOCH + timedelta(days=day): count for day, count, _ in found if day is not None}
     core = _core(days)
@@ -520,20 +513,17 @@ _MOST_WEEKS: Final = 60
 
 
 def _fitting_length(days: Sequence[date]) -> PeriodLength:
-    """The shortest period of which there are not too many to look at."""
     span = (days[-1] - days[0]).days + 1 if days else 0
     return "day" if span <= _MOST_DAYS else "week" if span <= 7 * _MOST_WEEKS else "month"
 
 
 def _period_start(day: date, per: PeriodLength) -> date:
-    """The first day of the period in which a day is."""
     if per == "day":
         return day
     return day - timedelta(days=day.weekday()) if per == "week" else day.replace(day=1)
 
 
 def _core(days: Mapping[date, int]) -> list[date]:
-    """The days in order, without the outermost few rows at each end."""
     left = _CORE * sum(days.values())
 
     def cut(order: Sequence[date]) -> set[date]:
@@ -552,7 +542,6 @@ def _core(days: Mapping[date, int]) -> list[date]:
 
 
 def _starts(days: Mapping[date, int], core: Sequence[date], per: PeriodLength) -> list[date]:
-    """The periods from the first to the last, also those without rows. If they are too many, the latest ones."""
     if not days:
         return []
     found = _between(min(days), max(days), per)
@@ -560,7 +549,6 @@ def _starts(days: Mapping[date, int], core: Sequence[date], per: PeriodLength) -
 
 
 def _between(first: date, last: date, per: PeriodLength) -> list[date]:
-    """The periods from that of one day to that of another."""
     # Each step ends in the next period, whatever its length.
     step = {"day": 1, "week": 7, "month": 31}[per]
     found = [_period_start(first, per)]
@@ -573,7 +561,6 @@ def _between(first: date, last: date, per: PeriodLength) -> list[date]:
 def _changes(
     series: Sequence[tuple[str | None, Sequence[ShareFigure]]], starts: Sequence[date]
 ) -> tuple[list[DriftChange], int, int]:
-    """The changes that are more than chance, how many were compared, and how many could not be."""
     pairs: list[tuple[str | None, str, str, ShareFigure, ShareFigure]] = []
     too_few = 0
     for name, points in series:

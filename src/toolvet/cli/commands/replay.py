@@ -204,15 +204,8 @@ async def _replay(
 
 @contextmanager
 def _progress(*, quiet: bool) -> "Generator[ReplayWatch]":
-    """Show a bar on stderr while the block runs; nothing where stderr is not a terminal."""
     from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.progress import (  # noqa: PLC0415 - as above
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - as above
 
     from toolvet.assess.replay import NoReplayWatch  # noqa: PLC0415 - as above
 

@@ -79,7 +79,6 @@ def encode_json(value: object) -> bytes:
 
 
 def _copy_slowly(value: object, place: str, depth: int) -> object:
-    """The same copy, made node by node, so that an error can name its place."""
     if depth > DEEPEST:
         raise EnvelopeError(place, f"is nested deeper than {DEEPEST} levels, or contains itself")
     match value:

@@ -104,7 +104,6 @@ def is_conversation(value: object) -> bool:
 
 
 def _listed(given: object) -> tuple[Iterable[object], list[str]]:
-    """The messages, and the texts of a system prompt beside them."""
     problem = f"messages must be a list of messages, not {type(given).__name__}; known formats: {known_formats()}"
     if isinstance(given, str | bytes | bytearray) or given is None:
         raise TypeError(problem)
@@ -147,11 +146,9 @@ class _Splitter:
         self._open = _OpenTurn()
 
     def system(self, texts: Iterable[str]) -> None:
-        """Take the system prompt."""
         self._open.system.extend(text for text in texts if text)
 
     def take(self, events: Iterable[Event]) -> None:
-        """Take what was read from one message."""
         for event in events:
             match event:
                 case Utterance(index, "user", text):
@@ -176,12 +173,10 @@ class _Splitter:
                     self._open.indices[index] = None
 
     def skip(self, index: int, item: object) -> None:
-        """Note a message that no format knows."""
         self._open.skipped.append(index)
         self._open.notes.append(f"message {index} was skipped: {type(item).__name__} of no known format")
 
     def finished(self) -> list[Turn]:
-        """Return all turns."""
         if self._open.is_under_way or self._open.asked or self._open.skipped:
             self._close()
         history: list[str | ToolCall] = []  # Shared by all of them.
@@ -210,7 +205,6 @@ class _OpenTurn:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the assistant has done anything."""
         return bool(self._places or self._said or self._midturn)
 
     def say(self, text: str, index: int) -> None:
@@ -234,7 +228,6 @@ class _OpenTurn:
         return ["".join(texts) for texts in self._said.values() if any(texts)]
 
     def turn(self, calls: Sequence[ToolCall], history: list[str | ToolCall]) -> Turn:
-        """Return the turn, and add what it brought to the `history` of those that follow."""
         answered = bool(self._said)
         texts = self._texts()
         history.extend(self.system)
@@ -344,7 +337,6 @@ def earlier_calls(question: str | Sequence[object] | None) -> list[ToolCall]:
 
 
 def _of_result(call: ToolCall) -> list[str]:
-    """The texts of a result, else what it is as JSON."""
     if not call.answered:
         return []
     found = _texts(call.result, 0)

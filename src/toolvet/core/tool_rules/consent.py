@@ -85,7 +85,6 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 
 def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
-    """What speaks against calling a tool without annotations."""
     words = word_segments(tool.name)
     if habits.prefix and len(words) > 1 and words[0] == habits.prefix:
         words = words[1:]
@@ -179,10 +178,7 @@ def _first_sentence(tool: ToolDefinition) -> str:
 
 
 def _removals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
-    """Words of removing and sending in the title and anywhere in the first sentence of the description.
-
-    Against a tool that is `trusted` to read only, just the forms in -s count: "the price to send a book" does nothing.
-    """
+    """Words of removing and sending; of a `trusted` tool, forms in -s: "the price to send a book" does nothing."""
     own = members(tool.raw).get("title") if is_object(tool.raw) else None
     title = own if isinstance(own, str) else tool.annotations.get("title")
     title = title if isinstance(title, str) else ""
@@ -193,10 +189,7 @@ def _removals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
 
 
 def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
-    """Parameters that have a tool write, run a program or take something away.
-
-    A tool that is `trusted` to read only may take a query in SQL, and a switch may be off.
-    """
+    """Parameters that write, run or remove; a `trusted` tool may take a query in SQL, and a switch may be off."""
     table = _words().parameter
     required = frozenset(tool.required)
     for name, declared in tool.properties.items():
@@ -218,10 +211,7 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
 
 
 def _records(tool: ToolDefinition, name: str, schema: Mapping[str, object]) -> bool:
-    """Whether a tool whose name says that it checks takes a judgement, which it would keep: `verify_task(id, score)`.
-
-    A `status` is one only where it must be given beside something else: otherwise it chooses what is looked at.
-    """
+    """`verify_task(id, score)` keeps a judgement; a `status` is one only where it is required beside something else."""
     table = _words()
     if table.checking.isdisjoint(word_segments(tool.name)[:2]) or _single(schema).get("type") == "boolean":
         return False

@@ -105,7 +105,6 @@ def find_actions(tool: ToolDefinition) -> Iterator[ToolAction]:
 
 
 def _find_in_description(description: str) -> Iterator[ToolAction]:
-    """The actions in the first sentence of a description."""
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", description[:_LONGEST_DESCRIPTION].strip(), maxsplit=1)[0]
     data = _load_words()
     for pattern in data.dangerous:
@@ -187,7 +186,6 @@ class _DestructiveWords(_WordSets, frozen=True):
     dangerous: tuple[re.Pattern[str], ...]
 
     def force(self, word: str) -> Force | None:
-        """How much a verb does; None for a word that is not a known verb."""
         if word in self.strong:
             return "strong"
         if word in self.mild:

@@ -81,7 +81,6 @@ def _words_of(of: object, name: str) -> str:
 
 
 def _is_record(kind: type[object]) -> bool:
-    """Whether its instances have named fields: the arguments."""
     return (
         _has(kind, "model_json_schema")
         or _is_old_model(kind)
@@ -106,7 +105,6 @@ def _is_named_tuple(kind: type) -> bool:
 
 
 def _is_old_model(kind: type) -> bool:
-    """Whether it is a model of pydantic 1."""
     return _has(kind, "__fields__") and callable(getattr(kind, "schema", None))
 
 
@@ -175,7 +173,6 @@ def _opened(schema: object) -> object:
 
 
 def _schema_of_function(function: Callable[..., object], named: object) -> object:
-    """The schema of the arguments that can be given by name."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError as problem:

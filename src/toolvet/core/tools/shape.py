@@ -139,7 +139,6 @@ def _read_as(shape: ToolShape, get: Getter) -> Definition | None:
 
 
 def _inside(value: object) -> Getter | None:
-    """The definition that a member holds; a list must have exactly one."""
     if isinstance(value, list | tuple):
         several = cast("list[object]", value)
         value = several[0] if len(several) == 1 else None
@@ -160,7 +159,6 @@ def _at(get: Getter, path: str) -> object:
 
 
 def _schema(value: object) -> object:
-    """A schema as JSON: of a class that of its fields, of a pydantic object its members; None for what is none."""
     if value is None or value is _ABSENT:
         return None
     if isinstance(value, dict | bool | str | int | float | list):

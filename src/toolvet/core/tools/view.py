@@ -191,7 +191,6 @@ def _named(tool: object) -> ToolView:
 
 
 def _refusal(tool: object, cause: str) -> str:
-    """Why `tool` is refused, and what is read."""
     what = f"the class {tool.__name__}" if isinstance(tool, type) else f"a value of type {type(tool).__name__}"
     if isinstance(tool, Mapping):
         names = ", ".join(repr(name)[:40] for name in list(cast("Mapping[object, object]", tool))[:6])

@@ -478,7 +478,6 @@ def words_of(signal: FailureSignal, what: str) -> str:
 
 
 def _of_label(signal: FailureSignal) -> SignalWording | None:
-    """The entry of the signal's label, or of the first word of the label."""
     table = wording()
     label = signal.label or ""
     return table.get(f"{signal.type.value}-{label}") or table.get(f"{signal.type.value}-{label.partition('_')[0]}")

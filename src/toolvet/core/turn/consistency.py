@@ -196,12 +196,10 @@ Vector = Sequence[float]
 
 
 def _numbers_and_names(answer: str, asked: set[str]) -> tuple[frozenset[object], frozenset[object]]:
-    """The numbers and the names of a whole answer."""
     return frozenset(_numbers(answer[:6000])), frozenset(_names(answer[:6000]) - asked)
 
 
 def _apart(said: set[str], says: set[str], all_said: frozenset[object], all_says: frozenset[object]) -> bool:
-    """Whether each side names something that the other's whole answer does not have."""
     return bool(said - all_says and says - all_said)
 
 

@@ -181,10 +181,7 @@ def check_conversation(
 
 
 def _by_name(tools: object) -> dict[str, object]:
-    """The definitions by the name of their tool.
-
-    They come as a list, as a `tools/list` result, or in one definition that holds several, as Gemini writes them.
-    """
+    """They come as a list, as a `tools/list` result, or in one definition that holds several, as Gemini writes them."""
     listed = members(tools).get("tools", tools)
     found = cast("Sequence[object]", listed) if isinstance(listed, list | tuple) else [listed]
     named: dict[str, object] = {}

@@ -109,7 +109,6 @@ class AnswerStream:
         return self._check(self.text, calls=calls, question=question, finish_reason=finish_reason, trace=trace)
 
     def _scan(self, chunk: str) -> None:
-        """Look for phrases in the new text and in what may have been half of one."""
         window = self._window + chunk
         begin = self._length - len(window)
         check = self._check
@@ -151,11 +150,9 @@ class _MasksNow:
 
     @cached_property
     def settled_before(self) -> int:
-        """The place before which they stay as they are."""
         return self._state.settled_before()
 
     def is_masked(self, found: Found) -> bool:
-        """Whether the words of a phrase are not the author's own."""
         if found.start < self.settled_before:
             return self._state.settled().kind_at(found.start, found.end) is not None
         if self._now is None:
@@ -173,7 +170,6 @@ class _Held:
         self._told: bool | None = None
 
     def counts(self, found: Found, length: int, masks: _MasksNow) -> bool:
-        """Whether it says something of an answer that is so long, and masked so; a cue says nothing."""
         if self._told is None:
             phrase = found.known.phrase
             told = not phrase.cue and fits(found, length) and (phrase.in_code or not masks.is_masked(found))

@@ -96,9 +96,7 @@ class OfSession:
         return listing.tools
 
 
-class OfClient:
-    """`mcp.Client`, of the official SDK."""
-
+class _OfLibrary:
     def __init__(self, client: Any) -> None:
         self._client = client
 
@@ -116,30 +114,17 @@ class OfClient:
             await self._client.call_tool(name, dict(arguments), **_listening("progress_callback", on_progress)),
         )
 
+
+class OfClient(_OfLibrary):
+    """`mcp.Client`, of the official SDK."""
+
     async def list_tools(self) -> Sequence[object]:
         """All tools, following `next_cursor`. "refresh", because the SDK's own cache may hold the old list."""
         return await _all_pages(lambda cursor: self._client.list_tools(cursor=cursor, cache_mode="refresh"))
 
 
-class OfClientSession:
-    """`mcp.ClientSession`, the layer below `mcp.Client`."""
-
-    def __init__(self, session: Any) -> None:
-        self._session = session
-
-    @property
-    def capabilities(self) -> object:
-        """Those of either era, after `initialize` or `discover` was called."""
-        return _capabilities_of(self._session)
-
-    async def call_tool(
-        self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
-    ) -> object:
-        """One tools/call; raises what the SDK raises."""
-        return cast(
-            "object",
-            await self._session.call_tool(name, dict(arguments), **_listening("progress_callback", on_progress)),
-        )
+class OfClientSession(_OfLibrary):
+    """`mcp.ClientSession`, the layer below `mcp.Client`; `initialize` or `discover` has to be called first."""
 
     async def list_tools(self) -> Sequence[object]:
         """All tools, following `next_cursor`."""
@@ -147,22 +132,14 @@ class OfClientSession:
         from mcp.types import PaginatedRequestParams  # noqa: PLC0415
 
         return await _all_pages(
-            lambda cursor: self._session.list_tools(
+            lambda cursor: self._client.list_tools(
                 params=None if cursor is None else PaginatedRequestParams(cursor=cursor)
             )
         )
 
 
-class OfFastMCP:
+class OfFastMCP(_OfLibrary):
     """`fastmcp.Client`."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    @property
-    def capabilities(self) -> object:
-        """Those of either era."""
-        return _capabilities_of(self._client)
 
     async def call_tool(
         self, name: str, arguments: Mapping[str, object], on_progress: OnProgress | None = None
@@ -234,7 +211,6 @@ class OfCallables:
 
 
 def _listening(option: str, on_progress: OnProgress | None) -> dict[str, Any]:
-    """The option of a client that passes progress on, where it is wanted."""
     return {} if on_progress is None else {option: on_progress}
 
 
@@ -243,7 +219,6 @@ async def _resolve_tools(tools: Sequence[object] | ListTools) -> Sequence[object
 
 
 def _capabilities_of(client: Any) -> object:
-    """The capabilities that a client has negotiated. Raises UsageError for one that is not connected."""
     try:
         found: object = client.server_capabilities
     except RuntimeError:

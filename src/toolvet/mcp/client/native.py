@@ -151,7 +151,6 @@ class NativeValidator:
             self._accept(question, reply, generation)
 
     async def _request(self, questions: Sequence[Question], *, is_batch: bool) -> object:
-        """The result of the announced method, or a `_RequestFailure`."""
         if self._silence is not None:
             return _RequestFailure(self._silence, silent=True)
         calls = tuple(ValidationCall(question.tool, question.arguments) for question in questions)
@@ -168,7 +167,6 @@ class NativeValidator:
             return _RequestFailure(f"'{self._announced.method}' failed: {reason_of(error)}")
 
     def _report(self, questions: Sequence[Question]) -> OnProgress | None:
-        """What passes the progress of one request on to the caller."""
         listener = self._on_progress
         if listener is None:
             return None
@@ -191,7 +189,6 @@ class NativeValidator:
             self._offer.cache.keep(key, reply, generation)
 
     def _key(self, question: Question) -> str | None:
-        """The key of the question in the cache; None where answers must not be kept, or without a JSON form."""
         if not self._offer.may_cache:
             return None
         return json_key(question.tool, question.arguments, list(self._levels or ()), self._context)

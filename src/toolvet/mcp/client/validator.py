@@ -85,7 +85,6 @@ class ToolDefinitions:
         self._changes += 1
 
     async def _read(self) -> Mapping[str, object]:
-        """Read the list; keep it, unless it changed while it was read."""
         before = self._tools
         async with self._reading:
             # Another task may have read it while we waited for the lock.
@@ -242,7 +241,6 @@ class Validator:
         return self._offer
 
     async def _verdict(self, offer: Offer, question: Question) -> Validation:
-        """The verdict of the server where it gave one, else that of the schema."""
         notes = list(question.notes)
         if question.reply is not None:
             if lacking := offer.missing(self._levels):

@@ -313,7 +313,6 @@ class _JsoncReader:
         return members
 
     def _members(self, end: str) -> Iterable[None]:
-        """Move to each member in turn and let the caller read it. A comma before the end is allowed."""
         self.at += 1
         while True:
             self.skip()

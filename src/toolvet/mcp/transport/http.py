@@ -135,7 +135,6 @@ class HttpChannel:
         inbox.reject(id_, "the response ended without an answer", b"")
 
     async def _read_response(self, id_: int, response: httpx2.Response) -> SseFramer | None:
-        """Deliver what a response contains; return the framer to go on with if the stream may be resumed."""
         kind = media_type(response)
         if response.is_success and kind == "text/event-stream":
             return await self._read_events(id_, response)
@@ -168,7 +167,6 @@ class HttpChannel:
         return framer if legal else None
 
     async def _read_body(self, response: httpx2.Response) -> bytes:
-        """Read the whole body, or a little more than the limit of it."""
         parts: list[bytes] = []
         length = 0
         async for chunk in response.aiter_bytes():
@@ -275,7 +273,6 @@ class EventStreamChannel:
             refused.report_to(self._inbox, id_)
 
     async def _send(self, message: bytes) -> "_StreamEnd | None":
-        """POST a message; None when it was taken."""
         endpoint = await self._endpoint
         if endpoint is None:
             return self._stream_end or _StreamEnd("the event stream ended")
@@ -327,7 +324,6 @@ class _StreamEnd:
     challenge: str = ""
 
     def report_to(self, inbox: Inbox, id_: int) -> None:
-        """Settle request `id_` with this reason."""
         if self.status is None:
             inbox.lose(self.reason, id_=id_)
         else:

@@ -133,7 +133,6 @@ class _OpeningAttempt:
         self._timeout = timeout
 
     async def open(self, era: Literal["auto", "legacy", "modern"]) -> _Outcome:
-        """Open the session: return the server's introduction, or the reply that it gave instead."""
         if era == "modern":
             outcome = self._read_discovery(await self._discover())
         elif era == "legacy":

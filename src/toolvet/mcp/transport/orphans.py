@@ -106,7 +106,6 @@ class OrphanKeeper:
             return
         signalled: set[tuple[int, int]] = set()
         began = monotonic()
-        # Those that ended are reaped.
         while orphans := [child.pid for child in _children() if not self._reap(child) and self._is_orphan(child)]:
             waited = monotonic() - began
             if waited > 2 * _SECONDS:
@@ -136,7 +135,6 @@ class OrphanKeeper:
         return is_other and child.session != os.getsid(0) and (child.is_over or not _is_browser(child.pid))
 
     def _reap(self, child: ChildProcess) -> bool:
-        """Whether a child was an orphan that had ended; it is gone then."""
         if not child.is_over or not self._is_orphan(child):
             return False
         with suppress(ChildProcessError):
@@ -199,7 +197,6 @@ def forget(pid: int) -> None:
 
 
 def _children() -> list[ChildProcess]:
-    """Our children, those that ended and were not reaped included."""
     try:
         names = [entry.name for entry in os.scandir("/proc") if entry.name.isdecimal()]
     except OSError:
@@ -208,7 +205,6 @@ def _children() -> list[ChildProcess]:
 
 
 def _child_of_ours(pid: int) -> ChildProcess | None:
-    """What `/proc/PID/stat` says of a child of ours; None for any other process."""
     try:
         words = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:

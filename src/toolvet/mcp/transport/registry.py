@@ -188,7 +188,6 @@ def _started(package: _RegistryPackage, given: Mapping[str, str]) -> StdioTarget
 
 
 def _words(arguments: Sequence[_RegistryInput], given: Mapping[str, str]) -> Iterator[str]:
-    """The words of a command line that these arguments become."""
     for argument in arguments:
         is_named = argument.type == "named" or (not argument.type and bool(argument.name))
         label = argument.name if is_named else argument.value_hint
@@ -208,7 +207,6 @@ def _named_values(inputs: Sequence[_RegistryInput], given: Mapping[str, str]) ->
 
 
 def _value(wanted: _RegistryInput, label: str, given: Mapping[str, str]) -> str | None:
-    """The value of an input; None where it has none and needs none."""
     if wanted.value is not None:
         return _filled(wanted.value, wanted.variables, given)
     if label in given:
@@ -221,8 +219,6 @@ def _value(wanted: _RegistryInput, label: str, given: Mapping[str, str]) -> str 
 
 
 def _filled(text: str, variables: Mapping[str, _RegistryInput], given: Mapping[str, str]) -> str:
-    """`text` with the values of its `{variables}`; braces around other words stay, as the format says."""
-
     def replace(match: re.Match[str]) -> str:
         wanted = variables.get(match[1])
         if wanted is None:

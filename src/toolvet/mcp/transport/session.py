@@ -191,7 +191,6 @@ async def read_list(
 
 
 def _next_cursor(result: Mapping[str, object], seen: Container[str]) -> tuple[str | None, Anomaly | None]:
-    """Return the cursor of the next page, None where there is none to ask for, and what is wrong with it."""
     following = result.get("nextCursor")
     if following is None:
         return None, Anomaly("bad_cursor", "nextCursor is null instead of missing") if "nextCursor" in result else None

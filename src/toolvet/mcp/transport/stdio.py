@@ -279,7 +279,6 @@ class _Process(asyncio.SubprocessProtocol):
             self.disconnected.set_result(None)
 
     def stop(self) -> None:
-        """Stop the timer; nothing is delivered after this."""
         self.ended = True
         if self._timer is not None:
             self._timer.cancel()
@@ -293,7 +292,6 @@ class _Process(asyncio.SubprocessProtocol):
             self._inbox.receive(line)
 
     def _check_end(self) -> None:
-        """Once the process ended or its stdout closed, decide how long to wait for the rest."""
         if self.ended:
             return
         if self.exited.done() and not self._open_pipes:

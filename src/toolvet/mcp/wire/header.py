@@ -129,10 +129,7 @@ def mirror(headers: ParameterHeaders, arguments: object) -> dict[str, str]:
 
 
 def _schemas(root: object) -> Iterator[tuple[tuple[str, ...], Mapping[str, object]]]:
-    """Yield every sub-schema with the property names that lead to it; () for the root and below other keywords.
-
-    A stack instead of recursion: a hostile schema can have any depth.
-    """
+    """The names are () for the root and below other keywords. A stack, because a hostile schema can have any depth."""
     stack: list[tuple[tuple[str, ...] | None, object]] = [((), root)]
     while stack:
         path, value = stack.pop()

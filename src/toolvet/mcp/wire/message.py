@@ -257,7 +257,6 @@ def _noise(line: bytes, error: BaseException | None) -> Noise:
 
 
 def _find_flaw(value: object) -> tuple[NoiseKind | None, str]:
-    """Return the first rule of JSON-RPC 2.0 (as MCP uses it) that this value breaks; (None, "") if it breaks none."""
     if isinstance(value, list):
         return "batch", "a batch array, which MCP removed in 2025-06-18"
     if not isinstance(value, dict):
@@ -295,7 +294,6 @@ def _find_error_flaw(error: object) -> str:
 
 
 def _reply_to(value: object) -> Id | None:
-    """Return the id of the request that a flawed answer names; None for requests, notifications and unknown forms."""
     if not isinstance(value, dict):
         return None
     message = cast("dict[str, object]", value)
@@ -425,10 +423,7 @@ _QUOTE: Final = re.compile(rb'(?<!\\)\\*"')
 
 
 def _brackets(line: bytes, pattern: re.Pattern[bytes] = _TOKEN) -> Iterator[tuple[int, int]]:
-    """Yield where each token outside of strings (a run of equal brackets, for one) starts and ends.
-
-    A quote without an end of its string is skipped, and so are all after it: each of them has a backslash before it.
-    """
+    """Tokens outside of strings. A quote without an end is skipped, as are all after it, which have a backslash."""
     at = 0
     is_closed = True
     while (token := pattern.search(line, at)) is not None:

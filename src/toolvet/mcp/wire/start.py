@@ -87,7 +87,6 @@ def read_end(data: bytes) -> Id | None:
 
 
 def _read_members(data: bytes, at: int) -> tuple[dict[str, tuple[int, int]], str, int]:
-    """Return where the values of an object begin and end, and the name and place of the first one that is cut."""
     found: dict[str, tuple[int, int]] = {}
     while data[at : at + 1].isspace():
         at += 1
@@ -108,7 +107,6 @@ def _read_members(data: bytes, at: int) -> tuple[dict[str, tuple[int, int]], str
 
 
 def _end_of_value(data: bytes, at: int) -> int | None:
-    """Return where the value that begins here ends; None where the bytes end before it does."""
     first = data[at : at + 1]
     if first == b'"':
         text = _STRING.match(data, at)

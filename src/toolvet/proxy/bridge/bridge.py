@@ -202,7 +202,6 @@ class Bridge:
         return response
 
     def _known(self, session_id: bytes | None) -> BridgedSession | UpstreamResponse:
-        """Return the session of this id, which becomes the latest one; else a response that says what is wrong."""
         if session_id is None:
             return error_response(400, None, _INVALID_REQUEST, "The header Mcp-Session-Id is missing")
         session = self._sessions.get(session_id)
@@ -215,7 +214,6 @@ class Bridge:
         return session
 
     def _evict(self) -> bool:
-        """End the session that was idle for longest. Returns whether there was one."""
         for session_id, session in self._sessions.items():
             if not session.is_busy:
                 self._end_session(session_id)
@@ -242,7 +240,6 @@ class Bridge:
 
 
 async def _reachable(starting: Awaitable[BridgedProcess]) -> BridgedProcess:
-    """Return the process. Raises UpstreamError if it cannot be started."""
     try:
         return await starting
     except UnreachableError as error:
@@ -250,6 +247,5 @@ async def _reachable(starting: Awaitable[BridgedProcess]) -> BridgedProcess:
 
 
 def _accepted(head: RequestHead) -> set[bytes]:
-    """Return the media types that the client accepts, without their parameters; without the header it accepts all."""
     listed = b",".join(head.values(b"accept") or [b"*/*"]).split(b",")
     return {kind.partition(b";")[0].strip().lower() for kind in listed}

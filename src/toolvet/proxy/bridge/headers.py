@@ -90,7 +90,6 @@ def _meta(request: Request) -> Mapping[str, object]:
 
 
 def _same_integer(decoded: str, value: str, argument: object) -> bool:
-    """Whether header and argument are the same integer, as 42 and 42.0 are."""
     found = _DECIMAL.fullmatch(decoded)
     if found is None or isinstance(argument, bool) or not isinstance(argument, int):
         return False

@@ -261,14 +261,12 @@ class SharedServer:
             next(iter(self._open.values())).pass_on(line)
 
     def _forget(self, key: Id) -> None:
-        """Drop a request whose client went away, which cancels it."""
         bridged = self._open.pop(key, None)
         if isinstance(bridged, BridgedRequest):
             bridged.close()
             self.process.send(encode_notification("notifications/cancelled", {"requestId": key}))
 
     def _end(self) -> None:
-        """The server ended: answer its open requests with an error."""
         for id_ in list(self._open):
             self._open.pop(id_).answer(encode_error(id_, -32603, ENDED), is_ours=True)
 

@@ -175,7 +175,6 @@ def _is_text(value: object) -> bool:
 
 
 def _variables(headers: Sequence[str]) -> dict[str, str]:
-    """Return a variable for each header; names that differ only in punctuation get different variables."""
     found: dict[str, str] = {}
     for header in headers:
         name = "TOOLVET_HEADER_" + re.sub(r"[^A-Z0-9]", "_", header.upper())
@@ -301,7 +300,6 @@ def inner_command(entry: Mapping[str, object]) -> tuple[str, list[object]] | Non
 
 
 def _our_words(entry: Mapping[str, object]) -> list[object]:
-    """Return the words after `toolvet` in an entry that starts it; none for any other entry."""
     command, args = entry.get("command"), list(elements(entry.get("args")))
     if args[:2] == ["-m", "toolvet"]:
         return args[2:]
@@ -317,7 +315,6 @@ def _parse_configuration(text: str) -> Document:
 
 
 def _entries(document: Document) -> dict[Path, Mapping[str, object]]:
-    """Return all servers by their path, in the order of the file."""
     top = members(document.value)
     tables: list[Path] = [(key,) for key in _TABLES if is_object(top.get(key))]
     tables += [(_NESTED, key) for key in _TABLES if is_object(members(top.get(_NESTED)).get(key))]

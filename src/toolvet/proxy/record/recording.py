@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from toolvet.core.redact import SecretMask
-from toolvet.errors import StoreError, UsageError
+from toolvet.errors import StoreError
 from toolvet.proxy.record.background import WhenFull
 from toolvet.proxy.record.recorder import Recorder, to_stderr
 
@@ -35,10 +35,7 @@ class Recording:
 
 
 def recorder_of(recording: Recording) -> Recorder:
-    """Return a recorder with the exporters that were asked for; other exporters are not imported.
-
-    Raises UsageError where OpenTelemetry is asked for and not installed.
-    """
+    """Return a recorder with the exporters that were asked for; other exporters are not imported."""
     name = recording.name or ""
     known = SecretMask(recording.secrets)
     exporters: list[Exporter | InstantExporter] = []
@@ -47,10 +44,8 @@ def recorder_of(recording: Recording) -> Recorder:
 
         exporters.append(Metrics(name, known))
     if recording.telemetry == "on":
-        try:
-            from toolvet.proxy.record.telemetry import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
-        except ImportError as error:
-            raise UsageError('--otel needs OpenTelemetry: pip install "toolvet[otel]"') from error
+        from toolvet.proxy.record.telemetry import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
+
         exporters.append(OtlpTelemetry(name, known))
     if recording.store is not None:
         from toolvet.proxy.record.store_exporter import StoreExporter  # noqa: PLC0415 - loaded only when asked for

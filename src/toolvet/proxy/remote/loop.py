@@ -80,18 +80,15 @@ class _ClientOutput:
             self._loop.add_reader(self._writer.fd, self._hung_up)
 
     def write(self, buffers: Sequence[bytes]) -> None:
-        """Write these one after the other, now or when the client reads them."""
         self._writer.write(buffers)
         self._update()
 
     async def flush(self) -> None:
-        """Wait until all is written, or the client is gone."""
         while self._writer.size and not self.gone.is_set():
             self.room.clear()
             await self.room.wait()
 
     def close(self) -> None:
-        """Close our stdout."""
         if not self._writer.closed:
             self._loop.remove_reader(self._writer.fd)
             self._loop.remove_writer(self._writer.fd)
@@ -193,7 +190,6 @@ class RemoteProxy:
         return code
 
     async def _finish(self) -> None:
-        """Let the client read what is left, and end the session."""
         await self._client.flush()
         await self._server.close()
 
@@ -205,8 +201,6 @@ class RemoteProxy:
             self._deadline = monotonic()
             self._hurry.set()
         self._end(128 + number)
-
-    # The client.
 
     def _read(self) -> None:
         try:
@@ -237,8 +231,6 @@ class RemoteProxy:
             self._reading = False
             self._loop.remove_reader(0)
 
-    # The server.
-
     async def _on_message(self, message: bytes) -> None:
         """Feed a message of the server, as one line: line feeds within it are white space, or it is not JSON."""
         await self._client.room.wait()
@@ -247,12 +239,10 @@ class RemoteProxy:
         self._quiet.note_answer()
 
     async def _on_failure(self, error: bytes) -> None:
-        """Answer a request with an error, because the server does not."""
         await self._client.room.wait()
         self._relay.answer_for_server(error)
 
     def _check_load(self) -> None:
-        """Go on reading when the server has accepted enough; end when nothing is left to do."""
         if self._server.size < _FULL:
             self._start_reading()
         if not self._client_open and not self._server.is_busy:
@@ -263,7 +253,6 @@ class RemoteProxy:
             self._over.set_result(code)
 
     def _on_time(self, note: Asked | SchemaLearned) -> None:
-        """Set the timers that the session, which has no clock, asks for."""
         if isinstance(note, Asked):
             self._loop.call_later(self._patience, self._relay.give_up, note.id)
         elif note.lifetime_ms is not None:

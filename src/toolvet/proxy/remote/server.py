@@ -222,8 +222,6 @@ class RemoteServer:
         finally:
             await self._origin.close()
 
-    # The queue.
-
     async def _send_all(self) -> None:
         while True:
             posted = await self._queue.get()
@@ -266,10 +264,7 @@ class RemoteServer:
         posted.begun.set()
         self.size -= len(posted.data)
 
-    # One message.
-
     async def _run(self, posted: PostedMessage) -> None:
-        """Send a message and pass its answer on; answer it with an error when the server does not."""
         what, why = "did not answer", "the response ended without an answer"
         try:
             if posted.is_subscription or not posted.unanswered:
@@ -292,7 +287,6 @@ class RemoteServer:
                 raise _RefusedError("it ends each session at once (HTTP 404)")
 
     async def _post(self, posted: PostedMessage) -> bool:
-        """Send a message and pass the response on. Returns False when the server does not know the session."""
         headers = self._headers(posted)
         resume: SseFramer | None = None
         async with self._origin.send("POST", headers, posted.data) as response:
@@ -314,7 +308,6 @@ class RemoteServer:
         return True
 
     async def _read(self, posted: PostedMessage, response: httpx2.Response) -> SseFramer | None:
-        """Pass a response on. Returns the framer to go on with if its stream may be resumed."""
         if response.is_success and media_type(response) == _EVENTS:
             return await self._read_events(posted, response, SseFramer())
         body = await self._read_body(response)
@@ -351,7 +344,6 @@ class RemoteServer:
         return framer if _may_resume(posted, framer) else None
 
     async def _read_body(self, response: httpx2.Response) -> bytes:
-        """Read the whole body. Raises _RefusedError when it is too long."""
         parts: list[bytes] = []
         size = 0
         async for chunk in response.aiter_bytes():
@@ -362,7 +354,6 @@ class RemoteServer:
         return b"".join(parts)
 
     def _events(self, framer: SseFramer, chunk: bytes) -> list[SseEvent]:
-        """Return the events that `chunk` completes. Raises _RefusedError when the unfinished one is too long."""
         events = framer.feed(chunk)
         if framer.pending_bytes > self._limit:
             raise self._too_long()
@@ -374,7 +365,6 @@ class RemoteServer:
         return _RefusedError(f"{words}, so it was dropped")
 
     async def _resume(self, posted: PostedMessage, framer: SseFramer) -> SseFramer | None:
-        """Ask for the rest of a stream. Returns the framer to go on with; also when the connection fails once more."""
         onward = SseFramer()
         onward.last_event_id, onward.retry = framer.last_event_id, framer.retry
         headers = {**self._legacy_headers(), "accept": _EVENTS, "last-event-id": framer.last_event_id}
@@ -401,15 +391,12 @@ class RemoteServer:
             elif not posted.is_cancelled:
                 await tell(encode_error(id_, code, words, data))
 
-    # The legacy session.
-
     def _remember(self, response: httpx2.Response) -> None:
         session_id = response.headers.get("mcp-session-id", "")
         # Visible ASCII is what the specification allows, and all that can safely be sent back.
         self._session_id = session_id if _VISIBLE.fullmatch(session_id) else None
 
     def _read_version(self, message: bytes) -> None:
-        """Read the protocol version, which all later requests carry, from the answer to `initialize`."""
         answer = parse(message)
         if isinstance(answer, Result):
             version = members(answer.result).get("protocolVersion")
@@ -464,8 +451,6 @@ class RemoteServer:
             self._open_stream()
             sys.stderr.write("toolvet: the server ended the session; it was opened anew, without what it had kept\n")
 
-    # Messages that the server sends unasked.
-
     def _open_stream(self) -> None:
         if self._stream is not None:
             self._stream.cancel()
@@ -500,7 +485,6 @@ class _RefusedError(Exception):
 
 
 def _pause(framer: SseFramer) -> float:
-    """Return how many seconds to wait before a stream is resumed, by the server's own `retry`."""
     return _RETRY_SECONDS if framer.retry is None else min(framer.retry / 1000, _LONGEST_RETRY)
 
 

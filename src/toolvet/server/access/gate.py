@@ -180,7 +180,6 @@ class Gate:
 
 
 def _offered(request: HTTPConnection, keys: Collection[KeyForm]) -> str | None:
-    """The token that came with a request, None where none did."""
     offered = request.headers.get("authorization", "")
     if offered[: len(_BEARER)].lower() == _BEARER:
         return offered[len(_BEARER) :].strip()

@@ -158,7 +158,6 @@ class OidcLogin:
         return self._known
 
     async def _redeem(self, client: httpx2.AsyncClient, provider: _Provider, code: str, flow: OidcFlow) -> str:
-        """Return the ID token for a code."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -186,7 +185,6 @@ class OidcLogin:
         return token
 
     async def _claims(self, client: httpx2.AsyncClient, provider: _Provider, token: str) -> Mapping[str, Any]:
-        """Return the claims of an ID token whose signature, issuer, audience and times are right."""
         try:
             claims = _decode(token, provider.keys)
         except (JoseError, ValueError):

@@ -181,7 +181,6 @@ class AlertWatch:
             self._under_way.discard(rule.name)
 
     def _evaluate(self, rule: AlertRule, now: float) -> tuple[AlertState, int]:
-        """Return the state at `now`, and of how many verdicts it is."""
         until = now // _MINUTE * _MINUTE
         wanted = FigureFilter(
             since=until - rule.window * _MINUTE,
@@ -247,7 +246,6 @@ class AlertWatch:
         return state
 
     def _complain(self, about: str, words: str) -> None:
-        """Say it once, until it went well in between."""
         if about not in self._complained:
             self._complained.add(about)
             self._say(words)

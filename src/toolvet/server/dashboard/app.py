@@ -106,8 +106,6 @@ def _is_reached(store: Store) -> bool:
 
 
 def _http_failure(paths: Container[str], failures: FailurePages) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Return what answers where no route does. `paths` are those of all routes."""
-
     async def answer(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
             raise error

@@ -99,7 +99,6 @@ class LiveUpdates:
             self._listeners.discard(news)
 
     async def _look(self) -> None:
-        """Look at the store until no page listens."""
         while self._listeners and not self._is_ending:
             try:
                 now = await run_in_threadpool(self._progress)

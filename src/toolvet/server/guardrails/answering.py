@@ -198,7 +198,6 @@ class _Reading:
         self._kept = memory.kept(self._key) if self._key is not None else GuardrailConversation()
 
     def verdict(self) -> tuple[str, dict[str, object]]:
-        """Return the kind of answer, and what its form needs."""
         moment = self._moment
         if self._key is not None and moment.messages:
             tools = elements(found_at(self._given, moment.tools))
@@ -309,7 +308,6 @@ def hook_reply(
 
 
 def _definition(event: HookEvent, memory: GuardrailMemory, *, may_read_lists: bool) -> object:
-    """The definition of a tool of an MCP server, `mcp__SERVER__TOOL`; None where it is not known."""
     if not event.tool.startswith("mcp__"):
         return None
     dialect = dialect_of("claude")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -111,7 +111,7 @@ class Destination:
     Attributes:
         title: Its name as a person writes it.
         open: Opens a connection; credentials come from the environment, under the names that the platform's own SDK
-            has for them. Leaving the block closes it. Raises UsageError where the SDK or a variable is missing.
+            has for them. Leaving the block closes it. Raises UsageError where a variable is missing.
         needs: What a verdict must have to be tied to something there, in words.
     """
 
@@ -139,19 +139,6 @@ def from_environment(title: str, *names: str) -> list[str]:
     if missing:
         raise UsageError(f"{title} needs {' and '.join(missing)} in the environment")
     return [os.environ[name] for name in names]
-
-
-def sdk_module(name: str, title: str, extra: str) -> Any:
-    """Return a module of a platform's SDK, which is an extra. Raises UsageError where it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise missing_sdk(title, extra, error) from error
-
-
-def missing_sdk(title: str, extra: str, error: ImportError) -> UsageError:
-    """Return the error for a platform whose SDK is not installed."""
-    return UsageError(f'{title} needs its SDK ({error.name}): pip install "toolvet[{extra}]"')
 
 
 def shown_url(url: str) -> str:
@@ -304,10 +291,7 @@ def send_scores(
 
 @contextmanager
 def _claimed(store: Store, place: str, *, only_look: bool) -> Generator[Callable[[], None]]:
-    """Let no other process send to this place meanwhile: events have no id by which a collector knew them again.
-
-    Yields what has to be called before each batch.
-    """
+    """Yields what to call before each batch. No other process sends there meanwhile: events have no id."""
     owner = secrets.token_hex(16)
 
     def renew() -> None:

@@ -203,7 +203,6 @@ class _EnvelopedTool(msgspec.Struct, frozen=True):
 
 
 def _add_duration(envelope: Envelope, seconds: float) -> Envelope:
-    """The envelope with `meta.telemetry.duration_ms`, unless the function has measured that itself."""
     telemetry: Mapping[str, Any] = envelope.meta.get("telemetry", {})
     duration = {"duration_ms": round(seconds * 1000, 3)}
     return msgspec.structs.replace(envelope, meta={**envelope.meta, "telemetry": {**duration, **telemetry}})
@@ -215,7 +214,6 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The type hints, with those written as strings resolved; unresolved where that fails."""
     target: Any = function
     while isinstance(target, functools.partial):
         target = cast("Any", target).func
@@ -297,7 +295,6 @@ def internal_failure(error: Exception, tool: str) -> Envelope:
 
 
 def _with_message(error: Exception, code: str) -> Envelope | None:
-    """A failure with the message of the exception, without secrets; None for an exception without a message."""
     message = redact_text(str(error).encode(errors="replace").decode().strip())
     if not message:
         return None

@@ -56,7 +56,6 @@ def enable_request_ids(server: Any) -> None:
 
 
 async def _around_fastmcp(context: Any, call_next: _Next) -> Any:
-    """FastMCP's middleware: its messages are objects, and the `_meta` is beside them."""
     known = context.fastmcp_context
     request = None if known is None else known.request_context
     if context.method != _CALL or request is None:
@@ -65,14 +64,12 @@ async def _around_fastmcp(context: Any, call_next: _Next) -> Any:
 
 
 async def _around_sdk(ctx: Any, call_next: _Next) -> Any:
-    """The SDK's middleware: its messages are mappings."""
     if ctx.method != _CALL:
         return await call_next(ctx)
     return await _with_id(members(ctx.params).get("_meta"), ctx.request, ctx, call_next)
 
 
 async def _with_id(meta: object, request: Any, message: Any, call_next: _Next) -> Any:
-    """Answer a call under the id that it brings. `request` is its HTTP request, None over stdio."""
     parent = None if request is None else request.headers.get(TRACE_PARENT)
     found = TraceSource(parent=parent).given_in(members(meta))
     if found is None or current_request_id() is not None:

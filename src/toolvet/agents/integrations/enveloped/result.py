@@ -79,7 +79,6 @@ class DeclaredOutput:
 
 
 def _payload_type(annotation: Any) -> Any:
-    """The annotation without Envelope, tool results and questions back to the client; None where nothing is left."""
     if annotation in (None, type(None), Any) or annotation in _NO_PAYLOAD:
         return None
     if get_origin(annotation) in (Union, UnionType):
@@ -91,10 +90,7 @@ def _payload_type(annotation: Any) -> Any:
 
 
 def _inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema without references, which would be invalid after it is put into another schema.
-
-    Where a type contains itself, the inner occurrence allows any value.
-    """
+    """References are invalid inside another schema; where a type contains itself, the inner one allows anything."""
     definitions = members(schema.get("$defs"))
 
     def resolved(part: object, inside: tuple[str, ...]) -> object:

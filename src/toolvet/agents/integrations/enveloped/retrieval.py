@@ -107,7 +107,6 @@ class _RetrievalMiddleware:
         self._stamp: dict[str, object] = {}
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Handle one message."""
         params = members(ctx.params)
         arguments = params.get("arguments", {})
         if ctx.method != "tools/call" or params.get("name") != self._name or not is_object(arguments):

@@ -99,7 +99,6 @@ def _definition(tool: Tool) -> Mapping[str, object]:
 
 
 def _dump(result: ToolResult) -> Mapping[str, object]:
-    """The result in the JSON form that is sent."""
     wire = result.to_mcp_result()
     if isinstance(wire, types.CallToolResult):
         return wire.model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -7,14 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from toolvet.agents.integrations.validation.tool_validation import OnStep, ProgressSteps, ToolValidation
-from toolvet.core.checks import (
-    Message,
-    ValidationCall,
-    ValidationReply,
-    ValidationRequest,
-    bare_name,
-    parse_request,
-)
+from toolvet.core.checks import Message, ValidationCall, ValidationReply, ValidationRequest, bare_name, parse_request
 
 
 async def answered(
@@ -88,7 +81,6 @@ async def _judge_batch(
     tools: Mapping[str, Mapping[str, object]],
     on_progress: OnStep | None,
 ) -> list[ValidationReply]:
-    """A reply for each call, in their order; `on_progress` gets each when it is there."""
     steps = ProgressSteps(on_progress, len(request.calls))
 
     async def judge(call: ValidationCall) -> ValidationReply:

@@ -365,7 +365,6 @@ class ToolValidation:
         context: Mapping[str, object],
         steps: "ProgressSteps",
     ) -> Sequence[Findings]:
-        """The findings of each validator, from the cache where they are still valid. Failures are not kept."""
         if not validators:
             return ()
         generation = self._cache.generation
@@ -424,7 +423,6 @@ class ProgressSteps:
 
 
 async def _tell(on_progress: OnStep | None, done: int, total: int, message: str) -> None:
-    """Report a step."""
     if on_progress is None:
         return
     try:

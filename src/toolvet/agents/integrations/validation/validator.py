@@ -155,7 +155,6 @@ class _Raised(msgspec.Struct, frozen=True):
 
 
 def _read_answer(answer: object) -> Findings | str:
-    """The findings, or a few words about an answer that is not one."""
     if answer is None:
         return Findings()
     answers = cast("list[object]", answer) if isinstance(answer, list | tuple) else [answer]

@@ -203,8 +203,6 @@ class _CheckTally:
 
 
 def _in_order(rows: Iterable[RankedServer]) -> list[RankedServer]:
-    """The best score first; of one score those with fewer errors and warnings; those without a score last."""
-
     def worth(row: RankedServer) -> tuple[bool, float, int, int, str]:
         return (row.score is None, -(row.score or 0.0), row.findings.error, row.findings.warning, row.name)
 

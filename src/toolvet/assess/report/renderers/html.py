@@ -165,7 +165,6 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     shown = worst_first([tool for tool in report.tools if tool.skipped is None], report.findings, _MOST_PANELS)
     not_called = [tool for tool in report.tools if tool.skipped is not None]
     kept = {id(tool) for tool in (*shown, *not_called[:_MOST_PANELS])}
-    # With their numbers from 1 among all.
     tools = [(number, tool) for number, tool in enumerate(report.tools, 1) if id(tool) in kept]
     panels: list[ToolPanel] = []
     room = _MOST_CALLS
@@ -212,7 +211,6 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
 
 
 def _split_response(result: object, limit: int) -> Iterator[ResponsePart]:
-    """The text blocks of a tool result as text, as a model reads them, and the rest of it as JSON."""
     members = _members(result)
     if members is None:
         yield ResponsePart("response", _render_json(result, limit))
@@ -251,7 +249,6 @@ def _render_block(block: object, limit: int) -> ResponsePart:
 
 
 def _members(value: object) -> dict[object, object] | None:
-    """The members of a JSON object; None for any other value."""
     return cast("dict[object, object]", value) if isinstance(value, dict) else None
 
 

@@ -108,7 +108,6 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
 
 
 def _describe(finding: Finding, card: Card | None) -> str:
-    """The finding as a few lines of text."""
     lines = [card.title if card is not None else "", finding.message]
     for label, text in (
         ("tools", listed(finding.tools, _MOST_TOOLS)),
@@ -186,7 +185,6 @@ def _render_scenario(report: Report, scenario: Scenario, classname: str, finding
 def _make_suite(
     report: Report, name: str, facts: Mapping[str, str], cases: Sequence[ET.Element], stderr: str = ""
 ) -> ET.Element:
-    """Attributes and children in the order of the XSD: properties, cases, output."""
     suite = _make_element("testsuite", {"name": name, **_count(cases)})
     if report.started_at:
         suite.set("timestamp", one_line(report.started_at))
@@ -201,7 +199,6 @@ def _make_suite(
 
 
 def _count(elements: Sequence[ET.Element]) -> dict[str, str]:
-    """The counts over cases, or over suites that carry counts themselves."""
     if elements and elements[0].tag == "testsuite":
         names = ("tests", "failures", "errors", "skipped")
         counts = {name: sum(int(suite.get(name, "0")) for suite in elements) for name in names}

@@ -153,7 +153,6 @@ def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterato
 
 
 def _render_items(report: Report) -> str:
-    """A table of the resources, templates and prompts; what was not read or got says why."""
     items = all_items(report)
     found = Counter((finding.item_kind, finding.item) for finding in report.findings)
     rows = ["| Resource or prompt | | Requests | Findings |", "|:--|:--|--:|--:|"]
@@ -218,7 +217,6 @@ def _fold(summary: str, body: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A code span, its delimiter longer than every run of backticks inside it."""
     plain = shorten(one_line(text), 300) or " "
     if _TAG.search(plain):
         # An entity, because a table would read a bar even behind a backslash that something else has escaped.
@@ -229,11 +227,7 @@ def _code(text: str) -> str:
 
 
 def _block(text: str, language: str) -> str:
-    """Lines that hold words of a server, as they are.
-
-    No fence for HTML, a heading or a workflow command (`::set-output`): a log that shows this document as plain text
-    would obey them.
-    """
+    """No fence for HTML, a heading or a workflow command (`::set-output`): a log that shows it would obey them."""
     if not _STEERING.search(text):
         # A fence longer than every run of backticks inside it cannot be closed by what it holds.
         fence = "`" * max(3, _longest_run(text) + 1)

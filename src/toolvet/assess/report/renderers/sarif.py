@@ -97,7 +97,6 @@ def _render_rule(card: Card) -> dict[str, object]:
 
 
 def _render_unknown_rule(finding: Finding) -> dict[str, object]:
-    """A rule made from one of its findings, for a report whose check this version does not have."""
     return {
         "id": _clean(finding.id),
         "shortDescription": {"text": _clean(finding.id.replace("-", " "))},

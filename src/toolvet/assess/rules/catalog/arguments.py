@@ -75,7 +75,6 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _reads_as(value: object, types: object) -> bool:
-    """Whether a lenient reader takes `value` for one of the JSON types in `types`."""
     wanted = {kind for kind in elements(types) if isinstance(kind, str)}
     match value:
         case str():

@@ -148,10 +148,7 @@ def check_envelope_metadata_misplaced(_: ToolDefinition, calls: Sequence[Observe
 
 
 def _judge_envelopes(calls: Sequence[ObservedCall], card: Card) -> Iterator[Finding]:
-    """The findings of `check_envelope` under the id of `card`; their pointers lead into the envelope.
-
-    `check_envelope` has already removed secrets from what it quotes.
-    """
+    """What `check_envelope`, which removes secrets, finds; the pointers lead into the envelope."""
     for _, (place, envelope) in _envelopes(calls):
         for finding in check_envelope(envelope):
             if finding.id == card.id:

@@ -191,7 +191,6 @@ def check_path_leaked_request(request: ObservedRequest) -> Iterator[Finding]:
 
 
 def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
-    """Whether the error names the path on purpose (as allowed, as an example), or the caller chose it."""
     if any(path and (leak.text + "/").startswith(path.rstrip("/") + "/") for path in call.known_paths):
         return True
     # A framework that shows the arguments cuts long ones: "input_value={'path': '/data/rep...".

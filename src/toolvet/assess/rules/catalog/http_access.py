@@ -58,7 +58,6 @@ def check_http_origin_unchecked(server: ObservedServer) -> Iterator[Finding]:
 
 
 def _judge_foreign(http: ObservedHttp) -> tuple[Severity, str]:
-    """How bad it is that a foreign Origin is accepted, and the sentence that says why."""
     if not http.is_local:
         return Severity.INFO, "Requests from any web site are carried out (Origin is not checked)."
     if http.is_guarded:

@@ -245,7 +245,6 @@ def check_request_unanswered(request: ObservedRequest) -> Iterator[Finding]:
 
 
 def _report(card: Card, found: Sequence[str], one: str, several: str) -> Iterator[Finding]:
-    """Yield one finding for all messages of a kind: `one` sentence, or their number before the rest of a sentence."""
     if found:
         message = one if len(found) == 1 else f"{len(found)} {several}"
         yield card.finding(message=message, evidence=quote_each(found))

@@ -88,7 +88,6 @@ def check_answer_malformed(call: ObservedCall) -> Iterator[Finding]:
 
 
 def _block_problem(block: object) -> str | None:
-    """What is wrong with a content block, as the end of a sentence; None for a legal one."""
     if not isinstance(block, dict):
         return "is no object"
     fields = members(cast("object", block))
@@ -306,7 +305,6 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
 
 
 def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call: ObservedCall) -> bool:
-    """Whether a record has the fields of a real one, with words of its own in at least two of them."""
     if record.keys() != real.keys() or _SAYS_ABSENT.search(words_of(call)):
         return False
     if any(value is False for value in record.values()):
@@ -323,7 +321,6 @@ def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call:
 
 
 def _record(call: ObservedCall) -> Mapping[str, object]:
-    """The object that a call returned, out of the frames that servers put around it; empty where there is none."""
     result = members(call.result)
     value: object = result.get("structuredContent")
     if not is_object(value):
@@ -421,7 +418,6 @@ def _is_junk(value: object, kind: str) -> bool:
 def _same_for_all(
     junk: Sequence[ObservedCall], name: str, good: Sequence[ObservedCall], kind: str
 ) -> ObservedCall | None:
-    """The first junk call, where different junk has one answer, and a good value has another."""
     answers = {words_of(call).strip() for call in junk}
     if len({str(_value(call, name)) for call in junk}) < 2 or len(answers) != 1:
         return None

@@ -320,7 +320,6 @@ def check_parameter_undescribed(tool: ToolDefinition) -> Iterator[Finding]:
 
 
 def _is_described(schema: object, tool: ToolDefinition, depth: int = 0) -> bool:
-    """Whether there is a description in the schema, behind its local `$ref`, or in one of its branches."""
     if not isinstance(schema, dict):
         return schema is False
     here = members(cast("object", schema))

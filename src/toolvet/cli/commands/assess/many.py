@@ -153,7 +153,6 @@ async def _run(
 def _gather(
     servers: ServerList, outcomes: Sequence[AssessmentOutcome], folder: ResultsFolder, publishing: ReportPublishing
 ) -> tuple[ServersOverview, list[Report]]:
-    """The overview, with the page of each server written on the way, and the reports where they are all wanted."""
     reports: list[Report] = []
 
     def judged() -> Iterable[AssessedServer]:

@@ -174,7 +174,6 @@ def _judged(
     known: tuple[str, tuple[Report, ...]] | None,
     thresholds: tuple[Severity | None, float | None],
 ) -> tuple[Report, ...]:
-    """Return the reports, compared with the baseline, and with the thresholds that decide about the exit code."""
     if known is not None:
         reports = [apply_baseline(report, known[1], known[0]) for report in reports]
     fail_on, fail_under = thresholds
@@ -183,7 +182,6 @@ def _judged(
 
 
 def _exit_code(reports: Sequence[Report], outcome: _AssessedServers) -> int:
-    """Say what could not be assessed and what fell short. Returns the exit code."""
     several = outcome.targets > 1
     for name, error in outcome.errors:
         sys.stderr.write(f"toolvet: {f'{name}: ' if several else ''}{error}\n")
@@ -243,7 +241,6 @@ async def _assess_all(servers: ServerList, options: Options, progress: Progress)
 
 
 def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
-    """How a run over many servers goes; None for one server after the other in this process."""
     engine = flags.engine or "local"
     if flags.address is not None and engine == "local":
         raise UsageError("--address: give --engine dask or --engine daft, too")
@@ -323,7 +320,6 @@ def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
 def _publish(
     reports: Sequence[Report], writers: Sequence[tuple[str, str]], flags: AssessFlags, *, prints: bool
 ) -> None:
-    """Write all documents. The report for people goes to stdout unless a document was asked for there."""
     on_stdout = [name for name, file in writers if file == "-"] + (["json"] if flags.json else [])
     for name in on_stdout:
         sys.stdout.write(render(name, reports, cards()).rstrip("\n") + "\n")

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from toolvet.batch.judging import Tally
 from toolvet.batch.location import Location, input_files, locate
 from toolvet.batch.plan import read_tools
 from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
-from toolvet.batch.summary import SummaryOptions, load_duckdb, summarise
+from toolvet.batch.summary import SummaryOptions, summarise
 from toolvet.cli import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags, SummaryFlags
 from toolvet.cli.options import parse_reports, write_documents
@@ -57,7 +58,7 @@ def judge_rows(
     if wants_report and output == "-":
         raise UsageError("--report, --time and --label read the output again: give a file instead of -")
     if wants_report:
-        load_duckdb()  # A long run must not end with its absence.
+        import_module("duckdb")  # A long run must not end with its absence.
     job = Job(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
@@ -128,7 +129,6 @@ def _ended_by_signals() -> Generator[None]:
 
 @contextmanager
 def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Generator[Progress | None]:
-    """Show a bar on stderr where that is a terminal."""
     if flags.quiet or not console.is_terminal:
         yield None
         return
@@ -148,7 +148,6 @@ def _shown(console: Console, flags: BatchFlags, figures: EngineFigures) -> Gener
 
 
 def _retries_note(figures: EngineFigures) -> str:
-    """What an engine had to do again, where there was such."""
     found = [(figures.retries, "tried again"), (figures.failed, "judged here, as the workers failed with it")]
     return "".join(f", {count:,} {words}" for count, words in found if count)
 
@@ -241,7 +240,6 @@ def report_verdicts(verdicts: str, flags: SummaryFlags, *, kind: str | None, as_
 
 
 def _label_problem(report: BatchReport) -> int:
-    """Say on stderr why there are no figures of agreement; return the exit code."""
     labels = report.labels
     if labels is None or labels.labelled or not labels.note:
         return 0
@@ -250,7 +248,6 @@ def _label_problem(report: BatchReport) -> int:
 
 
 def _summary_options(flags: SummaryFlags) -> SummaryOptions:
-    """Return what a report looks at. Raises UsageError for words without a column."""
     if flags.label is None and (flags.bad or flags.good):
         raise UsageError("--bad and --good say what labels mean: give --label COLUMN, too")
     if flags.time is None and flags.per is not None:
@@ -267,7 +264,6 @@ def _words(text: str | None) -> tuple[str, ...] | None:
 
 
 def _show_document(document: _Document, console: Console) -> None:
-    """Print a report for people."""
     if isinstance(document, BatchReport):
         print_batch(document, console)
     else:

@@ -7,13 +7,7 @@ from contextlib import ExitStack
 from typing import Final, NamedTuple
 
 from toolvet.cli.commands.check.input import is_table, open_input, source_name
-from toolvet.cli.commands.check.verdicts import (
-    PROGRESS_INTERVAL,
-    encode,
-    kinds,
-    show_progress,
-    signal_lines,
-)
+from toolvet.cli.commands.check.verdicts import PROGRESS_INTERVAL, encode, kinds, show_progress, signal_lines
 from toolvet.cli.terminal import Line, line_printer
 from toolvet.core.checks import AnswerQuality
 from toolvet.core.discover import settings_file
@@ -107,7 +101,6 @@ def read_answers(file: str, *, lines: bool, field: str | None = None) -> Iterato
 
 
 def _read_table(file: str, field: str | None) -> Iterator[AnswerRecord]:
-    """Read each row; what other columns say of its turn is read as from an object."""
     from toolvet.cli.commands.check.tables import open_table  # noqa: PLC0415 - only for tables
 
     with open_table(file) as table:
@@ -253,7 +246,6 @@ def check_files(
 
 
 def _settings(given: str | None) -> tuple[AnswerOptions, str | None]:
-    """The options of the settings file, and its store."""
     if settings_file(given) is None:
         return {}, None
     # Most often there is none, and loading this takes as long as a verdict.

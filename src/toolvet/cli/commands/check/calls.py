@@ -125,7 +125,6 @@ def check_calls(
 
 
 def _read_tools(path: Path) -> list[NamedTool]:
-    """Read the tool definitions of a file, in any shape: one, a list, or an object with a list under `tools`."""
     try:
         value: object = orjson.loads(read_input(str(path)))
     except orjson.JSONDecodeError as error:

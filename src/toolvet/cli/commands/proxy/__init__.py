@@ -80,10 +80,7 @@ def uninstall(
 
 
 def _check_platform(command: str) -> None:
-    """Raise `UsageError` on Windows, naming `command`.
-
-    The proxy needs signals, process groups and poll() on pipes, and the configuration that `install` writes runs it.
-    """
+    """Raise UsageError on Windows: the proxy, which `install` configures, needs signals, process groups and poll()."""
     if not _IS_POSIX:
         raise UsageError(
             f"{command} needs Linux or macOS, or Windows with WSL; on Windows itself the library, toolvet check, "

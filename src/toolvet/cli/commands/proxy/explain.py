@@ -64,7 +64,6 @@ async def _list_tools(target: Target) -> Listing:
 
 
 def _unchecked_reason(tool: ToolView) -> str:
-    """Say why arguments of this tool cannot be checked under any policy; empty where they can."""
     if tool.input_schema is None:
         return "it has no inputSchema"
     problem = compiled(tool.input_schema).problem

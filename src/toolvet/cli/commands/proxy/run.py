@@ -83,12 +83,9 @@ def _serve_http(
     policies: Policies,
     recorder: Recorder,
 ) -> int:
-    """Serve HTTP in front of a URL or a command."""
-    try:
-        from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
-        from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
-    except ImportError as error:
-        raise UsageError('--listen needs aiohttp: pip install "toolvet[http]"') from error
+    from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
+    from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
+
     hosts, origins = flags.host or (), flags.origin or ()
     if is_url(words[0]):
         headers = _read_headers(flags)
@@ -100,7 +97,6 @@ def _serve_http(
 
 
 def _check_flags(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
-    """Raise UsageError for options that do not go together, before anything is started."""
     if not words:
         raise UsageError("which server? Give a command (toolvet proxy -- uvx mcp-server-time), or a URL")
     if flags.json and not flags.explain:
@@ -155,8 +151,6 @@ def _read_environment(variables: Sequence[str]) -> Mapping[str, str] | None:
 
 
 def _read_headers(flags: ProxyFlags) -> dict[str, str]:
-    """Return the headers to send with every request to the server at a URL."""
-
     def ours(found: re.Match[str]) -> str:
         return _read_variable("--header", found[1])
 
@@ -177,7 +171,6 @@ def _read_variable(option: str, name: str) -> str:
 
 
 def _given_secrets(words: Sequence[str], flags: ProxyFlags) -> tuple[str, ...]:
-    """Return the values that the user gave for the server, or for clients, and that no record may hold."""
     if is_url(words[0]):
         target: Target = HttpTarget(words[0], _read_headers(flags))
     else:
@@ -188,7 +181,6 @@ def _given_secrets(words: Sequence[str], flags: ProxyFlags) -> tuple[str, ...]:
 
 @contextmanager
 def _masked_errors(secrets: Sequence[str]) -> Generator[None]:
-    """Remove these secrets from the words of an error that leaves the block."""
     try:
         yield
     except ToolvetError as error:

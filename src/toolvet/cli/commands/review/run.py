@@ -21,14 +21,7 @@ from toolvet.core.settings import load_settings
 from toolvet.core.visible import escape_unseen, one_line, shorten, visible
 from toolvet.errors import UsageError
 from toolvet.server.review import ReviewSignal, mark_evidence, measure_agreement, review_signals, vocabulary
-from toolvet.server.reviewing import (
-    change_document,
-    export_document,
-    hand_in,
-    item_document,
-    open_queue,
-    verdict_words,
-)
+from toolvet.server.reviewing import change_document, export_document, hand_in, item_document, open_queue, verdict_words
 from toolvet.server.settings import ReviewSettings
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 from toolvet.store.queue import ReviewQueue
@@ -267,7 +260,6 @@ def reviewer_name(given: str | None) -> str:
 
 
 def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
-    """Return the item with this id, or the one that the reviewer has."""
     if id_ != MINE:
         return queue.item(id_, name)
     item = queue.held(name)
@@ -382,7 +374,6 @@ def item_lines(
 
 
 def _marked(text: str, signals: Sequence[ReviewSignal]) -> Text:
-    """Return a text with the evidence of its signals underlined."""
     shown = Text()
     parts = mark_evidence(text, signals)
     for number, part in enumerate(parts):

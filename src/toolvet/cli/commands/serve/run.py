@@ -6,13 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolvet.cli.options import note_action
 from toolvet.core.settings import load_settings
 from toolvet.errors import StoreError, UsageError
-from toolvet.proxy.http import is_loopback
 from toolvet.server.settings import OidcSettings, ReviewSettings, ServeSettings
 from toolvet.store import Store
 from toolvet.store.settings import StoreSettings
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolvet.server.access import OidcLogin, People
 
 
-_MISSING = 'toolvet serve needs its extra: pip install "toolvet[serve]"'
+import_module("starlette")  # First, because a plain install lacks more, and its extra brings all of that.
 _REQUESTS_PER_MINUTE = 60_000
 _PORT = 8741
 _CLOSE_SECONDS = 1.0
@@ -38,30 +38,16 @@ def serve(
     https: bool,
     settings_file: Path | None,
 ) -> int:
-    """Serve until the user ends it. Returns the exit code; raises UsageError where the extra is missing."""
+    """Serve until the user ends it. Returns the exit code."""
     spare_memory()
     known = load_settings(settings_file)
     settings = known[ServeSettings]
     host = host or settings.host or "127.0.0.1"
-    try:
-        from toolvet.server.access import (  # noqa: PLC0415 - an extra
-            COOKIE,
-            Gate,
-            People,
-            Sessions,
-            Throttle,
-            person_at_this_machine,
-        )
-        from toolvet.server.context import ServerContext  # noqa: PLC0415
-        from toolvet.server.dashboard import (  # noqa: PLC0415
-            AlertWatch,
-            bounded_end,
-            make_app,
-            open_socket,
-            run_app,
-        )
-    except ImportError as error:
-        raise UsageError(_MISSING) from error
+    from toolvet.proxy.http import is_loopback  # noqa: PLC0415 - an extra
+    from toolvet.server.access import COOKIE, Gate, People, Sessions, Throttle, person_at_this_machine  # noqa: PLC0415
+    from toolvet.server.context import ServerContext  # noqa: PLC0415
+    from toolvet.server.dashboard import AlertWatch, bounded_end, make_app, open_socket, run_app  # noqa: PLC0415
+
     people = People(settings.people, token=token)
     hosts = (*allow_host, *settings.allow_host)
     oidc = None if settings.oidc is None else _oidc_login(settings.oidc, people)
@@ -111,7 +97,6 @@ def serve(
 
 
 def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
-    """Write down each token that the settings or the environment admit, at the first start that knows it."""
     if not tokens:
         return
     from toolvet.store.audit import read_entries  # noqa: PLC0415 - SQLAlchemy
@@ -128,19 +113,15 @@ def _note_tokens(store: Store, tokens: Sequence[tuple[str, str, str]]) -> None:
 
 
 def _oidc_login(settings: OidcSettings, people: "People") -> "OidcLogin":
-    try:
-        from toolvet.server.access import OidcLogin  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError('[serve.oidc] needs its extra: pip install "toolvet[oidc]"') from error
+    from toolvet.server.access import OidcLogin  # noqa: PLC0415 - an extra
+
     return OidcLogin(settings, os.environ.get(settings.client_secret_env), people)
 
 
 def make_token(name: str, role: str) -> int:
     """Print a new token, and what the settings file needs to know of it. Returns the exit code."""
-    try:
-        from toolvet.server.access import new_token, token_hash  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(_MISSING) from error
+    from toolvet.server.access import new_token, token_hash  # noqa: PLC0415 - an extra
+
     token = new_token()
     sys.stderr.write(
         f"[[serve.people]]\nname = {json.dumps(name)}\nrole = {json.dumps(role)}\n"

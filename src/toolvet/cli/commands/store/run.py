@@ -107,7 +107,6 @@ def check_store(given: str | None, *, as_json: bool) -> int:
 
 
 def _shown(counts: Iterable[int], done: str) -> int:
-    """Run through the work, with its progress on stderr. Returns the last count."""
     last = 0
     with _status() as status:
         for last in counts:

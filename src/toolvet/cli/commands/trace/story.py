@@ -65,7 +65,6 @@ def _counted(counts: Counter[str]) -> str:
 
 
 def _document(turn: RecordedTurn) -> Mapping[str, object]:
-    """Return the JSON form of a turn: its calls and answers in the order in which they happened."""
     entries: list[Mapping[str, object]] = []
     for verdict in turn.verdicts:
         fields: dict[str, object] = msgspec.structs.asdict(verdict)
@@ -171,7 +170,6 @@ def _call(call: VerdictRecord) -> Iterator[Text]:
 
 
 def _happened(call: VerdictRecord, verdict: Mapping[str, object]) -> tuple[str, str]:
-    """Return in words what came of a call, and the style for it."""
     after = "" if call.duration is None else f" after {_seconds(call.duration)}"
     if call.outcome == "refused":
         reason = _REASONS.get(call.blocked or "", call.blocked)

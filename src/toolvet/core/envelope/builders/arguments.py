@@ -188,7 +188,6 @@ def build_fidelity(
 
 
 def _checked_iterable(value: object, argument: str) -> Iterable[object]:
-    """`value` if it is an iterable of items; a string or an object is a single item and is refused."""
     if isinstance(value, str | bytes) or _is_mapping(value) or not isinstance(value, Iterable):
         raise EnvelopeTypeError(argument, f"must be a list, not {type(value).__name__}")
     return cast("Iterable[object]", value)

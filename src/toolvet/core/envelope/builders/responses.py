@@ -180,7 +180,6 @@ def error_response(
 
 
 def _complete_codes(code: object, kind: object) -> tuple[str, str]:
-    """A code and its type; each is derived from the other where only one is given."""
     if type(code) is str and type(kind) is str and TYPE_OF_CODE.get(code) == kind:
         return code, kind
     if code is None:

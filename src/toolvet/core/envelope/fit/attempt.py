@@ -171,7 +171,6 @@ class FitStates:
 
 
 def _chosen_state(task: FitTask, attempt: FitAttempt, states: FitStates, share: int) -> int:
-    """The largest state that fits if the ids of dropped items take up to `share`; -1 if not even state 0 does."""
     measure, limit = task.measure, task.limit
     empty = measure(_encode(_build_response(task, attempt, _build_draft(task, attempt, states, 0), 0)))
     if attempt.bare is not None:
@@ -189,7 +188,6 @@ def _chosen_state(task: FitTask, attempt: FitAttempt, states: FitStates, share: 
 
 
 def _costs_of_ids(items: PayloadItems, measure: Measure, share: int) -> Callable[[int], int]:
-    """A function from a state to the length of the ids that it drops, at most `share`."""
     count = len(items.values)
     # An id takes at least three characters, with quotes and comma: the ids of more items than this never all fit.
     window = max(0, count - share // (3 if measure.additive else 1) - 1)
@@ -246,7 +244,6 @@ def _build_draft(task: FitTask, attempt: FitAttempt, states: FitStates, state: i
 
 
 def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -> Envelope | None:
-    """The response of this state, or of the next smaller one that fits with all its metadata; None if none does."""
     stride = 1
     while state >= attempt.least:
         draft = _build_draft(task, attempt, states, state)
@@ -280,8 +277,6 @@ def _finish(task: FitTask, attempt: FitAttempt, states: FitStates, state: int) -
 
 
 def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
-    """How many ids of dropped items the response has room for; -1 if it does not even fit without them."""
-
     def fits(count: int) -> bool:
         return task.measure(_encode(_build_response(task, attempt, draft, count))) <= task.limit
 
@@ -305,7 +300,6 @@ def _count_listed(task: FitTask, attempt: FitAttempt, draft: _Draft) -> int:
 
 
 def _build_response(task: FitTask, attempt: FitAttempt, draft: _Draft, listed: int) -> Envelope:
-    """The draft with its metadata, which names `listed` of the dropped items."""
     meta = task.response.meta
     context: dict[str, object] = {**draft.counts, "reason": task.reason}
     if listed < len(draft.dropped):

@@ -107,7 +107,6 @@ def fit_response(
 def _attempts(
     response: Envelope, batches: Iterator[PayloadItems], summarise: Callable[[Any], object] | None, name: str
 ) -> Iterator[FitAttempt]:
-    """All ways to shorten, from the gentlest to the last resort."""
     outer = next(batches)
     for items in chain([outer], batches):
         if not items.values:

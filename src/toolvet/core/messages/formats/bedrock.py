@@ -23,7 +23,6 @@ def _result(parts: Parts, to: Receiver) -> bool:
 
 
 def _converse(parts: Parts, to: Receiver) -> bool:
-    """A whole response."""
     if "message" not in inner(parts["output"]):
         return False
     to.within(inner(parts["output"])["message"], "assistant")

@@ -22,7 +22,6 @@ def _message(speaker: str) -> Read:
 
 
 def _chat(parts: Parts, to: Receiver) -> bool:
-    """A message of a role of its own."""
     held = dict_of(parts.get("data")) or parts
     return "content" in held and to.within({"role": held.get("role"), "content": held["content"]})
 

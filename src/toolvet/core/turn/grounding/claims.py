@@ -144,7 +144,6 @@ class _ClaimReading:
         self._clause = Clause(prose, hit, grammar)
 
     def made(self, claim: Claim, *, shows_files: bool = False) -> MadeClaim | None:
-        """The claim, if it is one. `shows_files` says that the answer has code blocks, perhaps all that was made."""
         self._shows_files = shows_files
         clause = self._clause
         verb, family, is_text = "", claim.family, False
@@ -189,7 +188,6 @@ class _ClaimReading:
         return matched[: matched.lower().rfind(verb)]
 
     def _active(self, named: str, verb: str, family: str, *, is_text: bool) -> MadeClaim:
-        """The speaker did something to `named`."""
         # Put into a thing that tools change: "the articles to your file".
         put = family in ("create", "save") and any(
             self._grammar.things.fullmatch(phrase[-1])
@@ -202,7 +200,6 @@ class _ClaimReading:
         return self._claim(named, verb, family, text_work=text_work)
 
     def _passive(self, frame: Voice, named: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
-        """Something was done to `named`, the subject: if it is the person's, or a thing that tools change."""
         grammar = self._grammar
         own = grammar.subjects.search(named) is not None
         nominal, thing = bool(self._nominals(named)), self._is_thing(named) or self._is_file(named)
@@ -298,7 +295,6 @@ class _ClaimReading:
         )
 
     def _verb(self, frame: Voice) -> tuple[str, str, bool]:
-        """The verb of the match, its family, and whether it may be done to a text of the answer."""
         last: re.Match[str] | None = None
         matched = self._clause.matched
         states = (self._grammar.states,) if frame in (Voice.STATE, Voice.BARE) else ()
@@ -323,13 +319,11 @@ class _ClaimReading:
         return "", "", False
 
     def _nominals(self, named: str) -> str:
-        """The family that the noun of a claim says, or ""."""
         families = [match.lastgroup or ANYTHING for match in self._grammar.nominals.finditer(named)]
         # The head of a noun phrase is its last word; that of "return request" says nothing.
         return next((family for family in reversed(families) if family != ANYTHING), families[0] if families else "")
 
     def _things(self, named: str) -> tuple[str, ...]:
-        """The nouns of a noun phrase, in the singular: its head, then that of what it is put into."""
         return tuple(word for phrase in self._phrases(named) if phrase[-1].isalpha() for word in words_of(phrase[-1]))
 
     def _phrases(self, named: str) -> list[list[str]]:
@@ -343,7 +337,6 @@ class _ClaimReading:
         return [phrase for phrase in found[:3] if phrase]
 
     def _is_thing(self, named: str) -> bool:
-        """Whether a noun phrase names something that tools change, and no text."""
         phrases_of = self._phrases(named)
         if len(phrases_of) > 1 and len(phrases_of[0]) == 1 and phrases_of[0][0] in _QUANTITIES:
             # "All of Raj's leads": the leads.
@@ -360,7 +353,6 @@ class _ClaimReading:
         )
 
     def _is_file(self, named: str) -> bool:
-        """Whether an object or a subject is a file, and not one that a code block of the answer shows."""
         named = named.strip()
         if _ABSOLUTE.match(named) is not None or _AT_PATH.search(named) is not None:
             return True
@@ -375,7 +367,6 @@ class _ClaimReading:
         )
 
     def _is_text(self, named: str) -> bool:
-        """Whether the head of a noun phrase is a text."""
         return any(self._heads_text(phrase) for phrase in self._phrases(named)[:1])
 
     def _heads_text(self, phrase: list[str]) -> bool:

@@ -104,7 +104,6 @@ def _readings() -> dict[str, _MonthReading]:
 
 @cache
 def _frequent() -> dict[str, tuple[str, ...]]:
-    """The languages of which a frequent word is."""
     found: dict[str, tuple[str, ...]] = {}
     for language, names in month_names().items():
         for word in names.words:

@@ -111,7 +111,6 @@ class Evidence:
 
     @cached_property
     def _results(self) -> list[tuple[str, ...]]:
-        """The texts of each result."""
         found: list[tuple[str, ...]] = []
         for outcome in self.outcomes:
             if outcome.is_own_report:
@@ -289,7 +288,6 @@ _CHANGES: Final = object()
 
 
 def _fixed(arguments: object, written: str) -> object:
-    """Arguments that cannot change any more, as their JSON says them; `_CHANGES` for those that JSON does not say."""
     if arguments is None or type(arguments) is str:
         return arguments
     pending: list[object] = [arguments]
@@ -328,7 +326,6 @@ class _IndexCache:
         self._size = 0
 
     def get(self, key: object, size: int, made: Callable[[], EvidenceIndex]) -> EvidenceIndex:
-        """The index that was made from the texts in `key`, or one that is `made` now."""
         with self._lock:
             found = self._known.get(key)
             if found is not None:
@@ -375,7 +372,6 @@ class _EvidenceWalk:
         self._names: dict[str, dict[object, _MemberName]] = {}
 
     def text(self, text: str) -> None:
-        """A text, which may be JSON."""
         opening = text.lstrip()[:1]
         if opening in ("{", "[") and opening:
             try:
@@ -464,6 +460,5 @@ class _EvidenceWalk:
                 self._rows[within, key].append(value)
 
     def all_columns(self) -> dict[str, list[float]]:
-        """The columns, and those of each list under its number."""
         rows = {f"{within}/{key}": values for (within, key), values in self._rows.items() if len(values) > 1}
         return {**self.columns, **rows}

@@ -127,7 +127,6 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
 
 
 def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> PartialResult | None:
-    """The part whose count or sum this number is, unless it is how much there is."""
     plain = written_number.strip(" ,.")
     values: set[float] = set()
     # With commas and points, the number may be 1,234.50 or 1.234,50.
@@ -176,7 +175,6 @@ def cut_calls(outcomes: Sequence[CallOutcome]) -> tuple[PartialCall, ...]:
 
 
 def _completed(outcome: CallOutcome, later: Sequence[CallOutcome]) -> bool:
-    """Whether a later call fetched more: another page of the same tool, or what was left out, by its id."""
     if any(other.call.name == outcome.call.name and other.ending is CallStatus.DONE for other in later):
         return True
     dropped = outcome.metadata.dropped_content_ids[:_MOST_VISITED] if outcome.metadata is not None else ()
@@ -216,7 +214,6 @@ def _part_of(outcome: CallOutcome) -> PartialResult | None:
 
 
 def _payload(outcome: CallOutcome) -> object:
-    """The JSON of a result: its structured content, or its text where that is JSON."""
     structured = members(outcome.response).get("structuredContent")
     if structured is not None:
         return structured
@@ -231,7 +228,6 @@ def _payload(outcome: CallOutcome) -> object:
 
 
 def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
-    """The words in which a result says that it is a part; what they say of the total is kept."""
     for text in outcome.texts()[:_FEWEST]:
         ends = (text[:_LONGEST_WORDS], text[-_LONGEST_WORDS:]) if len(text) > _LONGEST_WORDS else (text,)
         for pattern in _texts():
@@ -256,7 +252,6 @@ class _PartWalk:
         self._left = _MOST_VISITED
 
     def read(self, value: object, depth: int = 0) -> None:
-        """One value and what is in it."""
         self._left -= 1
         if self._left < 0 or depth > _DEEPEST:
             return
@@ -273,7 +268,6 @@ class _PartWalk:
                     self.read(item, depth + 1)
 
     def sums(self) -> Iterator[float]:
-        """The totals of the columns of its lists."""
         for rows in self._rows:
             totals: dict[str, float] = {}
             for row in rows[:_MOST_VISITED]:

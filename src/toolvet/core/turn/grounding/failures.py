@@ -76,7 +76,6 @@ class FailedCalls:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        """The honest words of the answer, and whether it blames the tool."""
         return frozenset(hit.id for hit in phrases().report(spoken(self._text)))
 
     def kept(self, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
@@ -179,7 +178,6 @@ def _kind(name: str) -> frozenset[str]:
 
 
 def _is_empty(outcome: CallOutcome) -> bool:
-    """Whether a call worked and found nothing."""
     if outcome.ending is not CallStatus.DONE:
         return False
     texts = outcome.texts()

@@ -95,7 +95,6 @@ class Figures:
 
     @cached_property
     def _totals(self) -> list[tuple[float, str, str]]:
-        """Total, mean, span and median of every column, each with what it is, in order."""
         found: list[tuple[float, str, str]] = []
         lists: list[float] = []
         for name, values in self._columns.items():
@@ -196,7 +195,6 @@ def _found_in(figures: list[tuple[float, str, str]], value: float, margin: float
 
 
 def _plain(name: str) -> str:
-    """The name of a column as a reader knows it: without the number of its list."""
     return name.rpartition("/")[2] or "the numbers"
 
 
@@ -206,10 +204,7 @@ def _of(aggregate: tuple[float, str, str]) -> str:
 
 
 def _pair(value: float, tolerance: float, values: Sequence[float], shown: set[float]) -> str | None:
-    """How two numbers of a column differ by `value` or add up to it.
-
-    In a long column of whole numbers two numbers always do, so one of them must be in the answer.
-    """
+    """How two numbers of a column differ by `value` or add up to it; of many whole ones, one must be in the answer."""
     ordered = sorted(set(values))
     distinctive = value != int(value) and any(each != int(each) for each in ordered[:_FEW])
     ones = ordered if distinctive or len(ordered) <= _FEW else [each for each in ordered if each in shown]
@@ -327,7 +322,6 @@ def _of_two(value: float, tolerance: float, shown: Sequence[float]) -> Iterator[
 
 
 def _of_run(value: float, tolerance: float, beside: Sequence[float]) -> str | None:
-    """A row of the numbers of the answer added up, or its mean: the lines of a list above their total."""
     sums = [0.0, *accumulate(beside)]
     for end in range(2, len(sums)):
         for start in range(end - 1):

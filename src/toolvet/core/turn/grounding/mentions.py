@@ -196,7 +196,6 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _token(text: str, token: str, start: int) -> Iterator[Mention]:
-    """The mention that a word with digits is; none for what claims nothing."""
     end = start + len(token)
     if len(token) <= 2 and token.isdigit():
         worded = worded_date(text, start, end)
@@ -239,13 +238,11 @@ def _token(text: str, token: str, start: int) -> Iterator[Mention]:
 
 
 def _word_before(text: str, start: int) -> str:
-    """The word or the sign before a number, in lower case; "" without one."""
     found = _BEFORE.match(text[max(0, start - 18) : start][::-1])
     return found[1][::-1].lower() if found else ""
 
 
 def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
-    """An identifier, or words and numbers with marks between them: `10:00-11:30`, `3-5`, `HAT069/HAT039`."""
     if not any(character.isalpha() or character == "_" for character in token):
         parts = re.split(r"([-/+:])", token)
         if len(parts) > 1:
@@ -271,7 +268,6 @@ def _pieces(text: str, token: str, start: int) -> Iterator[Mention]:
 
 
 def _clock(text: str, token: str, end: int) -> tuple[int, ...]:
-    """The minutes since midnight that a time of day can mean; empty for what is none."""
     found = _CLOCK.match(token) if ":" in token else None
     is_hour = len(token) <= 2 and token.isdigit()
     half = _HALF.match(text, end) if is_hour or found is not None else None

@@ -130,7 +130,6 @@ def as_response(result: object) -> object:
 
 
 def _words(text: str) -> str:
-    """The first words of a text."""
     return " ".join(text[: _LONGEST_QUOTE * 2].split())[:_LONGEST_QUOTE]
 
 

@@ -91,7 +91,6 @@ class ClaimSupport:
         return signals
 
     def _against(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
-        """What speaks against a claim, or None."""
         outcomes = self._outcomes
         if claim.family == STATE:
             return self._against_state(claim, admits=admits)
@@ -137,10 +136,7 @@ class ClaimSupport:
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
-        """What speaks against the state of a thing: the calls that named it failed, and no other result has it.
-
-        An error that repeats what the call sent says nothing of it.
-        """
+        """The calls that named it failed, and no other result has it; an error that repeats what was sent is none."""
         asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
         if not asked or not all(outcome.failed for outcome in asked):
             return None
@@ -149,10 +145,7 @@ class ClaimSupport:
         return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted())
 
     def _meant(self, able: Sequence[CallOutcome], claim: MadeClaim) -> Sequence[CallOutcome]:
-        """Of the calls that may have done it those that the claim is about: they name its identifier or its thing.
-
-        A call of another thing, which succeeded after these failed, may have done the same in another way.
-        """
+        """Those that name its identifier or thing; a later call of another thing may have done the same."""
         marks = [self._marks(outcome) for outcome in able]
         own = [place for place, mark in enumerate(marks) if not claim.ids.isdisjoint(mark)]
         if any(not able[place].failed for place in own):
@@ -177,10 +170,7 @@ class ClaimSupport:
         return able
 
     def _is_reported(self, claim: MadeClaim, failed: CallOutcome | None) -> bool:
-        """Whether a result that is no error says the same: the claim repeats what was read.
-
-        Where a call `failed` to do it, only what is said of the same thing counts.
-        """
+        """Whether a result without error says the same; where a call `failed`, it must be about the same thing."""
         texts = self._texts()
         ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
         named = [text for text in texts if any(each in text for each in ids)]
@@ -199,7 +189,6 @@ class ClaimSupport:
         return marks
 
     def _texts(self) -> list[str]:
-        """The results of the calls that did not fail, in lower case."""
         if self._read is None:
             left = _MOST_READ
             self._read = []
@@ -258,11 +247,9 @@ def core_family(verb: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _kind_of(name: str) -> str:
-    """The family of a tool's own verb."""
     return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
 
 
 def _marks(outcome: CallOutcome) -> frozenset[str]:
-    """What a call names: the words of its name, and every word of its arguments."""
     sent = written(outcome.call.arguments)[:4_000].lower()
     return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})

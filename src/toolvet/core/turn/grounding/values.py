@@ -109,7 +109,6 @@ class _LookedUp:
         return len(self._known)
 
     def add(self, mention: Mention) -> bool:
-        """Look up one value. Returns False for one too many."""
         kind = mention.kind
         key = (kind, mention.token)
         if key in self._known:
@@ -125,7 +124,6 @@ class _LookedUp:
         return True
 
     def add_known(self, mentions: Iterable[Mention]) -> None:
-        """Take in further ones that are in the evidence, from anywhere in the answer."""
         for mention in mentions:
             self.days.update(mention.dates)
             if mention.kind is Kind.NUMBER:
@@ -137,11 +135,7 @@ class _LookedUp:
 
 
 def _look_up(text: str, evidence: Evidence) -> _LookedUp:
-    """The values of an answer, up to a limit.
-
-    Those that stand in the evidence as they are written, as most do, are read only where a number does not, which may
-    follow from them.
-    """
+    """The values, up to a limit; those in the evidence as written are read only for a number that is not."""
     words: dict[str, bool] = {}
 
     def stands(kind: Kind, token: str) -> bool:
@@ -212,7 +206,6 @@ def _is_of_a_kind(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _is_idle(text: str, mention: Mention, evidence: Evidence) -> bool:
-    """Whether a value that is not in the evidence claims nothing, or is there in another shape."""
     if mention.faint and not _is_of_a_kind(mention, evidence):
         return True
     if only_shows(text, mention) or (not evidence.asked and after_given(text, mention.start)):
@@ -230,7 +223,6 @@ def _is_idle(text: str, mention: Mention, evidence: Evidence) -> bool:
 
 
 def _against(mention: Mention, evidence: Evidence, slip: float | None) -> str:
-    """What the results have instead, where that can be said."""
     where = f"not in the results of {names(evidence.outcomes)}"
     if slip is not None:
         return f"{where}; the number there is {slip:.15g}"
@@ -246,7 +238,6 @@ def _against(mention: Mention, evidence: Evidence, slip: float | None) -> str:
 
 
 def _unsupported_dates(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
-    """The days that are not in the results and do not follow from one of them by a span of time."""
     found: list[Mention] = []
     for mention in mentions:
         if only_shows(text, mention):
@@ -267,7 +258,6 @@ def _unsupported_dates(text: str, mentions: list[Mention], evidence: Evidence) -
 
 
 def _unsupported_numbers(text: str, mentions: list[Mention], evidence: Evidence) -> list[Mention]:
-    """The numbers that are not in the results and do not follow from them or from each other."""
     left = [mention for mention in mentions if not _is_written(mention, evidence)]
     if not left:
         return []
@@ -349,7 +339,6 @@ def _id_stands(mention: Mention, evidence: Evidence) -> bool:
 
 
 def _url_parts(url: str) -> tuple[str, list[str]]:
-    """The site of an address and the parts of its path, in lower case; its query is left out."""
     bare = url.lower().partition("://")[2].removeprefix("www.").partition("?")[0].rstrip("/")
     host, _, path = bare.partition("/")
     return host, [part for part in re.split(r"[/&=#]", path) if part]
@@ -459,7 +448,6 @@ def _written(value: float) -> str:
 
 
 def _differ_in_one(one: str, other: str) -> bool:
-    """Whether two numerals of one length differ in one digit, or in two neighbours that changed places."""
     if len(one) != len(other):
         return False
     apart = [at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]

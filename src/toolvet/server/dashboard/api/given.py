@@ -169,7 +169,6 @@ def _result(body: StoreResult | StoreCall) -> VerdictRecord:
 
 
 def _bounded(value: object) -> object:
-    """Return a value as it is, or the beginning of its JSON where that is long."""
     encoded = bytes(encode_document(value))
     return value if len(encoded) <= _MOST_SENT else encoded[:_MOST_SENT].decode("utf-8", "ignore") + " … (cut)"
 

@@ -12,12 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolvet.core.envelope import (
-    forbidden_error,
-    unauthorized_error,
-    unavailable_error,
-    validation_error,
-)
+from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailable_error, validation_error
 from toolvet.errors import StoreError
 from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
 from toolvet.server.access.guard import note_refusal

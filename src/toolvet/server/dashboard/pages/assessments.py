@@ -89,7 +89,6 @@ def compare_assessments(a: AssessmentRecord, b: AssessmentRecord) -> AssessmentC
 
 
 def _by_subject(findings: Sequence[ReportFindingView]) -> Mapping[tuple[str, str, int], ReportFindingView]:
-    """Return each finding once for each of its tools; several of one check about one tool are counted."""
     found: dict[tuple[str, str, int], ReportFindingView] = {}
     for finding in findings:
         for name in finding.tools or ("",):

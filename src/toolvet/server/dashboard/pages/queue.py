@@ -118,7 +118,6 @@ def _time(at: float) -> str:
 
 
 def _calls(queue: ReviewQueue, verdict: VerdictRecord) -> list[QueueCall]:
-    """Return the calls of the verdict's turn: those that came with the answer, else what the proxy recorded."""
     given = [members(call) for call in elements(verdict.detail.get("calls"))]
     if not given and verdict.trace is not None:
         turn = queue.store.turn(verdict.trace, limit=_MOST_VERDICTS)
@@ -147,7 +146,6 @@ def _item(context: RequestContext) -> QueueItem:
 
 
 def _post_item(context: RequestContext) -> str:
-    """Do what the form says, and go to the next item."""
     queue, name, form = context.server.queue, context.person.name, context.form
     action = form.get("action", "")
     if action == "undo":

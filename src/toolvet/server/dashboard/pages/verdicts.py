@@ -151,7 +151,6 @@ _OUTCOMES: Final = (
 def _page_of(
     context: RequestContext, store: Store, chosen: ChosenFilter, path: str
 ) -> tuple[VerdictPage, str | None, str | None, str | None]:
-    """Return the page that the URL asks for, and the links to those before and after it, and to look further."""
     wanted, query = chosen.wanted, chosen.query
     if chosen.order in ("lowest_score", "slowest"):
         page = _number(context, "page", 1, _MOST_PAGE)

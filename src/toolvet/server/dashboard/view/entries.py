@@ -270,7 +270,6 @@ def marked(text: str, spans: Sequence[TextSpan] = ()) -> Folded:
 
 
 def _mark(text: str, first: int, last: int, spans: Sequence[TextSpan]) -> Markup:
-    """Mark what is between two places; where spans overlap, the piece has the numbers of all of them."""
     cuts = {first, last} | {place for span in spans for place in (span.start, span.end) if first < place < last}
     places = sorted(cuts)
     parts: list[Markup] = []

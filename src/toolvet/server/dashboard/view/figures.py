@@ -145,7 +145,6 @@ _ALWAYS: Final = ("calls", "failures")
 def _read(
     store: Store, period: Period, server: str | None, tool: str | None
 ) -> tuple[Mapping[float, VerdictFigures], Mapping[float, VerdictFigures]]:
-    """Return the figures of calls and of answers by the begin of their step."""
     wanted = period.figures(server=server, tool=tool)
     # Most stores have two kinds of the five.
     by_kind: dict[str, Mapping[float, VerdictFigures]] = {}

@@ -169,7 +169,6 @@ def _measure(
 
 
 def _texts(rows: Sequence[LabelledVerdict], usable: Sequence[Label]) -> list[LabelledText]:
-    """Return the rows for the training of these labels, of two sources at least: one source is divided."""
     divided = len({row.source for row in rows}) < 2
     every, learnable = frozenset(LABELS), frozenset(usable)
     found: list[LabelledText] = []
@@ -192,7 +191,6 @@ def _texts(rows: Sequence[LabelledVerdict], usable: Sequence[Label]) -> list[Lab
 def _put_together(
     base: Model, trained: Model, usable: Sequence[Label]
 ) -> tuple[Model, tuple[Label, ...], tuple[str, ...]]:
-    """Return the model of the labels that were learned and of the others as they were, with the reasons for these."""
     heads: list[LabelHead] = []
     planes: list[bytes] = []
     relearned: list[Label] = []
@@ -260,7 +258,6 @@ def _outcomes(
 
 
 def _own_texts(labels: Sequence[Label]) -> Iterator[LabelledText]:
-    """Yield the hits and misses of toolvet's phrases of these labels: what is learned must not make it forget them."""
     every = frozenset(LABELS)
     for known in read_phrases().values():
         names = (known.phrase.label, known.type.value)
@@ -352,6 +349,5 @@ def outcome_table(learned: LearnedModel) -> str:
 
 
 def _cell(words: str) -> str:
-    """Return words that cannot leave their cell."""
     shown = "".join(letter if letter.isprintable() else " " for letter in words)
     return shown.replace("|", "/").replace("<", "(")

@@ -108,7 +108,6 @@ def suggest_phrases(
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, with `_BREAK` where more than space is between two: no phrase goes over that."""
     found: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -153,7 +152,6 @@ def _has(words: Sequence[str], run: tuple[str, ...]) -> bool:
 
 
 def _sentence(text: str, run: tuple[str, ...]) -> str:
-    """Return the sentence of a text that has most of these words in a row."""
     best, most = text, -1
     for match in _SENTENCE.finditer(text):
         own = _words(match.group())

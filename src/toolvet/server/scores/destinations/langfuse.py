@@ -8,19 +8,12 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any, Final
 
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import (
-    Destination,
-    Score,
-    ScoreSender,
-    from_environment,
-    sdk_module,
-    shown_url,
-    trace_id_of,
-)
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, from_environment, shown_url, trace_id_of
 
 _TITLE: Final = "Langfuse"
 _CLOUD: Final = "https://cloud.langfuse.com"
@@ -109,8 +102,8 @@ def _collected_errors() -> Generator[list[str]]:
 def _open() -> Generator[ScoreSender]:
     public, secret = from_environment(_TITLE, "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
     url = os.environ.get("LANGFUSE_BASE_URL") or os.environ.get("LANGFUSE_HOST") or _CLOUD
-    sdk = sdk_module("langfuse", _TITLE, "langfuse")
-    tracing = sdk_module("opentelemetry.sdk.trace", _TITLE, "langfuse")
+    sdk: Any = import_module("langfuse")
+    tracing: Any = import_module("opentelemetry.sdk.trace")
     client = sdk.Langfuse(
         public_key=public,
         secret_key=secret,

@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import Destination, Score, ScoreSender, is_uuid7, sdk_module, shown_url, uuid7_of
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, is_uuid7, shown_url, uuid7_of
 
 _TITLE: Final = "Opik"
 _TIMEOUT_SECONDS: Final = 60
@@ -133,7 +134,7 @@ def _feedback(id_: str, score: Score) -> Any:
 def _open() -> Generator[ScoreSender]:
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
-    client = sdk_module("opik", _TITLE, "opik").Opik(_show_misconfiguration_message=False)
+    client = import_module("opik").Opik(_show_misconfiguration_message=False)
     config = client.config
     project = f"{config.workspace}/{config.project_name}"
     try:

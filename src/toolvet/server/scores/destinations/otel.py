@@ -8,19 +8,12 @@ import logging
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from toolvet.core.visible import one_line, shorten
 from toolvet.errors import AuthenticationError, ToolvetError, UnreachableError
-from toolvet.server.scores.platform import (
-    Destination,
-    Score,
-    ScoreSender,
-    missing_sdk,
-    sdk_module,
-    shown_url,
-    trace_id_of,
-)
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, shown_url, trace_id_of
 from toolvet.version import __version__
 
 if TYPE_CHECKING:
@@ -92,17 +85,13 @@ class _Answers:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the batch before."""
         self.failed = 0
         self.status: int | None = None
         self.words = ""
         self.dropped: list[str] = []
 
     def read(self, response: Any, *_: object, **__: object) -> None:
-        """Take an answer, as a hook of `requests` gets it."""
-        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (  # noqa: PLC0415 - an extra
-            ExportLogsServiceResponse,
-        )
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse  # noqa: PLC0415 - an extra
 
         self.status, self.words = response.status_code, one_line(str(response.reason or ""))
         if not response.ok or "json" in response.headers.get("content-type", ""):
@@ -117,7 +106,6 @@ class _Answers:
             self.dropped.append(f"the collector dropped {partial.rejected_log_records:,} of the events: {words}")
 
     def failure(self) -> ToolvetError:
-        """Return the error for a batch that was not taken."""
         if self.status in (401, 403):
             return AuthenticationError(f"{_TITLE}: the collector refuses the credentials: it answered {self.status}")
         words = f"it answered {self.status} {self.words}".strip() if self.status is not None else "no answer"
@@ -147,16 +135,11 @@ def _attributes(score: Score) -> dict[str, Any]:
 
 @contextmanager
 def _open() -> Generator[ScoreSender]:
-    try:
-        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415 - an extra
-        from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415
-        from opentelemetry.sdk._logs.export import (  # noqa: PLC0415
-            BatchLogRecordProcessor,
-            LogRecordExportResult,
-        )
-        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-    except ImportError as error:
-        raise missing_sdk(_TITLE, "otel", error) from error
+    from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter  # noqa: PLC0415 - an extra
+    from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor, LogRecordExportResult  # noqa: PLC0415
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+
     answers = _Answers()
 
     class _Watched(OTLPLogExporter):
@@ -173,7 +156,7 @@ def _open() -> Generator[ScoreSender]:
     # A session of `requests` that shows its answers, unless the user has one of their own.
     session = None
     if not any(os.environ.get(name) for name in _OWN_SESSION):
-        session = sdk_module("requests", _TITLE, "otel").Session()
+        session = import_module("requests").Session()
         session.hooks["response"].append(answers.read)
     exporter = _Watched(session=session)
     loggers.add_log_record_processor(BatchLogRecordProcessor(exporter))

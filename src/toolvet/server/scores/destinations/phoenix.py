@@ -7,10 +7,11 @@ have yet waits for the next run.
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from importlib import import_module
 from typing import Any, Final
 
 from toolvet.errors import AuthenticationError, UnreachableError
-from toolvet.server.scores.platform import Destination, Score, ScoreSender, sdk_module, shown_url, trace_id_of
+from toolvet.server.scores.platform import Destination, Score, ScoreSender, shown_url, trace_id_of
 
 _TITLE: Final = "Phoenix"
 _TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "tool_call.function.name")
@@ -33,7 +34,7 @@ class PhoenixSender:
 
     def send(self, scores: Sequence[Score]) -> frozenset[str]:
         """Find the spans of these scores, and annotate them."""
-        httpx = sdk_module("httpx", _TITLE, "phoenix")
+        httpx: Any = import_module("httpx")
 
         try:
             spans = self._spans(sorted({trace_id_of(score.trace or "") for score in scores}))
@@ -68,7 +69,7 @@ class PhoenixSender:
         return frozenset(found)
 
     def _spans(self, traces: Sequence[str]) -> Mapping[str, list[Mapping[str, Any]]]:
-        httpx = sdk_module("httpx", _TITLE, "phoenix")
+        httpx: Any = import_module("httpx")
 
         found: dict[str, list[Mapping[str, Any]]] = {}
         for start in range(0, len(traces), _TRACES_AT_ONCE):
@@ -89,7 +90,6 @@ class PhoenixSender:
 
 
 def _span_of(score: Score, spans: Mapping[str, list[Mapping[str, Any]]]) -> str | None:
-    """Return the id of the span that a score is about: its tool's nearest in time, or the turn's first."""
     known = spans.get(trace_id_of(score.trace or ""), [])
     if not known:
         return None
@@ -116,8 +116,8 @@ def _seconds(span: Mapping[str, Any]) -> float:
 
 @contextmanager
 def _open() -> Generator[ScoreSender]:
-    sdk = sdk_module("phoenix.client", _TITLE, "phoenix")
-    known = sdk_module("phoenix.client.utils.config", _TITLE, "phoenix")
+    sdk: Any = import_module("phoenix.client")
+    known: Any = import_module("phoenix.client.utils.config")
     project = str(known.get_env_project_name())
     yield PhoenixSender(sdk.Client(), f"phoenix {shown_url(str(known.get_base_url()))} {project}", project)
 

@@ -12,14 +12,7 @@ from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint,
 from toolvet.server.dashboard.api.fields import Name
 from toolvet.server.failures import ApiError, json_response
 from toolvet.server.guardrails.answering import GuardrailQuestion, GuardrailState, MissingMemberError, answer_to
-from toolvet.server.guardrails.dialect import (
-    PRODUCTS,
-    Product,
-    body_type,
-    filled,
-    guardrail_dialect,
-    moments_by_path,
-)
+from toolvet.server.guardrails.dialect import PRODUCTS, Product, body_type, filled, guardrail_dialect, moments_by_path
 
 _MOST_TOOLS: Final = 10_000
 
