@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 help:
 	@echo "make assess   assess the example server: prints the report and writes report.html"
 	@echo "make demo     fill a store from the example servers and open the dashboard on it, at http://127.0.0.1:8741"
-	@echo "make test     run the tests, five minutes on two cores; what a test needs and is not there, it skips"
+	@echo "make test     run the tests, six minutes on two cores; what a test needs and is not there, it skips"
 	@echo "make test-full   run the slow tests too, and those of frameworks and clusters (1.5 GB, a quarter of an hour);"
 	@echo "              as root, install Debian packages for some of them; DEBIAN=no: install none"
 	@echo "make test WING=core    run those of one wing, or of one folder or file of it: WING=assess/rules"
@@ -241,7 +241,7 @@ clean:
 QUIET := --quiet --disable-pip-version-check
 
 $(VENV)/.assess: pyproject.toml | $(BIN)/python
-	@echo "== $(VENV): installing toolvet and the MCP SDK for examples/ (145 MB, about half a minute)"
+	@echo "== $(VENV): installing toolvet and the MCP SDK for examples/ (115 MB, about half a minute)"
 	$(BIN)/python -m pip install $(QUIET) --editable '.[mcp]'
 	@touch $@
 
