@@ -289,8 +289,8 @@ def test_calls_that_differ_in_the_flag_of_their_error_alone_are_counted_apart() 
         sink.take(StampedNote(ORIGIN, ended(verdict=verdict(error_without_flag=flag)), BEGAN, 1))
     page = sink.render()
     labels = 'server="mcp-server-books",tool="find"'
-    assert f'toolvet_verdicts_total{{{labels},class="fully_working"}} 3\n' in page
-    assert f"toolvet_errors_without_flag_total{{{labels}}} 2\n" in page
+    assert f'toolvet_verdicts_total{{class="fully_working",{labels}}} 3.0\n' in page
+    assert f"toolvet_errors_without_flag_total{{{labels}}} 2.0\n" in page
 
 
 # ── the store ──
@@ -376,7 +376,7 @@ def test_the_store_gets_what_the_user_asked_for(tmp_path: Path) -> None:
         recorder.take(ORIGIN, ended(tool="find hunter2hunter"))
         assert recorder.flush(60)
         page = recorder.render_metrics()
-        assert 'toolvet_calls_total{server="books",tool="find [redacted]",outcome="success"} 1\n' in page
+        assert 'toolvet_calls_total{outcome="success",server="books",tool="find [redacted]"} 1.0\n' in page
         assert recorder._store is not None
         assert recorder._store.flush(60)
     with Store(tmp_path / "calls.db") as store:
