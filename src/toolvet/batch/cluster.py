@@ -25,6 +25,7 @@ from toolvet.batch.location import locate
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess
 from toolvet.batch.reading.opening import open_reader
+from toolvet.core.decodable import decodable
 from toolvet.core.identity import identity
 from toolvet.errors import ToolvetError, UnreachableError, UsageError
 
@@ -179,7 +180,7 @@ def _pieces(asked: WorkRequest, process: JudgeProcess) -> Iterator[JudgedChunk]:
         chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
         yield JudgedChunk(chunk.after, chunk.after, process.judge(chunk))
     if asked.file_range is not None:
-        plan = msgspec.msgpack.decode(asked.plan, type=Plan)
+        plan = msgspec.msgpack.decode(asked.plan, type=decodable(Plan))
         for place, chunk in _read(asked.file_range, plan):
             yield JudgedChunk(place, chunk.after, process.judge(msgspec.structs.replace(chunk, name=asked.name)))
 
