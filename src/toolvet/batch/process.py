@@ -18,6 +18,7 @@ from toolvet.core.decodable import decodable
 from toolvet.errors import ToolvetError, UsageError
 
 _DIED: Final = "the process that judged this row died"
+_ANSWER: Final = msgspec.msgpack.Decoder(Judged | str)
 
 
 class JudgeProcess:
@@ -83,7 +84,7 @@ class JudgeProcess:
             self.deaths += 1
             self.close()
             return None
-        return msgspec.msgpack.decode(answer, type=decodable(Judged | str))
+        return _ANSWER.decode(answer)
 
     def _started(self) -> subprocess.Popen[bytes] | None:
         """The process; None where it shall not be any more."""
