@@ -18,7 +18,7 @@ from toolvet.core.decodable import decodable
 from toolvet.errors import ToolvetError, UsageError
 
 _DIED: Final = "the process that judged this row died"
-_ANSWER: Final = msgspec.msgpack.Decoder(Judged | str)
+_ANSWER: Final[msgspec.msgpack.Decoder[Judged | str]] = msgspec.msgpack.Decoder(Judged | str)
 
 
 class JudgeProcess:
