@@ -102,7 +102,8 @@ def test_no_union_has_a_pattern_beside_a_container() -> None:
     for module in pkgutil.walk_packages([str(SOURCES)], "toolvet."):
         if ".frameworks." not in module.name and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    seen, wrong = 0, []
+    seen = 0
+    wrong: list[str] = []
     for struct in structs():
         if not struct.__module__.startswith("toolvet."):
             continue

@@ -1,6 +1,6 @@
 """Verdicts that a caller made himself, in the spelling of the API, and their way into the store."""
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -177,4 +177,6 @@ def _bounded(value: object) -> object:
 
 
 def _name(tool: dict[str, Any] | str) -> str:
-    return convert(tool, Name, below="tool") if isinstance(tool, str) else view_of(tool).name[:500].replace("\x00", "")
+    if isinstance(tool, str):
+        return convert(tool, cast("type[str]", Name), below="tool")
+    return view_of(tool).name[:500].replace("\x00", "")
