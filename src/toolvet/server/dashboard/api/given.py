@@ -1,6 +1,6 @@
 """Verdicts that a caller made himself, in the spelling of the API, and their way into the store."""
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -178,5 +178,5 @@ def _bounded(value: object) -> object:
 
 def _name(tool: dict[str, Any] | str) -> str:
     if isinstance(tool, str):
-        return convert(tool, cast("type[str]", Name), below="tool")
+        return convert(tool, Name, below="tool")  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
     return view_of(tool).name[:500].replace("\x00", "")
