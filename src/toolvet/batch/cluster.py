@@ -25,6 +25,7 @@ from toolvet.batch.location import locate
 from toolvet.batch.plan import Plan
 from toolvet.batch.process import JudgeProcess
 from toolvet.batch.reading.opening import open_reader
+from toolvet.core.decodable import decodable
 from toolvet.core.identity import identity
 from toolvet.errors import ToolvetError, UnreachableError, UsageError
 
@@ -171,7 +172,7 @@ def _reply(asked: WorkRequest) -> Reply:
                 chunk = msgspec.structs.replace(asked.chunk, name=asked.name)
                 pieces.append(JudgedChunk(chunk.after, chunk.after, process.judge(chunk)))
             if asked.file_range is not None:
-                plan = msgspec.msgpack.decode(asked.plan, type=Plan)
+                plan = msgspec.msgpack.decode(asked.plan, type=decodable(Plan))
                 for place, found in _read(asked.file_range, plan):
                     judged = process.judge(msgspec.structs.replace(found, name=asked.name))
                     pieces.append(JudgedChunk(place, found.after, judged))

@@ -14,9 +14,11 @@ from toolvet.batch.chunk import Chunk
 from toolvet.batch.judging import ChunkJudge, Judged
 from toolvet.batch.plan import Plan
 from toolvet.batch.reading.parquet import decoded, encoded
+from toolvet.core.decodable import decodable
 from toolvet.errors import ToolvetError, UsageError
 
 _DIED: Final = "the process that judged this row died"
+_ANSWER: Final[msgspec.msgpack.Decoder[Judged | str]] = msgspec.msgpack.Decoder(Judged | str)
 
 
 class JudgeProcess:
@@ -81,7 +83,7 @@ class JudgeProcess:
             self.deaths += 1
             self.close()
             return None
-        return msgspec.msgpack.decode(answer, type=Judged | str)
+        return _ANSWER.decode(answer)
 
     def _started(self) -> subprocess.Popen[bytes] | None:
         with self._starting:
@@ -148,8 +150,8 @@ def main() -> None:
     plan = read_frame(frames)
     if plan is None:
         return
-    judge = ChunkJudge(msgspec.msgpack.decode(plan, type=Plan))
-    encoder, decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(tuple[Chunk, int | None])
+    judge = ChunkJudge(msgspec.msgpack.decode(plan, type=decodable(Plan)))
+    encoder, decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(decodable(tuple[Chunk, int | None]))
     while (frame := read_frame(frames)) is not None:
         chunk, most = decoder.decode(frame)
         del frame  # The chunk has a copy of its own, and may be large.

@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, get_args, 
 import msgspec
 
 from toolvet.core.checks import ResultCheck, ResultSettings
+from toolvet.core.decodable import decodable
 from toolvet.core.discover import beside, decode_toml, of_each_wing, read_user_file, settings_file
 from toolvet.core.json_value import members
 from toolvet.errors import ConfigError
@@ -227,8 +228,8 @@ def _kinds() -> Mapping[str, type[msgspec.Struct]]:
 def _section(kind: type[S], given: object) -> S:
     whole, text = getattr(kind, "WHOLE", None), getattr(kind, "TEXT", None)
     if whole is not None:
-        return kind(**{whole: msgspec.convert(given, get_type_hints(kind)[whole])})
-    return msgspec.convert({text: given} if text is not None and isinstance(given, str) else given, kind)
+        return kind(**{whole: msgspec.convert(given, decodable(get_type_hints(kind)[whole]))})
+    return msgspec.convert({text: given} if text is not None and isinstance(given, str) else given, decodable(kind))
 
 
 def _precise(kind: type[msgspec.Struct], given: object, error: msgspec.ValidationError) -> msgspec.ValidationError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, literal_column, or_, select, update
 
+from toolvet.core.decodable import decodable
 from toolvet.store.queue_records import NO_LABEL, ReviewLabel
 from toolvet.store.records import clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
@@ -203,7 +204,7 @@ def add_place(connection: Connection, item: int) -> int:
 
 def decode_label(document: str) -> ReviewLabel:
     """Return a label as the history has it."""
-    return msgspec.json.decode(document, type=ReviewLabel)
+    return msgspec.json.decode(document, type=decodable(ReviewLabel))
 
 
 def _encode(label: ReviewLabel) -> str:

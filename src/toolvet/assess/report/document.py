@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from toolvet.core.decodable import decodable
 from toolvet.errors import ConfigError
 from toolvet.findings import Finding, ItemKind
 
@@ -324,11 +325,11 @@ def load(content: bytes, file: str) -> tuple[Report, ...]:
         ConfigError: `content` is not such a report; the error names `file` and the place in it.
     """
     try:
-        head = msgspec.json.decode(content, type=_FormatField)
+        head = msgspec.json.decode(content, type=decodable(_FormatField))
         if head.schema == SCHEMA_ID:
-            return (msgspec.json.decode(content, type=Report),)
+            return (msgspec.json.decode(content, type=decodable(Report)),)
         if head.schema == COLLECTION_ID:
-            return tuple(msgspec.json.decode(content, type=Reports).reports)
+            return tuple(msgspec.json.decode(content, type=decodable(Reports)).reports)
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at ")
         raise ConfigError(f"not a toolvet report: {problem}", file=file, key=place.strip("`") or None) from error

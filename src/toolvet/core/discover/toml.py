@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.core.discover import data_file
 from toolvet.core.discover.cache import cached, file_key, keep
 
@@ -28,13 +29,13 @@ def read_toml(package: str, name: str, kind: type[_T]) -> _T:
     known = cached(key)
     if known is not None:
         try:
-            return msgspec.msgpack.decode(known, type=kind)
+            return msgspec.msgpack.decode(known, type=decodable(kind))
         except msgspec.DecodeError:
             pass  # It was kept by another version: the file says what is wrong, if anything is.
     place = f"{package}: {name}"
     document = decode_toml(data_file(package, name), object, place)
     try:
-        table = msgspec.convert(document, kind, str_keys=True)
+        table = msgspec.convert(document, decodable(kind), str_keys=True)
     except msgspec.ValidationError as error:
         error.add_note(place)
         raise
@@ -51,7 +52,7 @@ def decode_toml(content: bytes | str, kind: type[_T], place: str = "") -> _T:
         {'words': ['no', 'non']}
     """
     try:
-        return msgspec.toml.decode(content, type=kind)
+        return msgspec.toml.decode(content, type=decodable(kind))
     except msgspec.DecodeError as error:
         if place:
             error.add_note(place)

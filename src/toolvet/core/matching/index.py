@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.core.discover.background import announce
 from toolvet.core.discover.cache import building, cached, digest, fingerprint, keep
 from toolvet.core.matching.pattern import Translation, finder
@@ -60,7 +61,7 @@ class PatternIndex:
             part = self._parts.get(place)
             if part is None:
                 part = self._parts[place] = self._read(place)
-            known = self._known[number] = msgspec.msgpack.decode(part[within], type=Translation)
+            known = self._known[number] = msgspec.msgpack.decode(part[within], type=decodable(Translation))
         return known
 
 
@@ -152,7 +153,7 @@ def _part_name(key: bytes, number: int) -> bytes:
 def _read(key: bytes) -> _CachedIndex | None:
     kept = cached(_name(key))
     try:
-        return None if kept is None else msgspec.msgpack.decode(kept, type=_CachedIndex)
+        return None if kept is None else msgspec.msgpack.decode(kept, type=decodable(_CachedIndex))
     except msgspec.MsgspecError:
         return None  # It is translated again, and replaced.
 

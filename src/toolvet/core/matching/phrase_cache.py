@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.core.discover.cache import compiled_from
 from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
@@ -33,4 +34,4 @@ def kept_files(name: str, kind: type[FileT], reader: str) -> list[tuple[str, Fil
         return msgspec.msgpack.encode(found)
 
     built = compiled_from(LANGUAGES, (WORDS_FILE, name), build, f"{_FORMAT} {name}", (reader, *_SOURCES))
-    return msgspec.msgpack.decode(built, type=list[tuple[str, kind]])  # type: ignore[valid-type]
+    return msgspec.msgpack.decode(built, type=decodable(list[tuple[str, kind]]))  # type: ignore[valid-type]

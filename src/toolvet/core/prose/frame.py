@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.core.discover.cache import compiled_from
 from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Pattern, Phrase, PhraseFile
 from toolvet.core.matching.patterns import PatternSet
@@ -207,7 +208,7 @@ def _built(files: Iterable[tuple[str, bytes]]) -> bytes:
 
 @cache
 def _frames() -> Frames:
-    return msgspec.msgpack.decode(compiled_from(LANGUAGES, _FILES, _built, _FORMAT, _SOURCES), type=Frames)
+    return msgspec.msgpack.decode(compiled_from(LANGUAGES, _FILES, _built, _FORMAT, _SOURCES), type=decodable(Frames))
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class Policies:
             values = {line.name: line.value for line in self.explained(tool)}
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            policy = self._known[tool] = msgspec.convert(values, Policy)
+            policy = self._known[tool] = msgspec.convert(values, decodable(Policy))
         return policy
 
     def explained(self, tool: str) -> tuple[PolicyLine, ...]:

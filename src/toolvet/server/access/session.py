@@ -14,6 +14,8 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from toolvet.core.decodable import decodable
+
 COOKIE: Final = "toolvet_session"
 SESSION_SECONDS: Final = 12 * 3600
 _MOST_COOKIE: Final = 4096
@@ -86,7 +88,7 @@ class Sessions:
         if not hmac.compare_digest(self._sign(purpose, body).encode(), signature.encode("utf-8", "replace")):
             return None
         try:
-            return msgspec.json.decode(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), type=kind)
+            return msgspec.json.decode(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), type=decodable(kind))
         except (ValueError, msgspec.DecodeError):
             return None
 

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 import msgspec
 
 from toolvet.core.checks.answer.quality import SignalType
+from toolvet.core.decodable import decodable
 from toolvet.core.discover.cache import compiled_with_key
 from toolvet.core.matching import Hit, Pattern, PatternSet
 from toolvet.core.matching.pattern import (
@@ -245,7 +246,7 @@ class _DecodedPhrases(Mapping[str, KnownPhrase]):
     def __getitem__(self, identifier: str) -> KnownPhrase:
         known = self._known.get(identifier)
         if known is None:
-            known = msgspec.msgpack.decode(self._kept[identifier], type=KnownPhrase)
+            known = msgspec.msgpack.decode(self._kept[identifier], type=decodable(KnownPhrase))
             self._known[identifier] = known
         return known
 
@@ -268,7 +269,7 @@ def _patterns_of(known: Mapping[str, KnownPhrase]) -> Iterator[Pattern]:
 def phrases() -> SignalPhrases:
     """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
     key, built = compiled_with_key(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
-    kept = msgspec.structs.replace(msgspec.msgpack.decode(built, type=CachedPhrases), key=key)
+    kept = msgspec.structs.replace(msgspec.msgpack.decode(built, type=decodable(CachedPhrases)), key=key)
     return SignalPhrases(_DecodedPhrases(kept.phrases), kept)
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from toolvet.core.causes import State
+from toolvet.core.decodable import decodable
 from toolvet.core.discover import data_files
 from toolvet.core.discover.cache import compiled_from
 from toolvet.core.discover.toml import read_toml
@@ -186,7 +187,7 @@ class ResultPhrases:
 def phrases() -> ResultPhrases:
     """Every phrase that toolvet ships; read at the first call."""
     built = compiled_from(_PACKAGE, ".toml", _built, "results/1", _SOURCES)
-    return ResultPhrases(msgspec.msgpack.decode(built, type=dict[str, ResultPhrase]))
+    return ResultPhrases(msgspec.msgpack.decode(built, type=decodable(dict[str, ResultPhrase])))
 
 
 def _built(files: Iterable[tuple[str, bytes]]) -> bytes:

@@ -13,7 +13,8 @@ from toolvet.core.tools import view_of
 from toolvet.findings import Finding
 from toolvet.server.dashboard.api.bodies import AnswerBody, ArgumentsBody, ResultBody, verdict_of
 from toolvet.server.dashboard.api.endpoint import ApiBody
-from toolvet.server.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, TraceId
+from toolvet.server.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, Tool, TraceId
+from toolvet.server.dashboard.api.routing import convert
 from toolvet.server.failures import ApiError
 from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
 from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
@@ -65,7 +66,7 @@ class StoreAnswer(StoreBody, frozen=True, kw_only=True, tag="answer"):
 class StoreArguments(StoreBody, frozen=True, kw_only=True, tag="arguments"):
     """The arguments of a call. `tool` is the tool's definition; its name is enough beside a verdict."""
 
-    tool: dict[str, Any] | Name
+    tool: Tool
     arguments: Any = None
     verdict: GivenArguments | None = None
 
@@ -73,7 +74,7 @@ class StoreArguments(StoreBody, frozen=True, kw_only=True, tag="arguments"):
 class StoreResult(StoreBody, frozen=True, kw_only=True, tag="result"):
     """The result of a call. `tool` is the tool's definition, or its name."""
 
-    tool: dict[str, Any] | Name = ""
+    tool: Tool = ""
     arguments: Any = None
     result: Any = None
     verdict: ResultVerdict | None = None
@@ -82,7 +83,7 @@ class StoreResult(StoreBody, frozen=True, kw_only=True, tag="result"):
 class StoreCall(StoreBody, frozen=True, kw_only=True, tag="call"):
     """A whole call as a client or proxy saw it: the verdict is the one on its result."""
 
-    tool: dict[str, Any] | Name
+    tool: Tool
     arguments: Any = None
     result: Any = None
     verdict: ResultVerdict | None = None
@@ -150,6 +151,7 @@ def _arguments(body: StoreArguments) -> VerdictRecord:
 
 
 def _result(body: StoreResult | StoreCall) -> VerdictRecord:
+    name = _name(body.tool) or None
     if body.verdict is not None:
         found = msgspec.structs.replace(body.verdict, trace_id=None)
     else:
@@ -157,7 +159,7 @@ def _result(body: StoreResult | StoreCall) -> VerdictRecord:
         judged = verdict_of(ResultBody(tool=tool, arguments=body.arguments, result=body.result))
         assert isinstance(judged, ResultVerdict)  # noqa: S101 - for the type checkers
         found = judged
-    record = _record(body, found, tool=_name(body.tool) or None)
+    record = _record(body, found, tool=name)
     mask = SecretMask.learned(body.arguments, body.result)
     detail = members(mask.own(record.detail))
     if isinstance(body, StoreCall):
@@ -174,4 +176,6 @@ def _bounded(value: object) -> object:
 
 
 def _name(tool: dict[str, Any] | str) -> str:
-    return tool if isinstance(tool, str) else view_of(tool).name[:500].replace("\x00", "")
+    if isinstance(tool, str):
+        return convert(tool, Name, below="tool")  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
+    return view_of(tool).name[:500].replace("\x00", "")

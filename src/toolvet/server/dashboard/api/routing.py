@@ -12,7 +12,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailable_error, validation_error
+from toolvet.core.decodable import decodable
+from toolvet.core.envelope import (
+    forbidden_error,
+    unauthorized_error,
+    unavailable_error,
+    validation_error,
+)
 from toolvet.errors import StoreError
 from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
 from toolvet.server.access.guard import note_refusal
@@ -84,7 +90,7 @@ async def _answer(endpoint: Endpoint[Any], request: Request, site: ServerContext
             raise ApiError(422, validation_error(f"{twice} is given more than once", field=_named_field(twice)))
         try:
             # A query has only strings: numbers and booleans are read from them.
-            body = msgspec.convert(dict(query), endpoint.takes, strict=False)
+            body = msgspec.convert(dict(query), decodable(endpoint.takes), strict=False)
         except msgspec.ValidationError as error:
             raise _wrong(error) from error
     variables = {name: f"{value}" for name, value in request.path_params.items()}
@@ -151,7 +157,7 @@ def check_coding(request: Request) -> None:
 def decode_body(raw: bytes, kind: type[Any]) -> Any:
     """Return a body as its type. Raises ApiError: 400 where it is no JSON, 422 with the field that is wrong."""
     try:
-        return msgspec.json.decode(raw, type=kind)
+        return msgspec.json.decode(raw, type=decodable(kind))
     except msgspec.ValidationError as error:
         raise _wrong(error) from error
     except RecursionError as error:
@@ -166,7 +172,7 @@ def convert(value: object, kind: type[K], *, below: str = "") -> K:
     `below` is the member of the body that the value is.
     """
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, decodable(kind))
     except msgspec.ValidationError as error:
         raise _wrong(error, below) from error
 

@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.errors import UsageError
 from toolvet.server.dashboard.page import Page, RequestContext
@@ -74,7 +75,7 @@ def read_chosen(query: Mapping[str, str], now: float) -> ChosenFilter:
     if "q" in given:
         members["text"] = given["q"]
     order: Any = given.get("order", "newest")
-    return ChosenFilter(msgspec.convert(members, VerdictFilter), given, order, period)
+    return ChosenFilter(msgspec.convert(members, decodable(VerdictFilter)), given, order, period)
 
 
 def _check(given: Mapping[str, str], name: str, values: Sequence[str]) -> None:

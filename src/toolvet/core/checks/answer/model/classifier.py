@@ -18,6 +18,7 @@ from zlib import crc32
 import msgspec
 
 from toolvet.core.checks.answer.quality import SignalType
+from toolvet.core.decodable import decodable
 from toolvet.core.discover import data_file
 from toolvet.errors import ConfigError
 
@@ -127,7 +128,7 @@ class Model:
         """The model of a file's `content`; raises `ConfigError`, with `file` in its message, where it is damaged."""
         line, _, body = content.partition(b"\n")
         try:
-            header = msgspec.json.decode(line, type=_Header)
+            header = msgspec.json.decode(line, type=decodable(_Header))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"is damaged, or no {FORMAT} file: {error}", file=file) from error
         if header.format != FORMAT or header.slots != SLOTS:
