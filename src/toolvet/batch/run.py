@@ -17,7 +17,7 @@ from toolvet.batch.engines import LocalEngine
 from toolvet.batch.job import Job
 from toolvet.batch.judging import BatchEngine, ChunkJudge, ChunkJudges, Tally, Verdicts, Work, heading
 from toolvet.batch.location import Location, input_files, locate
-from toolvet.batch.output import Parts, fingerprint, write_output
+from toolvet.batch.output import Parts, fingerprint, take_folder, write_output
 from toolvet.batch.plan import Plan, make_plan
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
@@ -306,7 +306,7 @@ def _folder_of(output: Location) -> Path:
         path = Path(output.path)
         return path.with_name(f".{path.name}.toolvet-batch")
     own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    own.mkdir(mode=0o700, exist_ok=True)
+    take_folder(own)
     return own / fingerprint(output.given)
 
 
