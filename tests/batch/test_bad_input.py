@@ -218,7 +218,7 @@ def test_an_output_that_cannot_be_made_is_an_error_in_words(logs: Path, tmp_path
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["the first file", "a later file"])
-def test_an_odd_column_is_the_problem_of_its_file(first: bool, tmp_path: Path, judge: Judge) -> None:
+def test_an_odd_column_is_the_problem_of_its_file(tmp_path: Path, judge: Judge, *, first: bool) -> None:
     root = tmp_path / "logs"
     root.mkdir()
     odd, good = ("a", "b") if first else ("b", "a")
