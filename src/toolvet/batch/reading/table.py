@@ -10,7 +10,7 @@ from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPosition
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES, encoded
-from toolvet.core.discover.files import LONGEST_LINE, text_lines
+from toolvet.core.discover import LONGEST_LINE, text_lines
 from toolvet.errors import UsageError
 
 _SEPARATORS: Final = ",;\t"

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, Protocol, cast
 import orjson
 
 from toolvet.cli.commands.check.input import PARQUET, Record, is_table, open_input, read_records
-from toolvet.core.discover.files import LONGEST_LINE, text_lines
+from toolvet.core.discover import LONGEST_LINE, text_lines
 from toolvet.errors import UsageError
 
 _SEPARATORS: Final = ",;\t"
