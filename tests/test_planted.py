@@ -11,7 +11,7 @@ import pytest
 from toolvet.agents.daemon.protocol import address
 from toolvet.agents.hook.private import private_folder, read_private
 from toolvet.core.discover import cache
-from toolvet.core.discover.private import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
 from toolvet.errors import OutputError
 from toolvet.store.spool import Spool
 

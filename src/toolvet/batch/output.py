@@ -20,7 +20,7 @@ from toolvet.batch.chunk import ReadPosition
 from toolvet.batch.judging import Tally, heading
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import decoded
-from toolvet.core.discover import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
 from toolvet.errors import OutputError
 
 _VERSION: Final = 1

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from toolvet.core.discover import OTHERS_MAY_WRITE, open_own, own_folder
+from toolvet.core.private import OTHERS_MAY_WRITE, open_own, own_folder
 from toolvet.store.records import new_id
 
 _SUFFIX: Final = ".jsonl"

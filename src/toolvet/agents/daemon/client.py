@@ -20,7 +20,7 @@ from toolvet.agents.daemon.protocol import (
     packed,
     receive,
 )
-from toolvet.core.discover import OTHERS_MAY_WRITE, open_own
+from toolvet.core.private import OTHERS_MAY_WRITE, open_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

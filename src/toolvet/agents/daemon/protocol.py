@@ -12,7 +12,7 @@ daemon    DONE code, stdout, stderr                all of the output
 import os
 import sys
 
-from toolvet.core.discover import OTHERS, own_folder
+from toolvet.core.private import OTHERS, own_folder
 from toolvet.version import __version__
 
 TYPE_CHECKING = False

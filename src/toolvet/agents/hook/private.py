@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from toolvet.core.discover import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
 
 _MOST_LOG_BYTES: Final = 256 * 1024
 

@@ -26,13 +26,6 @@ from toolvet.core.discover.files import (
     states_of as states_of,
     text_lines as text_lines,
 )
-from toolvet.core.discover.private import (
-    OTHERS as OTHERS,
-    OTHERS_MAY_WRITE as OTHERS_MAY_WRITE,
-    is_ours as is_ours,
-    open_own as open_own,
-    own_folder as own_folder,
-)
 from toolvet.core.discover.toml import (
     decode_toml as decode_toml,
     read_toml as read_toml,

@@ -16,7 +16,7 @@ from zlib import crc32
 from toolvet.core.discover import FileState, file_state, files_of, module_state, states_of
 from toolvet.core.discover.background import announce
 from toolvet.core.discover.prepared import is_prepared, prepared
-from toolvet.core.discover.private import OTHERS, OTHERS_MAY_WRITE, is_ours, open_own
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, is_ours, open_own
 
 try:
     # The same function; but `hashlib` loads OpenSSL first, which costs every start 3 ms and 3 MiB.
