@@ -1,12 +1,14 @@
 """What the property tests of all public functions draw: values, schemas, tools, results, messages, calls, options."""
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 import toolvet
 
 # Each category of Unicode as often as any other: superscripts and Kharosthi digits (No), fractions and Roman numerals
 # (No, Nl), digits of all scripts (Nd), marks of direction and tags (Cf), lone surrogates (Cs), unassigned ones (Cn).
-CATEGORIES = (
+CATEGORIES: tuple[Any, ...] = (
     *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
     *("Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn"),
 )

@@ -45,7 +45,8 @@ def plant(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    return request.param
+    planted: Callable[[Path], None] = request.param
+    return planted
 
 
 def test_a_folder_of_batch(plant: Callable[[Path], None], tmp_path: Path) -> None:
