@@ -96,6 +96,8 @@ class Draw:
             text = self.one(words.KEYS)
         elif kind < 130:
             text = self.one(words.sentences())
+        elif kind < 150:
+            text = self.odd()
         elif kind < 200:
             text = _decoded(self.piece(40))
         elif kind < 245:
@@ -113,6 +115,12 @@ class Draw:
         self.size += len(text)
         return text
 
+    def odd(self) -> str:
+        """Return a few characters: each category of Unicode as often as any other, and what is beside numbers."""
+        return "".join(
+            self.several(lambda: self.one("19-.") if self.flag() else self.one(self.one(words.characters())), 5)
+        )
+
     def answer(self) -> str:
         """Return a text as a model writes it: sentences with numbers, names and dates."""
         return self.one((" ", "\n", "\n\n", "; ")).join(self.several(self.clause, 8))
@@ -125,7 +133,8 @@ class Draw:
         elif kind < 150:
             text = self.one(words.CLAIMS)
         elif kind < 200:
-            text = f"{self.one(words.SUBJECTS)} {self.number()!r:.30} {self.one(words.UNITS)}"
+            number = self.odd() if kind >= 180 else f"{self.number()!r:.30}"
+            text = f"{self.one(words.SUBJECTS)} {number} {self.one(words.UNITS)}"
         else:
             return self.text()
         self.size += len(text)

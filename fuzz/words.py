@@ -1,6 +1,8 @@
 """The words that inputs are drawn from: keys of protocols, keywords of JSON Schema, the proofs of our phrases."""
 
+import sys
 import tomllib
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -180,6 +182,15 @@ CLAIMS: Final = (
     ),
 )
 _KEPT: Final = ("hits", "misses")
+
+
+@cache
+def characters() -> tuple[tuple[str, ...], ...]:
+    """The characters of each category of Unicode, lone surrogates and unassigned ones included; at most 200 of each."""
+    found: dict[str, list[str]] = {}
+    for code in range(sys.maxunicode + 1):
+        found.setdefault(unicodedata.category(chr(code)), []).append(chr(code))
+    return tuple(tuple(every[:: len(every) // 200 + 1]) for _, every in sorted(found.items()))
 
 
 @cache

@@ -1,21 +1,54 @@
 """What the property tests of all public functions draw: values, schemas, tools, results, messages, calls, options."""
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 import toolvet
 
-TEXT = st.text(max_size=40) | st.sampled_from(
-    [
-        "I cannot help with that.",
-        "I've sent the email to ann@example.com on 2026-11-22.",
-        "It costs 21.50 EUR, or \u0662\u0661 \u17e8e \u096b.",
-        "Error: not found (404)",
-        '{"a": 1}',
-        "{'a': None,",
-        "\ud800",
-        "3 May 2026 \u4e09\u6708\u4e8c\u65e5",
-        "",
-    ]
+# Each category of Unicode as often as any other: superscripts and Kharosthi digits (No), fractions and Roman numerals
+# (No, Nl), digits of all scripts (Nd), marks of direction and tags (Cf), lone surrogates (Cs), unassigned ones (Cn).
+CATEGORIES: tuple[Any, ...] = (
+    *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+    *("Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn"),
+)
+# Also beside numbers, and more digits than Python converts.
+_ODD_PIECE = st.one_of(
+    st.lists(
+        st.sampled_from(CATEGORIES).flatmap(lambda one: st.characters(categories=[one])) | st.sampled_from("19-+.,:/"),
+        min_size=1,
+        max_size=5,
+    ).map("".join),
+    st.sampled_from("\u00b2\u2461\U00010a40\u00bd\u2167\uff11\u0663\U000e0031\u202e\ud800"),
+    st.sampled_from(["--5", "+-1", "9" * 5_000, "-" + "9" * 5_000]),
+)
+# Where the checks read numbers, dates, spans, codes and identifiers.
+_ODD_PLACES = (
+    *("{}", "It arrives on 2025-03-04, in {} days.", "I've sent the {} emails.", "{} of {} items", "Order #{}-12"),
+    *("Delivered by 4 March {} ({} days)", "On {}/{}/2026 at {}:{} pm.", "It costs EUR {}.50", "{}. Next\n{}. Last"),
+    *('{{"code": "{}", "message": "it broke"}}', '{{"total": {}, "days": "{}"}}', "HTTP {}: error", "exit code {}"),
+)
+ODD_TEXT = st.builds(
+    lambda form, pieces: form.format(*pieces),
+    st.sampled_from(_ODD_PLACES),
+    st.lists(_ODD_PIECE, min_size=4, max_size=4),
+)
+TEXT = (
+    st.text(max_size=40)
+    | ODD_TEXT
+    | st.sampled_from(
+        [
+            "I cannot help with that.",
+            "I've sent the email to ann@example.com on 2026-11-22.",
+            "It costs 21.50 EUR, or \u0662\u0661 \u17e8e \u096b.",
+            "Error: not found (404)",
+            '{"a": 1}',
+            "{'a': None,",
+            "\ud800",
+            "3 May 2026 \u4e09\u6708\u4e8c\u65e5",
+            "",
+        ]
+    )
 )
 NUMBER = st.integers() | st.floats() | st.sampled_from([10**400, -(10**4000), 2**63, 1e308, -0.0])
 SCALAR = st.none() | st.booleans() | NUMBER | TEXT

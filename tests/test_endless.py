@@ -1,5 +1,6 @@
 """A value that contains itself, or shares its parts so often that it has no end in JSON, costs little everywhere."""
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,8 @@ import toolvet
 from toolvet.core.json_value import is_endless
 from toolvet.core.redact import REDACTED, redact
 from toolvet.core.tools import view_of
+from toolvet.server.guardrails.memory import GuardrailMemory
+from toolvet.store.records import encode_document
 
 # Windows has no such module.
 resource = pytest.importorskip("resource")
@@ -42,6 +45,24 @@ def own_member() -> object:
 
 
 ENDLESS = [shared_lists, shared_objects, own_item, own_member]
+LEVELS = 100_000
+
+
+def deep_objects() -> object:
+    value: object = {"type": "string"}
+    for _ in range(LEVELS):
+        value = {"type": "object", "properties": {"a": value}}
+    return value
+
+
+def deep_blocks() -> object:
+    value: object = {"type": "text", "text": "Error: not found"}
+    for _ in range(LEVELS):
+        value = [{"type": "resource", "resource": value}]
+    return value
+
+
+DEEP = [deep_objects, deep_blocks]
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
 TOOL = {"name": "t", "inputSchema": OBJECT, "outputSchema": OBJECT}
 TEXT: dict[str, Any] = {"content": [{"type": "text", "text": "Error: not found"}]}
@@ -97,22 +118,47 @@ WALKS: dict[str, Callable[[Any], object]] = {
         [{"role": "user", "content": "hi"}, {"role": "assistant", "content": value, "tool_calls": value}], tools=[value]
     ).to_dict(),
     "the result of a call": lambda value: answer(result=value),
+    "a block of the result of a call": lambda value: answer(
+        result={"content": [{"type": "resource", "resource": value}]}
+    ),
     "the arguments of a call": lambda value: answer(arguments=value),
     "a call": lambda value: answer(calls=[value]),
     "calls": lambda value: answer(calls=value),
     "a call of the noun": lambda value: answer(calls=[toolvet.ToolCall("t", value, value)]),
+    "the calls of a stream": lambda value: toolvet.AnswerStream().finish(calls=[value], question=value),
+    "the calls of advice": lambda value: toolvet.regeneration_advice(
+        toolvet.check_answer("I cannot help with that."), calls=[value, {"name": "t", "result": value}]
+    ),
+    "the calls of the best answer": lambda value: toolvet.best_answer(
+        ["1", "2"], calls=[{"name": "t", "result": value}]
+    ),
+    "a business error": lambda value: toolvet.is_business_logic_error(TOOL, value, value),
     "a question": lambda value: answer(question=[{"role": "user", "content": value}, value]),
 }
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("walk", WALKS.values(), ids=list(WALKS))
-@pytest.mark.parametrize("make", ENDLESS)
+@pytest.mark.parametrize("make", [*ENDLESS, *DEEP])
 def test_it_ends_and_needs_no_memory(walk: Callable[[Any], object], make: Callable[[], object]) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     walk(make())
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < (300 * 1024 if sys.platform == "linux" else 300 * 1024 * 1024)
+
+
+@pytest.mark.parametrize("make", DEEP)
+def test_a_deep_value_is_stored_as_a_document(make: Callable[[], object]) -> None:
+    assert json.loads(bytes(encode_document(make())))
+    GuardrailMemory().calls(("vera", "s"), "t", make(), make(), failed=True)
+
+
+def test_a_deep_value_with_half_a_character_is_stored_as_a_document() -> None:
+    for levels in (100, 400, 600, 900, 2_000):
+        value: object = "\ud800"
+        for _ in range(levels):
+            value = [value]
+        assert json.loads(bytes(encode_document(value)))
 
 
 @pytest.mark.parametrize("make", ENDLESS)

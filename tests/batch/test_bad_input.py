@@ -1,6 +1,9 @@
 """Rows that cannot be read are counted and named, all others are judged, and no run ends in silence."""
 
+import csv
+import gzip
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -212,3 +215,82 @@ def test_an_output_that_cannot_be_made_is_an_error_in_words(logs: Path, tmp_path
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(OutputError, match="file"):
         judge(logs, tmp_path / "file" / "out.parquet")
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["the first file", "a later file"])
+def test_an_odd_column_is_the_problem_of_its_file(tmp_path: Path, judge: Judge, *, first: bool) -> None:
+    root = tmp_path / "logs"
+    root.mkdir()
+    odd, good = ("a", "b") if first else ("b", "a")
+    pq.write_table(pa.table({"text": [1, 2]}), root / f"{odd}.parquet")
+    pq.write_table(pa.table({"text": [GOOD]}), root / f"{good}.parquet")
+    outcome = judge(root, tmp_path / "out.parquet")
+    rows = rows_of(tmp_path / "out.parquet")
+    assert sorted(
+        (row["score"], "holds int64, not texts" in (row["problem"] or "")) for row in rows if row["score"]
+    ) == [(1.0, False)]
+    assert [row["row"] for row in rows if row["problem"]] == [1]
+    assert outcome.tally.problems == 1
+    outcome = judge(root, f"{tmp_path}/out/")
+    assert [path.name for path in (tmp_path / "out").glob("*.parquet")] == [f"{good}.parquet"]
+    assert (outcome.tally.rows, outcome.tally.problems) == (2, 1)
+    assert outcome.tally.shown == [(str(root / f"{odd}.parquet"), "the column 'text' holds int64, not texts")]
+
+
+def test_a_folder_in_which_no_file_can_be_judged_is_an_error(tmp_path: Path, judge: Judge) -> None:
+    (tmp_path / "logs").mkdir()
+    pq.write_table(pa.table({"words": [GOOD]}), tmp_path / "logs" / "a.parquet")
+    with pytest.raises(UsageError, match="text"):
+        judge(tmp_path / "logs", f"{tmp_path}/out/")
+
+
+@pytest.mark.parametrize("command", ["batch answers {} {}.jsonl --jobs 1", "check answer {}"])
+@pytest.mark.parametrize("heading", [b"text\n", b"", b'"'], ids=["a cell", "the first line", "an open quote"])
+def test_a_compressed_bomb_takes_bounded_memory(command: str, heading: bytes, tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.csv.gz"
+    with gzip.open(bomb, "wb", compresslevel=1) as file:
+        file.write(heading)
+        for _ in range(100):
+            file.write(b"a" * 4_000_000)
+    words = command.format(bomb, bomb).split()
+    code = (
+        "import resource, subprocess, sys\n"
+        f"ended = subprocess.run([sys.executable, '-m', 'toolvet', *{words!r}], capture_output=True, text=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, ended.returncode, ended.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    peak, returned, said = ended.stdout.split(" ", 2)
+    assert returned == "2"
+    assert "a line is longer than 32 MiB" in said
+    assert int(peak) < 400 * 1024
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        *((f"{start}cmd|' /C calc'!A0", f"'{start}cmd|' /C calc'!A0") for start in "=+@\t-"),
+        ("-5.5", "-5.5"),
+        ("-1,5", "-1,5"),
+        ("a=b", "a=b"),
+        ("'=1", "'=1"),
+    ],
+)
+def test_no_cell_is_a_formula(text: str, cell: str, tmp_path: Path, judge: Judge) -> None:
+    name = text.replace("\t", "=")
+    pq.write_table(pa.table({"text": [REFUSAL], "id": [text], name: [text]}), tmp_path / "in.parquet")
+    judge(tmp_path / "in.parquet", tmp_path / "out.csv", keep=(name,), columns={"id": "id"})
+    with (tmp_path / "out.csv").open(newline="") as file:
+        heading, row = csv.reader(file)
+    assert row.count(cell) == 2
+    assert all(each[:1] not in "=+@\t" for each in [*heading, *row] if each)
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl", "out.csv", "out.jsonl.gz"])
+def test_an_output_is_for_its_owner_alone(name: str, tmp_path: Path, judge: Judge) -> None:
+    pq.write_table(pa.table({"text": [REFUSAL]}), tmp_path / "in.parquet")
+    before = os.umask(0)
+    try:
+        judge(tmp_path / "in.parquet", tmp_path / name)
+    finally:
+        os.umask(before)
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600

@@ -384,3 +384,14 @@ def test_a_url_of_another_database_is_refused_and_a_password_never_shown(tmp_pat
     assert "secret" not in store.address.shown
     store.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+def test_an_export_is_for_its_owner_alone(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / name).chmod(0o666)
+    with Store(tmp_path / "a.db") as store:
+        list(store.export(tmp_path / name))
+        list(store.export(tmp_path / f"new-{name}"))
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / f"new-{name}").stat().st_mode & 0o777 == 0o600

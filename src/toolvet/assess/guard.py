@@ -22,7 +22,7 @@ from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of, nested
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
 from toolvet.core.discover import read_toml
-from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.json_value import elements, is_object, members, whole
 from toolvet.core.redact import word_segments
 
 ActionKind = Literal["creates", "changes", "deletes"]
@@ -188,7 +188,7 @@ def _fit(value: object, kind: object) -> object | None:
     if kind == "string":
         return str(value)
     if kind in ("integer", "number"):
-        return int(value) if isinstance(value, str) and value.isdecimal() else value if isinstance(value, int) else None
+        return whole(value) if isinstance(value, str) else value if isinstance(value, int) else None
     return value if kind is None else None
 
 

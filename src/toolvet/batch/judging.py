@@ -11,6 +11,7 @@ process or a worker that died did not finish, and is closed to give up what it h
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -172,7 +173,7 @@ def encode(batch: RecordBatch, form: str) -> bytes:
 
 def heading(schema: ArrowSchema, form: str) -> bytes:
     """Return what an output of this format begins with."""
-    return _lines([schema.names]) if form == "csv" else b""
+    return _lines([[_cell(name) for name in schema.names]]) if form == "csv" else b""
 
 
 def _plain(value: object) -> object:
@@ -189,8 +190,14 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
+# What a spreadsheet would run. A minus before anything but a number is one, too.
+_FORMULA: Final = re.compile(r"[=+@\t\r]|-(?![0-9.,]+(?:[eE][+-]?[0-9]+)?\Z)")
+
+
 def _cell(value: object) -> object:
-    if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
+    if isinstance(value, str):
+        return f"'{value}" if _FORMULA.match(value) else value
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     return _json(value).decode()
 

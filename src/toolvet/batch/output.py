@@ -21,6 +21,7 @@ from toolvet.batch.chunk import ReadPosition
 from toolvet.batch.judging import Tally, heading
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import decoded
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
 from toolvet.errors import OutputError
 
 _VERSION: Final = 1
@@ -55,6 +56,8 @@ class Parts:
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self.folder = folder
         self._fingerprint = fingerprint
+        if os.path.lexists(folder):
+            take_folder(folder)
         self.manifest = self._found() or Manifest(fingerprint, [])
         self._bodies: list[bytes] = []
         self._size = 0
@@ -68,7 +71,8 @@ class Parts:
         """Make the folder, for a run that reads so much of each file."""
         self.manifest.sizes = list(sizes)
         with _reported(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            take_folder(self.folder)
             self._write_manifest()
 
     def add(self, bodies: Sequence[bytes], tally: Tally, after: ReadPosition) -> None:
@@ -123,6 +127,12 @@ class Parts:
         _write(self.folder / "manifest.json", [msgspec.json.encode(self.manifest)])
 
 
+def take_folder(folder: Path) -> None:
+    """Make a folder for parts. Raises `OutputError` for one that another user made or may change."""
+    if not own_folder(str(folder), OTHERS_MAY_WRITE):
+        raise OutputError(f"{folder} is a link, belongs to another user, or others may write to it; remove it")
+
+
 class _reported:  # noqa: N801 - reads as a statement
     """Makes an error of the disk one in words."""
 
@@ -165,6 +175,10 @@ def write_output(bodies: Iterator[bytes], location: Location, schema: ArrowSchem
         if location.is_local:
             folder = os.path.dirname(os.path.abspath(location.path))  # noqa: PTH120, PTH100 - a path of the file system
             location.system.create_dir(folder, recursive=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(new.path)  # noqa: PTH108 - as above
+            # For its owner alone from its first moment, as the rows hold what people said to agents.
+            os.close(open_own(new.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OTHERS))
         with location.system.open_output_stream(new.path, compression=location.compression) as stream:
             if form == "parquet":
                 _write_parquet(bodies, stream, schema)

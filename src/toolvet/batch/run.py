@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +15,11 @@ import msgspec
 from toolvet.batch.arrow import pa
 from toolvet.batch.chunk import Chunk, FileRange, ReadPosition, RowReader
 from toolvet.batch.engines import LocalEngine
-from toolvet.batch.job import Job
+from toolvet.batch.job import Job, Kernel
 from toolvet.batch.judging import BatchEngine, ChunkJudge, ChunkJudges, Tally, Verdicts, Work, heading
 from toolvet.batch.location import Location, input_files, locate
-from toolvet.batch.output import Parts, fingerprint, write_output
-from toolvet.batch.plan import Plan, make_plan
+from toolvet.batch.output import Parts, fingerprint, take_folder, write_output
+from toolvet.batch.plan import Plan, build, make_plan
 from toolvet.batch.reading.lines import LinesReader
 from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import ParquetReader
@@ -96,15 +97,24 @@ def run_batch(
         return run.to_file(files, locate(output), form)
     root = locate(source).path.rstrip("/")
     total = BatchOutcome(Tally())
+    refused: list[tuple[str, UsageError]] = []
     for file in files:
         inner = file.path[len(root) :].lstrip("/") or Path(file.path).name
         plain = Path(inner)
         if Location("", None, inner).compression is not None:
             plain = plain.with_suffix("")
         target = locate(output.rstrip("/")).child(str(plain.with_suffix(f".{form or 'parquet'}")))
-        found = run.to_file([file], target, form or "parquet")
+        try:
+            found = run.to_file([file], target, form or "parquet")
+        except UsageError as error:
+            # Its own problem, unless no file of the folder can be judged.
+            refused.append((file.given, error))
+            if len(refused) == len(files):
+                raise
+            continue
         total.tally.add(found.tally)
         total = BatchOutcome(total.tally, [*total.grown, *found.grown], total.resumed or found.resumed)
+    total.tally.add(Tally(len(refused), problems=len(refused), shown=[(name, f"{error}") for name, error in refused]))
     return total
 
 
@@ -136,7 +146,7 @@ class InputRows:
                 reader = self._reader(number)
                 self._check_columns(reader, number)
             except UsageError as error:
-                if number == 0:
+                if len(self._files) == 1:
                     raise
                 yield Chunk("lost", b"", number, 1, 1, after, f"{error}")
                 continue
@@ -183,6 +193,15 @@ class InputRows:
         # A record of JSON may lack a member.
         if missing and not isinstance(reader, LinesReader):
             raise UsageError(f"{self._files[number].given} has no column '{missing[0]}'")
+        if isinstance(reader, ParquetReader) and len(self._files) > 1:
+            try:
+                self._kernel(pa.RecordBatch.from_pylist([], schema=reader.schema(self._plan.wanted)))
+            except TypeError as error:
+                raise UsageError(f"{self._files[number].given}: {error}") from error
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return build(self._plan.job, {self._plan.job.subject.main: self._plan.job.subject.main, **self._plan.columns})
 
     def _reader(self, number: int) -> RowReader:
         size = self._size_of(number)
@@ -249,7 +268,7 @@ class _BatchRun:
             folder = path.with_name(f".{path.name}.toolvet-batch")
         else:
             own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-            own.mkdir(mode=0o700, exist_ok=True)
+            take_folder(own)
             folder = own / fingerprint(output.given)
         parts = Parts(folder, _fingerprint(plan, files, self._limit))
         if self._restart:

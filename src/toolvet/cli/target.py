@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from toolvet.core.json_value import whole
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
@@ -60,6 +61,6 @@ def parse_address(text: str) -> tuple[str, int]:
     Raises UsageError for anything else.
     """
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65535:
+    if not colon or not host or (number := whole(port)) is None or number > 65535:
         raise UsageError(f"--metrics {text}: write it as HOST:PORT, such as 127.0.0.1:8080")
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    return host.removeprefix("[").removesuffix("]"), number

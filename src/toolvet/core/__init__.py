@@ -12,6 +12,7 @@
     matching      patterns and a text → spans; prose: the parts of a text that are not its author's own words
     causes        what went wrong → its row in one table; redact: values without secrets
     discover      the package's own data files, and the cache of what is compiled from them
+    private       is a folder or file at a guessable name this user's alone?
     exports       `lazy`, by which a package offers names to other wings
 
 >>> from toolvet.core.checks import check_result

@@ -59,6 +59,12 @@ def count(value: object) -> int | None:
     return int(found) if found is not None and found >= 0 and found == int(found) else None
 
 
+def whole(text: str) -> int | None:
+    """The number that decimal digits of any script write; None for other text (`\u00b2`, `-1`) and above 19 digits."""
+    # Python refuses to convert more than 4,300 digits.
+    return int(text) if len(text) < 20 and text.isdecimal() else None
+
+
 def type_name(value: object) -> str:
     """The JSON type: `integer` for a number without a fraction, as JSON Schema has it."""
     match value:

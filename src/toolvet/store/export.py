@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Row, Select, func, select, update
 from toolvet.errors import StoreError, UsageError
 from toolvet.store.lines import read_line_records
 from toolvet.store.padding import padded
+from toolvet.store.private_file import create_private
 from toolvet.store.queue_labelling import decode_label, insert_label
 from toolvet.store.queue_records import NO_LABEL, ChangeAction
 from toolvet.store.reading import read_assessments, read_events, read_verdicts
@@ -84,6 +85,7 @@ def read_file(path: Path) -> Iterator[Sequence[StoreRecord]]:
 
 def _write_lines(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iterator[int]:
     count = 0
+    create_private(path)
     with path.open("wb") as lines:
         for batch in batches:
             lines.write(encode_lines(batch))
@@ -101,6 +103,7 @@ def _write_parquet(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iter
     texts = [arrow.field("detail", arrow.string()), arrow.field("record", arrow.string())]
     schema = arrow.schema([*fields, *texts, arrow.field("signals", arrow.list_(signal))])
     count = 0
+    create_private(path)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in batches:
             rows: list[dict[str, object]] = []

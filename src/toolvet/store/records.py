@@ -182,11 +182,10 @@ def encode_document(value: object) -> msgspec.Raw:
         return msgspec.Raw(_ENCODER.encode(value))
     except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
         try:
-            text = json.dumps(value, default=str, skipkeys=True)
+            read: object = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)
+            return msgspec.Raw(json.dumps(_without_surrogates(read)).encode())
         except (TypeError, ValueError, RecursionError) as error:
-            text = json.dumps({"unwritable": str(error)})
-        cleaned: object = json.loads(text, parse_constant=str)
-        return msgspec.Raw(json.dumps(_without_surrogates(cleaned)).encode())
+            return msgspec.Raw(json.dumps({"unwritable": str(error)}).encode())
 
 
 def _without_surrogates(value: object) -> object:

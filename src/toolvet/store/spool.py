@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from toolvet.core.private import OTHERS_MAY_WRITE, open_own, own_folder
 from toolvet.store.records import new_id
 
 _SUFFIX: Final = ".jsonl"
@@ -135,7 +136,7 @@ class Spool:
                 continue
             path = self.folder / name
             try:
-                fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+                fd = _open(path, os.O_RDWR | os.O_APPEND)
             except OSError:
                 continue
             if try_lock(fd) and _is_at(path, fd):
@@ -150,7 +151,7 @@ class Spool:
 
     def put_aside(self, lines: bytes) -> None:
         """Keep lines that the database refuses, for a person to look at."""
-        fd = os.open(self.refused, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = _open(self.refused, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(fd, lines)
         finally:
@@ -189,12 +190,19 @@ def _sync_folder(folder: Path) -> None:
             os.close(fd)
 
 
+def _open(path: Path, flags: int) -> int:
+    """Open a file of a spool. Raises OSError if it is neither ours nor of the owner of the database's folder."""
+    return open_own(str(path), flags, OTHERS_MAY_WRITE, path.parent.parent.stat().st_uid)
+
+
 def _new_segment(folder: Path) -> Segment:
     while True:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not own_folder(str(folder), OTHERS_MAY_WRITE, folder.parent.stat().st_uid):
+            raise PermissionError(1, "it is a link, belongs to another user, or others may write to it", str(folder))
         path = folder / f"{new_id()}-{os.getpid()}{_SUFFIX}"
         try:
-            fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fd = _open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL)
         except FileNotFoundError:
             # Another process removed the empty folder in this moment.
             continue

@@ -17,7 +17,7 @@ from tests.examples import examples
 from toolvet.assess import report
 from toolvet.assess.report.document import Baseline, Report, Scenario, Server, Tool, Verdict
 from toolvet.assess.report.wording import compact, pretty
-from toolvet.core.visible import one_line, shorten, visible
+from toolvet.core.visible import escape_unseen, one_line, shorten, visible
 from toolvet.findings import Finding, Severity
 
 NASTY = [
@@ -112,7 +112,9 @@ def test_junit_is_valid_xml_of_the_usual_structure(reports: list[Report]) -> Non
 @COUNT
 @given(ANY_REPORTS)
 def test_sarif_keeps_its_structure(reports: list[Report]) -> None:
-    check_sarif(json.loads(report.render("sarif", reports, samples.CARDS).encode()))
+    text = report.render("sarif", reports, samples.CARDS)
+    check_sarif(json.loads(text.encode()))
+    assert escape_unseen(text) == text
 
 
 @COUNT
@@ -127,7 +129,9 @@ def test_the_page_holds_only_our_elements(reports: list[Report]) -> None:
 @COUNT
 @given(ANY_REPORTS)
 def test_json_can_be_read_back(reports: list[Report]) -> None:
-    assert len(report.load(report.render("json", reports, {}).encode(), "r.json")) == len(reports)
+    text = report.render("json", reports, {})
+    assert len(report.load(text.encode(), "r.json")) == len(reports)
+    assert escape_unseen(text) == text
 
 
 @COUNT

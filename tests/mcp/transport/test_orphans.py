@@ -133,3 +133,12 @@ def test_a_library_adopts_no_orphans(folder: Path) -> None:
     )
     assert ended.stdout == "0\n"
     assert all(map(exists, daemons(folder)))
+
+
+def test_a_hook_that_asks_a_server_for_its_tools_leaves_no_daemon(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "toolvet.agents.hook.tool_lists", str(tmp_path / "tools.json")]
+    target = {"command": sys.executable, "args": [DAEMON, str(folder)]}
+    subprocess.run(command, input=json.dumps(target).encode(), check=True)
+    assert json.loads((tmp_path / "tools.json").read_bytes())
+    assert daemons(folder)
+    assert not [pid for pid in daemons(folder) if exists(pid)]

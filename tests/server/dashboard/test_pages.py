@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.server.dashboard.filled import HOSTILE, TRACE, UNSEEN, fill, more, today
 
+from toolvet import check_answer
 from toolvet.server.access.gate import Gate
 from toolvet.server.access.people import People
 from toolvet.server.access.role import Person, Role
@@ -291,3 +292,17 @@ def test_a_turn_of_very_many_calls_shows_the_first(empty: TestClient, monkeypatc
     page = empty.get(turn_path(TRACE)).text
     assert "Only the first 2 verdicts of this turn are shown." in page
     assert ("Ship 1" in page, "Ship 2" in page) == (True, False)
+
+
+def test_the_turn_of_a_queue_item_is_found_whatever_its_trace(tmp_path: Path) -> None:
+    trace = "a/b?c#d"
+    with Store(tmp_path / "queue.db") as store:
+        store.add(check_answer("I cannot help with that.", trace=trace), text="I cannot help with that.")
+        visitor = client(store)
+        item = re.search(r'href="(/queue/[^"?]+)', visitor.get("/queue").text)
+        assert item is not None
+        page = visitor.get(item[1]).text
+        link = re.search(r'href="([^"]+)">The whole turn', page)
+        assert link is not None
+        assert unescape(link[1]) == turn_path(trace)
+        assert visitor.get(unescape(link[1])).status_code == 200

@@ -10,6 +10,7 @@ import os
 import sys
 
 from toolvet.agents.daemon.protocol import DONE, INPUT, REQUEST, WANTED, address, idle_seconds, is_ours, packed, receive
+from toolvet.core.private import OTHERS_MAY_WRITE, open_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _start(path: str, idle: int) -> None:
 
     lock = None
     try:
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        lock = open_own(f"{path}.lock", os.O_RDWR | os.O_CREAT, OTHERS_MAY_WRITE)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.set_inheritable(lock, True)  # noqa: FBT003 - the name of the function says what it is
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120

@@ -7,12 +7,12 @@ client    INPUT content                            what it read; empty at the en
 daemon    DONE code, stdout, stderr                all of the output
 """
 
-# ruff: noqa: PTH102, PTH118 - every call imports this: pathlib and typing would cost more than the call.
+# ruff: noqa: PTH118 - every call imports this: pathlib and typing would cost more than the call.
 
 import os
-import stat
 import sys
 
+from toolvet.core.private import OTHERS, own_folder
 from toolvet.version import __version__
 
 TYPE_CHECKING = False
@@ -32,7 +32,6 @@ _MOST_IDLE_SECONDS = 24 * 3600
 _MOST_PATH_BYTES = 107  # The length of an address in the kernel, without its last byte.
 # What Python reads when it starts: another value may be another answer. The rest goes along with each request.
 _OF_PYTHON = ("PYTHON", "LANG", "LC_")
-_OTHERS = 0o077
 
 REQUEST, TAKEN, WANTED, INPUT, DONE = b"q", b"t", b"w", b"i", b"d"
 MOST_BYTES = 16 * 2**20
@@ -73,17 +72,9 @@ def _folder() -> str | None:
         else os.path.join(os.environ.get("TMPDIR") or "/tmp", f"toolvet-{os.getuid()}-run")  # noqa: S108 - it is looked at
     )
     try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        pass
+        return folder if own_folder(folder, OTHERS) else None
     except OSError:
         return None
-    try:
-        # A link would lead into a folder that another user chose.
-        seen = os.lstat(folder)
-    except OSError:
-        return None
-    return folder if stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not seen.st_mode & _OTHERS else None
 
 
 class MessageError(Exception):

@@ -1,13 +1,13 @@
 """Files that are this user's alone: 0600, in folders of 0700 below the user's cache."""
 
 import os
-import stat
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_OTHERS: Final = 0o077
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, open_own, own_folder
+
 _MOST_LOG_BYTES: Final = 256 * 1024
 
 
@@ -16,15 +16,11 @@ def private_folder(name: str) -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         folder = (Path(base) if base else Path.home() / ".cache") / "toolvet" / "hook" / name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        seen = folder.lstat()
-        if not stat.S_ISDIR(seen.st_mode):
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not own_folder(str(folder), 0):
             return None
-        if hasattr(os, "getuid"):
-            if seen.st_uid != os.getuid():
-                return None
-            if seen.st_mode & _OTHERS:
-                folder.chmod(0o700)
+        if hasattr(os, "getuid") and folder.stat().st_mode & OTHERS:
+            folder.chmod(0o700)
     except (OSError, RuntimeError):
         return None
     return folder
@@ -33,13 +29,12 @@ def private_folder(name: str) -> Path | None:
 def read_private(file: Path, most: int, *, newest: float = 0.0) -> bytes | None:
     """Return the content of a file of ours; None where there is none, it is too old or too long, or another's."""
     try:
-        handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        handle = open_own(str(file), os.O_RDONLY, OTHERS_MAY_WRITE)
     except OSError:
         return None
     with os.fdopen(handle, "rb") as stream:
         seen = os.fstat(handle)
-        mine = not hasattr(os, "getuid") or (seen.st_uid == os.getuid() and not seen.st_mode & 0o022)
-        if not mine or seen.st_mtime < newest or seen.st_size > most:
+        if seen.st_mtime < newest or seen.st_size > most:
             return None
         return stream.read()
 
@@ -68,8 +63,7 @@ def log(line: str) -> None:
     with suppress(OSError):
         if file.exists() and file.stat().st_size > _MOST_LOG_BYTES:
             file.replace(file.with_suffix(".log.old"))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(file, flags, 0o600)
+        handle = open_own(str(file), os.O_WRONLY | os.O_CREAT | os.O_APPEND, OTHERS_MAY_WRITE)
         with os.fdopen(handle, "ab") as stream:
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             stream.write(f"{stamp} {' '.join(line.split())[:2000]}\n".encode("utf-8", "replace"))

@@ -113,7 +113,10 @@ def main() -> None:
     import asyncio  # noqa: PLC0415 - only the process that asks needs it
 
     from toolvet.errors import ToolvetError  # noqa: PLC0415 - as above
+    from toolvet.mcp.transport import adopt_orphans  # noqa: PLC0415 - as above
 
+    # A daemon of the server ends with the server, as in `assess`.
+    adopt_orphans()
     given: object = msgspec.json.decode(sys.stdin.buffer.read())
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(given), _MOST_SECONDS))

@@ -10,9 +10,9 @@ from toolvet.batch.arrow import ArrowSchema, pa
 from toolvet.batch.chunk import READ_PROBLEM, Chunk, ReadPosition
 from toolvet.batch.location import Location
 from toolvet.batch.reading.parquet import CHUNK_BYTES, encoded
+from toolvet.core.discover import LONGEST_LINE, text_lines
 from toolvet.errors import UsageError
 
-_LONGEST_CELL: Final = 128 * 2**20
 _SEPARATORS: Final = ",;\t"
 _END: Final = (
     "\0toolvet: the end of the table\0"  # A line behind the last one: it is in a cell whose quote never closes.
@@ -30,7 +30,10 @@ class TableReader:
         with self._open() as text:
             heading = _heading(location, text)
             self._separator = max(_SEPARATORS, key="".join(heading.split('"')[::2]).count)
-            self.names: tuple[str, ...] = tuple(next(csv.reader([heading], delimiter=self._separator)))
+            try:
+                self.names: tuple[str, ...] = tuple(next(csv.reader([heading], delimiter=self._separator)))
+            except csv.Error as error:
+                raise UsageError(f"{location.given}: its first line is not CSV: {error}") from error
 
     def schema(self, wanted: tuple[str, ...]) -> ArrowSchema:
         """The types of these columns: texts."""
@@ -38,12 +41,11 @@ class TableReader:
 
     def chunks(self, wanted: tuple[str, ...], start: ReadPosition) -> Iterator[Chunk]:
         """Yield the rows from `start.at` on; a row with too few cells, or too many, has a problem."""
-        csv.field_size_limit(_LONGEST_CELL)
         places = [self.names.index(name) for name in wanted]
         with self._open() as text:
             _heading(self._location, text)
             # Bytes of UTF-16 have NULs in them that are none; what is left of them in a text stays.
-            reader = csv.reader(chain(text, [_END]), delimiter=self._separator)
+            reader = csv.reader(chain(text_lines(text), [_END]), delimiter=self._separator)
             made = _GatheredRows(wanted, self._number, start.at)
             for number, cells in _numbered(reader):
                 if number <= start.at:
@@ -61,6 +63,7 @@ class TableReader:
 
     def _open(self) -> io.TextIOWrapper:
         found = self._location
+        csv.field_size_limit(LONGEST_LINE)
         try:
             stream = found.system.open_input_stream(found.path, compression=found.compression)
             buffered = io.BufferedReader(cast("io.RawIOBase", _Raw(stream)), 2**20)
@@ -144,13 +147,18 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
 
 
 def _heading(location: Location, text: io.TextIOWrapper) -> str:
+    found: list[str] = []
+    quotes = size = 0
     try:
-        heading = text.readline()
+        for line in text_lines(text):
+            found.append(line)
+            quotes, size = quotes + line.count('"'), size + len(line)
+            # The name of a column may go over several lines.
+            if quotes % 2 == 0 or size > LONGEST_LINE:
+                break
     except (OSError, EOFError, pa.ArrowException) as error:
         raise UsageError(f"{location.given}: cannot be read: {error}") from error
-    # The name of a column may go over several lines.
-    while heading.count('"') % 2 and (more := text.readline()):
-        heading += more
+    heading = "".join(found)
     if not heading.strip():
         raise UsageError(f"{location.given} is empty: a table begins with the names of its columns")
     return heading

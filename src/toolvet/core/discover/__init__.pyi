@@ -8,6 +8,7 @@ from toolvet.core.discover.cache import (
     keep as keep,
 )
 from toolvet.core.discover.files import (
+    LONGEST_LINE as LONGEST_LINE,
     FileState as FileState,
     beside as beside,
     data_file as data_file,
@@ -23,6 +24,7 @@ from toolvet.core.discover.files import (
     read_user_file as read_user_file,
     settings_file as settings_file,
     states_of as states_of,
+    text_lines as text_lines,
 )
 from toolvet.core.discover.toml import (
     decode_toml as decode_toml,

@@ -16,6 +16,7 @@ from zlib import crc32
 from toolvet.core.discover import FileState, file_state, files_of, module_state, states_of
 from toolvet.core.discover.background import announce
 from toolvet.core.discover.prepared import is_prepared, prepared
+from toolvet.core.private import OTHERS, OTHERS_MAY_WRITE, is_ours, open_own
 
 try:
     # The same function; but `hashlib` loads OpenSSL first, which costs every start 3 ms and 3 MiB.
@@ -29,9 +30,6 @@ _SETTLED_SECONDS: Final = 3  # A file that is changed again after this time has 
 _MOST_UNUSED_SECONDS: Final = 90 * 24 * 3600  # An entry that was not read for so long is dropped.
 _MOST_BYTES: Final = 200_000_000  # Reached while patterns are edited: every edit adds an entry.
 _SECONDS_OF_A_DAY: Final = 24 * 3600
-_OTHERS_MAY_WRITE: Final = 0o022
-_ALL_OTHERS: Final = 0o077
-_NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
@@ -157,8 +155,8 @@ def keep(key: bytes, content: bytes) -> bool:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             path = os.path.join(folder, _name(key))
             partial = f"{path}.{os.getpid()}"
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS | _BINARY
-            with open(os.open(partial, flags, 0o600), "wb") as file:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY
+            with open(open_own(partial, flags, OTHERS_MAY_WRITE), "wb") as file:
                 file.write(_guard(content))
                 file.write(content)
             os.replace(partial, path)
@@ -198,7 +196,7 @@ def _open_lock(name: str) -> tuple[int, str] | None:
         path = os.path.join(folder, f"{name}.lock")
         with suppress(OSError):
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o600)
+            descriptor = open_own(path, os.O_RDWR | os.O_CREAT, OTHERS_MAY_WRITE)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             except OSError:
@@ -212,11 +210,9 @@ def _read(folder: str, name: str, *, checks_itself: bool = False) -> bytes | Non
     path = os.path.join(folder, name)
     try:
         # A buffer would copy ten megabytes once more.
-        with open(os.open(path, os.O_RDONLY | _NO_LINKS | _BINARY), "rb", buffering=0) as file:
-            # Deserialising a compiled database is unsafe on hostile bytes: read only what this user wrote.
+        # Deserialising a compiled database is unsafe on hostile bytes: read only what this user wrote.
+        with open(open_own(path, os.O_RDONLY | _BINARY, OTHERS_MAY_WRITE), "rb", buffering=0) as file:
             seen = os.fstat(file.fileno())
-            if seen.st_uid != _user_id() or (os.name != "nt" and seen.st_mode & _OTHERS_MAY_WRITE):
-                return None
             guard, content = file.read(_GUARD_BYTES), file.readall()
     except OSError:
         return None
@@ -284,17 +280,17 @@ def _folders() -> Iterator[str]:
     if os.name == "nt":
         yield folder
         return
-    if _is_our_own(folder, _OTHERS_MAY_WRITE):
+    if _is_our_own(folder, OTHERS_MAY_WRITE):
         yield folder
     above = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the folder in it is ours alone
-    temporary = os.path.join(above, f"toolvet-{_user_id()}")
+    temporary = os.path.join(above, f"toolvet-{os.getuid()}")
     try:
         mode = os.stat(above).st_mode
     except OSError:
         return
     # In a folder with these modes no other user can rename what we have.
-    keeps_what_is_ours = bool(mode & stat.S_ISVTX) or not mode & _OTHERS_MAY_WRITE
-    if keeps_what_is_ours and _is_our_own(temporary, _ALL_OTHERS, follow=False):
+    keeps_what_is_ours = bool(mode & stat.S_ISVTX) or not mode & OTHERS_MAY_WRITE
+    if keeps_what_is_ours and _is_our_own(temporary, OTHERS, follow=False):
         yield temporary
 
 
@@ -306,9 +302,4 @@ def _is_our_own(folder: str, closed: int, *, follow: bool = True) -> bool:
         return True
     except OSError:
         return False
-    return stat.S_ISDIR(seen.st_mode) and seen.st_uid == _user_id() and not seen.st_mode & closed
-
-
-def _user_id() -> int:
-    """Return the user's id; 0 on systems without ids, where `st_uid` is 0 as well."""
-    return os.getuid() if hasattr(os, "getuid") else 0
+    return stat.S_ISDIR(seen.st_mode) and is_ours(seen, closed)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
-from typing import NamedTuple
+from typing import Final, NamedTuple, TextIO
 
 from toolvet.errors import ConfigError, UsageError
 
@@ -177,6 +177,18 @@ def read_user_file(path: str) -> bytes:
             return file.read()
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", file=path) from error
+
+
+LONGEST_LINE: Final = 32 * 2**20
+"""How long a line of a table may be, and a cell: the library takes four bytes for each character."""
+
+
+def text_lines(text: TextIO) -> Iterator[str]:
+    """Yield the lines of a table, which may be compressed and have none. Raises OSError for one that is too long."""
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
+            raise OSError(f"a line is longer than {LONGEST_LINE >> 20} MiB")
+        yield line
 
 
 def beside(file: str, path: str) -> str:

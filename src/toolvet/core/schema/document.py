@@ -6,7 +6,7 @@ from typing import NoReturn, cast
 import jsonschema_rs
 import msgspec
 
-from toolvet.core.json_value import Path, elements, is_array, is_object, members
+from toolvet.core.json_value import Path, elements, is_array, is_object, members, whole
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -62,7 +62,8 @@ def older_dialects(document: object, pointer: str) -> tuple[Dialect, ...]:
         last = step.replace("~1", "/").replace("~0", "~")
         if is_array(here):
             items = elements(here)
-            here = items[int(last)] if last.isdecimal() and int(last) < len(items) else None
+            index = whole(last)
+            here = items[index] if index is not None and index < len(items) else None
         else:
             here = members(here).get(last)
     if last == "items" and is_array(here):
@@ -173,7 +174,8 @@ class Scope:
                 key = part.replace("~1", "/").replace("~0", "~")
                 if is_array(here):
                     items = elements(here)
-                    here = items[int(key)] if key.isdecimal() and int(key) < len(items) else None
+                    index = whole(key)
+                    here = items[index] if index is not None and index < len(items) else None
                 else:
                     here = members(here).get(key)
                 if is_object(here):

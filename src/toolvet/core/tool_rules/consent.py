@@ -26,6 +26,8 @@ from toolvet.core.tool_rules.subject import ToolDefinition
 
 _HINTS = ("readOnlyHint", "destructiveHint")
 _FEWEST_OF_A_PREFIX = 3
+# Not sets: what a server sends may be a list, which has no hash.
+_SCALARS = ("string", "number", "integer", "boolean")
 _LONGEST_DESCRIPTION = 2_000
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 _WORD = re.compile(r"[A-Za-z]+")
@@ -100,7 +102,7 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
         is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
         if is_arithmetic and all(
-            _single(members(each)).get("type") in {"number", "integer"} for each in tool.properties.values()
+            _single(members(each)).get("type") in ("number", "integer") for each in tool.properties.values()
         ):
             return
 
@@ -149,7 +151,7 @@ def _risks(tool: ToolDefinition) -> Iterator[str]:
             yield f"its parameter '{name}' leads to a file, a program or a machine"
             continue
         one = _single(members(declared))
-        is_scalar = "enum" in one or "const" in one or one.get("type") in {"string", "number", "integer", "boolean"}
+        is_scalar = "enum" in one or "const" in one or one.get("type") in _SCALARS
         if not is_scalar:
             yield f"its parameter '{name}' may hold anything"
 

@@ -13,6 +13,7 @@ from typing import Final, TypeGuard, cast
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import whole
 from toolvet.core.tools.annotations import is_python_tool, schema_of_type
 
 SCHEMA_SHAPE: Final = "JSON Schema"
@@ -230,9 +231,9 @@ def as_json_schema(schema: object, depth: int = 0) -> object:
             found[name] = [as_json_schema(part, depth + 1) for part in cast("list[object]", value)]
         elif name in _SCHEMAS:
             found[name] = as_json_schema(value, depth + 1)
-        elif name in _COUNTS and isinstance(value, str) and value.isdecimal():
+        elif name in _COUNTS and isinstance(value, str) and (number := whole(value)) is not None:
             # Whole numbers of 64 bits are strings in the JSON of Google's APIs.
-            found[name] = int(value)
+            found[name] = number
         else:
             found[name] = value
     if schema.get("nullable") is not True:

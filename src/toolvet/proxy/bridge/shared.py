@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from toolvet.core.json_value import elements, members
+from toolvet.core.json_value import elements, members, whole
 from toolvet.core.meta import MCP_META_PREFIX, PROTOCOL_VERSION_KEY
 from toolvet.mcp.transport import Introduction, from_discover, request_meta
 from toolvet.mcp.wire import (
@@ -305,8 +305,8 @@ def number_of(notification: Notification) -> int | None:
     if params is None:
         return None
     number = params.progress_token if params.progress_token is not None else params.meta.get(_SUBSCRIPTION)
-    if isinstance(number, str) and number.isdigit() and len(number) < 19:
-        return int(number)
+    if isinstance(number, str):
+        return whole(number)
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from toolvet.core.json_value import whole
 from toolvet.errors import UsageError
 from toolvet.proxy.http.message import RequestHead
 
@@ -48,9 +49,9 @@ def read_listen(text: str) -> Listen:
     if not colon:
         host, port = "", text
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+    if (number := whole(port)) is None or number > 65535:
         raise UsageError(f"--listen {text}: the port must be a number up to 65535, as in 127.0.0.1:8080")
-    return Listen(host, int(port))
+    return Listen(host, number)
 
 
 class RequestFilter:

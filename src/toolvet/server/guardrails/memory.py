@@ -15,6 +15,7 @@ from toolvet.agents.hook import AgentSession, read_session
 from toolvet.core.json_value import elements, is_object
 from toolvet.core.tools import view_of
 from toolvet.errors import ToolvetError
+from toolvet.store.records import encode_document
 
 MOST_TOOL_BYTES: Final = 64 * 2**20
 MOST_CONVERSATION_BYTES: Final = 128 * 2**20
@@ -85,7 +86,7 @@ class GuardrailMemory:
     def declare(self, server: str, tools: Sequence[object]) -> int:
         """Keep the tools of a server in place of those that it had. Returns how many could be read."""
         named = by_name(tools)
-        size = len(msgspec.json.encode(named))
+        size = len(bytes(encode_document(named)))
         with self._lock:
             self._tools.take(server)
             if named:
@@ -113,7 +114,7 @@ class GuardrailMemory:
     def keep(self, key: Key, conversation: GuardrailConversation) -> None:
         """Keep a conversation until its answer comes."""
         # As bytes it takes a fraction of what it takes as objects.
-        encoded = msgspec.json.encode(conversation)
+        encoded = bytes(encode_document(conversation))
         with self._lock:
             self._conversations.put(key, encoded, len(encoded))
 
@@ -159,7 +160,7 @@ class GuardrailMemory:
     def _add(self, key: Key, *messages: Mapping[str, object]) -> None:
         with self._lock:
             lines = self._sessions.take(key) or []
-            lines.extend(msgspec.json.encode({"type": message["role"], "message": message}) for message in messages)
+            lines.extend(bytes(encode_document({"type": each["role"], "message": each})) for each in messages)
             size = sum(map(len, lines))
             if size > _MOST_OF_A_SESSION:
                 # What its user asked for goes too, so nothing is said until they ask for something again.

@@ -7,6 +7,7 @@ import msgspec
 
 from toolvet.assess.report.document import Report, Reports
 from toolvet.assess.report.renderers import Format
+from toolvet.core.visible import escape_unseen
 from toolvet.findings import Card
 
 
@@ -21,7 +22,7 @@ def encode_document(document: msgspec.Struct) -> str:
         encoded = msgspec.json.encode(document)
     except UnicodeEncodeError:
         encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(document)))
-    return msgspec.json.format(encoded, indent=2).decode() + "\n"
+    return escape_unseen(msgspec.json.format(encoded, indent=2).decode()) + "\n"
 
 
 def _encodable(value: object) -> object:

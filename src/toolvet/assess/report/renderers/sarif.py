@@ -20,7 +20,7 @@ from toolvet.assess.report.document import Report
 from toolvet.assess.report.gate import why_failed
 from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import items_lines, origin, subject
-from toolvet.core.visible import one_line, shorten, visible
+from toolvet.core.visible import escape_unseen, one_line, shorten, visible
 from toolvet.findings import Card, Finding, Severity
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -37,7 +37,7 @@ _SOURCE: Final = re.compile(
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     """Findings that a baseline knows are left out, as everywhere."""
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_render_run(report, cards) for report in reports]}
-    return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode() + "\n"
+    return escape_unseen(orjson.dumps(log, option=orjson.OPT_INDENT_2).decode()) + "\n"
 
 
 def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:

@@ -13,10 +13,10 @@ from typing import BinaryIO, Final, Protocol, cast
 import orjson
 
 from toolvet.cli.commands.check.input import PARQUET, Record, is_table, open_input, read_records
+from toolvet.core.discover import LONGEST_LINE, text_lines
 from toolvet.errors import UsageError
 
 _SEPARATORS: Final = ",;\t"
-_LONGEST_CELL: Final = 2**31 - 1
 _TEXT_TYPES: Final = ("string", "large_string", "string_view")
 _MOST_SHOWN: Final = 40
 _ROWS_AT_ONCE: Final = 500
@@ -136,20 +136,21 @@ def open_table(file: str) -> Generator[Table]:
 @contextmanager
 def _separated(file: str, stream: BinaryIO) -> Generator[Table]:
     # Some cells are longer than the 128 KB that the library allows by itself.
-    csv.field_size_limit(_LONGEST_CELL)
+    csv.field_size_limit(LONGEST_LINE)
     # Closed before what it reads from: else the interpreter complains of a file that is still open.
     with io.BufferedReader(cast("io.RawIOBase", stream)) as buffered:
         try:
             encoding = "utf-16" if buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
             text = io.TextIOWrapper(buffered, encoding, errors="replace", newline="")
-            heading = text.readline()
+            lines = text_lines(text)
+            heading = next(lines, "")
         except (OSError, EOFError) as error:
             raise UsageError(f"{file}: {error}") from error
         if not heading.strip():
             raise UsageError(f"{file} is empty: a table begins with the names of its columns")
+        # The names of columns may go over several lines as well.
         separator = max(_SEPARATORS, key="".join(heading.split('"')[::2]).count)
-        # The heading is read again: the names of columns may go over several lines as well.
-        reader = csv.reader(chain((heading,), text), delimiter=separator)
+        reader = csv.reader(chain([heading], lines), delimiter=separator)
         columns = tuple(_next(reader, file) or ())
         yield Table(file, columns, columns, lambda _: _rows(file, columns, reader))
 

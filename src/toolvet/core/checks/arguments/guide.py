@@ -21,6 +21,7 @@ from toolvet.core.json_value import (
     replaced,
     type_name,
     unique,
+    whole,
 )
 from toolvet.core.schema import Schema
 from toolvet.core.schema.compilation import Judge
@@ -413,7 +414,8 @@ class Guide:
         for step in pointer_steps(place):
             if here.demands.choices:
                 return None
-            here = here.item(int(step)) if here.types == ("array",) and step.isdecimal() else here.member(step)
+            index = whole(step) if here.types == ("array",) else None
+            here = here.member(step) if index is None else here.item(index)
         return here
 
     @property
@@ -530,9 +532,10 @@ def _part_at(start: Subschema, steps: Sequence[str]) -> Subschema | None:
     here, scope = start.schema, start.scope
     for step in steps:
         if is_array(here):
-            if not step.isdecimal() or int(step) >= len(here):
+            index = whole(step)
+            if index is None or index >= len(here):
                 return None
-            here = here[int(step)]
+            here = here[index]
         else:
             if step not in members(here):
                 return None
@@ -546,9 +549,10 @@ def _value_like(value: object, path: Path) -> tuple[object, ...]:
     """The value at `path` in a value of the same shape: none or one. The last item replaces a missing one."""
     for step in path:
         if is_array(value):
-            if not value or not (isinstance(step, int) or step.isdecimal()):
+            index = step if isinstance(step, int) else whole(step)
+            if not value or index is None:
                 return ()
-            value = value[min(int(step), len(value) - 1)]
+            value = value[min(index, len(value) - 1)]
         elif isinstance(step, str) and step in members(value):
             value = members(value)[step]
         else:

@@ -346,10 +346,13 @@ def _speaks(value: object, known: _BodyTable) -> bool:
     return bool(object_of(value))
 
 
+_CODE: Final = re.compile(r"-?\d{1,7}")
+
+
 def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
     """Problem details, status objects and the like: an error by the keys that occur together."""
     code = next((body[key] for key in known.codes if body.get(key) is not None), None)
-    number = int(code) if isinstance(code, str) and code.lstrip("-").isdecimal() and len(code) < 8 else code
+    number = int(code) if isinstance(code, str) and _CODE.fullmatch(code) else code
     if type(number) is int and (400 <= number < 600 or -32999 <= number <= -32000):
         return True
     # A status in lower case is a word about the thing; in upper case it is the name of an error (google.rpc.Status).

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from toolvet.core.envelope.contract.shapes import is_sequence
-from toolvet.core.json_value import Path, is_object, pointer, pointer_steps
+from toolvet.core.json_value import Path, is_object, pointer, pointer_steps, whole
 from toolvet.errors import EnvelopeError, EnvelopeTypeError
 
 PathTree = dict[str | int, Any]
@@ -143,7 +143,8 @@ def named_lists(payload: Mapping[str, Any], pointers: Sequence[object]) -> tuple
         path: Path = ()
         value: object = payload
         for name in pointer_steps(place):
-            part: str | int = int(name) if is_sequence(value) and name.isdecimal() and name.isascii() else name
+            index = whole(name) if is_sequence(value) and name.isascii() else None
+            part: str | int = name if index is None else index
             path = (*path, part)
             value = at(value, (part,))
         if not path or not place.startswith("/") or not isinstance(value, list):

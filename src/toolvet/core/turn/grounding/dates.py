@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import whole
 from toolvet.core.turn.grounding.tokens import MentionFrame
 
 Date = tuple[int, int, int]
@@ -352,7 +353,8 @@ def spans_in(*texts: str) -> set[Span]:
 def _spans(text: str) -> Iterator[Span]:
     words = span_words()
     for match in _SPAN.finditer(text):
-        count = int(match[1]) if match[1].isdigit() else words.words.get(match[1], 0)
+        number = whole(match[1])
+        count = words.words.get(match[1], 0) if number is None else number
         if count:
             unit = match[3]
             if unit in words.days:

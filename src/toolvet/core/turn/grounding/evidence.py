@@ -198,7 +198,7 @@ class Evidence:
                 kind = block.get("type") if is_object(block) else getattr(block, "type", None)
                 if kind in ("image", "audio", "document", "file", "image_url", "blob"):
                     return True
-                if kind == "resource" and "blob" in str(block)[:2_000]:
+                if kind == "resource" and "blob" in _start_of(block):
                     return True
         return False
 
@@ -238,6 +238,14 @@ class Evidence:
                 return True
             at = text.find(token, end)
         return False
+
+
+def _start_of(block: object) -> str:
+    """The beginning of a block as text; what cannot be written as text counts as a blob."""
+    try:
+        return str(block)[:2_000]
+    except Exception:  # noqa: BLE001 - it is too deep, or an object of a caller.
+        return "blob"
 
 
 def _written(value: object) -> str:

@@ -129,7 +129,7 @@ async def read_body(request: Request, most: int, *, is_untyped: bool = False) ->
     check_coding(request)
     too_long = refusal(413, f"the body is longer than {most:,} bytes")
     announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > most:
+    if announced.isdecimal() and int(announced) > most:
         raise too_long
     parts: list[bytes] = []
     size = 0

@@ -108,7 +108,7 @@ def read_time(query: Mapping[str, str], name: str) -> float | None:
     if not given:
         return None
     try:
-        if given.replace(".", "", 1).isdigit():
+        if given.replace(".", "", 1).isdecimal():
             at = datetime.fromtimestamp(float(given), UTC).timestamp()
         else:
             read = datetime.fromisoformat(given)
