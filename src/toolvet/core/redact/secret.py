@@ -198,7 +198,7 @@ def is_schema(value: Mapping[object, object]) -> bool:
     )
 
 
-# The end of a name and its sign: `name=`, `name:`, `"name" :`, `name => `, `['name'] =` and `**name**:`, also with `\"`.
+# The end of a name and its sign: `name=`, `"name" :`, `name => `, `['name'] =` and `**name**:`, also with `\"`.
 _NAME_BACKWARDS: Final = re.compile(r"""[=:>][=:]{0,2}\s{0,4}[]*"'`]{0,4}\\?([\w.-]{1,64})""")
 # Up to two words before the last one of a name: `API` before `key`.
 _WORDS_BEFORE: Final = re.compile(r"[\w.-]{1,32} (?:[\w.-]{1,32} )?$")
@@ -208,8 +208,11 @@ _MEMBER: Final = re.compile(r"""\s{0,4}\\?["'](?P<value>[^"'\\]+)""")
 _TIGHT: Final = re.compile(r"""(?P<value>"[^"]+"|'[^']+'|(?!(?:None|null|true|false)\b)[^\s&,;"'<>()\[\]{}]+)""")
 # What is read of a value before it is known to be a secret: it is read again from each sign in it.
 _LOOSE: Final = re.compile(
-    r"""[ \t]{0,4}[*]{0,2}[ \t]?(?P<open>\\?["'`])?(?P<value>[^\s&,;"'<>()\[\]{}`\\]{1,128}+)(?P<close>\\?["'`])?(?![(\[{])"""
+    r"""[ \t]{0,4}[*]{0,2}[ \t]?(?P<open>\\?["'`])?"""
+    r"""(?P<value>[^\s&,;"'<>()\[\]{}`\\]{1,64}+)(?P<close>\\?["'`])?(?![(\[{])"""
 )
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _JOINED: Final = re.compile(r"[-_.]")
 _REST: Final = re.compile(r"""[^\s&,;"'<>()\[\]{}`\\]*""")
 _HEADER = re.compile(
@@ -251,7 +254,7 @@ def _hide_assigned(text: str, backwards: str) -> str:
 
 
 def _assigned_value(text: str, start: int, end: int, sign: str, secrecy: int) -> tuple[int, int] | None:
-    """Return where the secret is that follows a secret name and its sign; None where what follows gives nothing away."""
+    """Return where the secret is that follows a secret name and its sign; None where none follows."""
     if sign[-1] == ">" and "=" not in sign and (sign != ">" or text[start - 1 : start] != "<"):
         return None
     member = _MEMBER.match(text, end) if sign[0] in "\\\"'" and sign[-1] == ":" else None
@@ -270,22 +273,21 @@ def _assigned_value(text: str, start: int, end: int, sign: str, secrecy: int) ->
 def _looks_secret(value: str, secrecy: int, *, quoted: bool) -> bool:
     """Whether what follows a secret name in a loose form, such as `token: abc`, is a secret and not a word about it.
 
-    In quotation marks a password may be any word. Elsewhere letters and digits are mixed, and behind names that are less
-    plain than `password` they are mixed as chance does it: a run of letters or digits has fewer than 3 characters.
+    In quotation marks a password may be any word. Elsewhere letters and digits are mixed. Behind other names than those
+    of passwords they are mixed as chance does it: a run of letters or digits has fewer than 3 characters.
     """
     is_password, bare = secrecy == _PASSWORD, value.strip(".:!?*|")
+    is_mixed = _DIGIT.search(bare) is not None and _LETTER.search(bare) is not None
+    if not (is_mixed or (is_password and (quoted or bare.isdigit()))):
+        return False
+    if len(bare) < (_SHORTEST_QUOTED if is_password and quoted else _SHORTEST):
+        return False
     words = word_segments(bare)
     if "://" in bare or _plain().fullmatch(bare) or words in _phrases().get(words[-1] if words else "", ()):
         return False
-    digits = sum(map(str.isdigit, bare))
-    if is_password and quoted:
-        return len(bare) >= _SHORTEST_QUOTED
-    if not digits or not any(map(str.isalpha, bare)):
-        return is_password and bare.isdigit() and digits >= _SHORTEST
-    if is_password or quoted:
-        return len(bare) >= _SHORTEST
-    many = digits * 3 > len(bare) and not _JOINED.search(bare)
-    return len(bare) >= _SHORTEST_WORD and (many or len(bare) < 3 * len(words))
+    many = not _JOINED.search(bare) and 3 * sum(map(str.isdigit, bare)) > len(bare)
+    is_random = len(bare) >= _SHORTEST_WORD and (many or len(bare) < 3 * len(words))
+    return is_password or quoted or is_random
 
 
 class _Shape(msgspec.Struct, frozen=True):
@@ -438,7 +440,8 @@ _SHORTEST: Final = 6  # Shorter values occur by chance.
 _SHORTEST_WORD: Final = 8  # … and so do letters alone.
 _LONG: Final = 16
 _FRAGMENT: Final = 4
-_SEPARATOR: Final = re.compile(r"""[\s:;,=&"'@]+""")
+# What divides a secret; %40 is the sign @ in a URL.
+_SEPARATOR: Final = re.compile(r"""(?:[\s:;,=&"'@]|%[0-9A-Fa-f]{2})+""")
 # In our own JSON these hold words of ours, which a server must not be able to blot out.
 _OURS: Final = frozenset(
     {"classification", "state", "retry", "error_kind", "kind", "name", "framework", "error_code", "trace_id", "code"}

@@ -72,13 +72,13 @@ class CallRenderer:
 
     def render(self, ended: CallEnded) -> RenderedCall:
         """Return what the record shows of this call."""
-        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
-        detail = masked.to_dict()
+        mask = ended.mask | self._known
+        detail = (msgspec.structs.replace(ended, mask=mask) if self._known else ended).to_dict()
         failed = has_failed(ended)
         return RenderedCall(
-            (ended.mask | self._known).text(str(detail["trace_id"])),
-            self.without_known(str(detail["id"])),
-            self.without_known(str(detail["tool"])),
+            mask.text(str(detail["trace_id"])),
+            mask.text(str(detail["id"])),
+            mask.text(str(detail["tool"])),
             _reason(detail, failed=failed),
             encode_document({key: _shorten(value) for key, value in detail.items() if key not in _COLUMNS}),
         )

@@ -207,5 +207,5 @@ class StoreExporter:
             connection=stamped.origin.connection,
             kind=fault.kind,
             message=self._known.text(str(fault.to_dict()["message"])),
-            tool=fault.tool,
+            tool=fault.tool and self._known.text(fault.tool),
         )
