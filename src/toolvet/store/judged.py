@@ -193,7 +193,7 @@ def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
     """Return the calls of an answer's turn as a reviewer reads them: names, arguments and results, cut where long."""
     found: list[object] = []
     for call in read_calls(calls)[:_MOST_CALLS]:
-        entry: dict[str, object] = {"tool": call.name, "arguments": _bounded(mask.value(call.arguments))}
+        entry: dict[str, object] = {"tool": mask.text(call.name), "arguments": _bounded(mask.value(call.arguments))}
         if call.answered:
             result = call.result
             is_json = result is None or is_object(result) or is_array(result) or isinstance(result, str | int | float)

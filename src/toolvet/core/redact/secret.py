@@ -22,6 +22,7 @@ import msgspec
 from toolvet.core.discover.toml import read_toml
 
 _T = TypeVar("_T")
+_ByRarest: TypeAlias = tuple[tuple[str, tuple[tuple[str, _T], ...]], ...]
 
 REDACTED: Final = "[redacted]"
 
@@ -30,9 +31,8 @@ _MAX_DEPTH: Final = 200
 _LONGEST_NAME: Final = 256
 # No shape of a secret is shorter, so that most keys cost nothing.
 _SHORTEST_SECRET: Final = 12
-_PASSWORD: Final = 2
-# Shorter passwords in quotation marks are mostly words of a language of programs.
-_SHORTEST_QUOTED: Final = 4
+_SECRET, _PASSWORD = 1, 2
+_SHORTEST_QUOTED: Final = 4  # Shorter words in quotation marks are mostly those of a language of programs.
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
@@ -80,7 +80,7 @@ def may_hold_secrets(text: str) -> bool:
     if _shapes_in(text):
         return True
     lowered = text.lower()
-    for rare, parts in _ascii_phrases() if lowered.isascii() else _all_phrases():
+    for rare, parts in _rare_phrases(ascii_only=lowered.isascii()):
         # All words of some secret name.
         if rare in lowered:
             for part, phrases in parts:
@@ -211,9 +211,6 @@ _LOOSE: Final = re.compile(
     r"""[ \t]{0,4}[*]{0,2}[ \t]?(?P<open>\\?["'`])?"""
     r"""(?P<value>[^\s&,;"'<>()\[\]{}`\\]{1,64}+)(?P<close>\\?["'`])?(?![(\[{])"""
 )
-_DIGIT: Final = re.compile(r"\d")
-_LETTER: Final = re.compile(r"[^\W\d_]")
-_JOINED: Final = re.compile(r"[-_.]")
 _REST: Final = re.compile(r"""[^\s&,;"'<>()\[\]{}`\\]*""")
 _HEADER = re.compile(
     r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
@@ -242,10 +239,8 @@ def _hide_assigned(text: str, backwards: str) -> str:
         name = match[1][::-1]
         if start < done or not _may_end_secret(name):
             continue
-        secrecy = _secrecy(name)
-        if not secrecy:
-            before = _WORDS_BEFORE.search(text, max(0, start - 66), start)
-            secrecy = _secrecy(before[0] + name) if before else 0
+        before = None if _secrecy(name) else _WORDS_BEFORE.search(text, max(0, start - 66), start)
+        secrecy = _secrecy(before[0] + name if before else name)
         found = _assigned_value(text, start, end, text[start + len(name) : end], secrecy) if secrecy else None
         if found is not None:
             pieces += (text[done : found[0]], REDACTED)
@@ -258,7 +253,7 @@ def _assigned_value(text: str, start: int, end: int, sign: str, secrecy: int) ->
     if sign[-1] == ">" and "=" not in sign and (sign != ">" or text[start - 1 : start] != "<"):
         return None
     member = _MEMBER.match(text, end) if sign[0] in "\\\"'" and sign[-1] == ":" else None
-    match = member or (_TIGHT.match(text, end) if sign == "=" else None)
+    match = member or (None if sign.strip("=") else _TIGHT.match(text, end))
     if match is not None:
         value = match["value"]
         is_plain = value == REDACTED or not value.strip() or (member is None and _plain().fullmatch(value.strip("\"'")))
@@ -277,15 +272,15 @@ def _looks_secret(value: str, secrecy: int, *, quoted: bool) -> bool:
     of passwords they are mixed as chance does it: a run of letters or digits has fewer than 3 characters.
     """
     is_password, bare = secrecy == _PASSWORD, value.strip(".:!?*|")
-    is_mixed = _DIGIT.search(bare) is not None and _LETTER.search(bare) is not None
+    is_mixed = any(map(str.isdigit, bare)) and any(map(str.isalpha, bare))
     if not (is_mixed or (is_password and (quoted or bare.isdigit()))):
         return False
     if len(bare) < (_SHORTEST_QUOTED if is_password and quoted else _SHORTEST):
         return False
     words = word_segments(bare)
-    if "://" in bare or _plain().fullmatch(bare) or words in _phrases().get(words[-1] if words else "", ()):
+    if "://" in bare or _plain().fullmatch(bare) or words in _phrases().get(words[-1] if words else "", {}):
         return False
-    many = not _JOINED.search(bare) and 3 * sum(map(str.isdigit, bare)) > len(bare)
+    many = {*"-_."}.isdisjoint(bare) and 3 * sum(map(str.isdigit, bare)) > len(bare)
     is_random = len(bare) >= _SHORTEST_WORD and (many or len(bare) < 3 * len(words))
     return is_password or quoted or is_random
 
@@ -341,12 +336,11 @@ def _shapes() -> tuple[_Shape, ...]:
     return tuple(_Shape(shape.needles, re.compile(shape.match)) for shape in secret_data().shape)
 
 
-_SHORTEST_RARE: Final = 3  # Nearly every text has `id`.
 # Characters that few texts have, the rarest first: one is found 30 times as fast as two.
 _RARE: Final = "=@/JXZQzqjK_GVBWx3RDkvwNLFEPUHMSTIAOC:-."
 
 
-def _by_rarest(parts: Iterable[tuple[str, _T]]) -> tuple[tuple[str, tuple[tuple[str, _T], ...]], ...]:
+def _by_rarest(parts: Iterable[tuple[str, _T]]) -> _ByRarest[_T]:
     """Return what belongs to each part of a text, by the rarest character of the part."""
     found: dict[str, list[tuple[str, _T]]] = {}
     for part, value in parts:
@@ -355,7 +349,7 @@ def _by_rarest(parts: Iterable[tuple[str, _T]]) -> tuple[tuple[str, tuple[tuple[
 
 
 @cache
-def _needles() -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+def _needles() -> _ByRarest[int]:
     """Return each needle, and the number of its shape."""
     return _by_rarest((needle, number) for number, shape in enumerate(_shapes()) for needle in shape.needles)
 
@@ -372,43 +366,30 @@ def _plain() -> re.Pattern[str]:
 
 
 @cache
-def _phrases() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+def _phrases() -> Mapping[str, Mapping[tuple[str, ...], int]]:
     """Return the words of all secret names by their last word, so that one look-up decides most names."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in (*secret_data().keys.passwords, *secret_data().keys.phrases):
-        words = word_segments(phrase)
-        found.setdefault(words[-1], []).append(words)
-    return {last: tuple(phrases) for last, phrases in found.items()}
-
-
-_Phrases: TypeAlias = tuple[tuple[str, ...], ...]
-_RarePhrases: TypeAlias = tuple[tuple[str, tuple[tuple[str, _Phrases], ...]], ...]
+    keys = secret_data().keys
+    found: dict[str, dict[tuple[str, ...], int]] = {}
+    for secrecy, phrases in ((_PASSWORD, keys.passwords), (_SECRET, keys.phrases)):
+        for words in map(word_segments, phrases):
+            found.setdefault(words[-1], {})[words] = secrecy
+    return found
 
 
 @cache
-def _all_phrases() -> _RarePhrases:
+def _rare_phrases(*, ascii_only: bool) -> _ByRarest[tuple[tuple[str, ...], ...]]:
     """Return the phrases by a word in each that few texts have, or by a part of it that is a word of others."""
     found: dict[str, list[tuple[str, ...]]] = {}
     phrases = [phrase for known in _phrases().values() for phrase in known]
-    words = [min(phrase[::-1], key=lambda word: (word.isascii(), len(word) < _SHORTEST_RARE)) for phrase in phrases]
+    words = [min(phrase[::-1], key=lambda word: (word.isascii(), word == "id")) for phrase in phrases]
     for word, phrase in sorted(zip(words, phrases, strict=True), key=lambda pair: len(pair[0])):
         found.setdefault(next((part for part in found if part in word), word), []).append(phrase)
-    return _by_rarest((word, tuple(phrases)) for word, phrases in found.items())
-
-
-@cache
-def _ascii_phrases() -> _RarePhrases:
-    return _by_rarest(known for _, parts in _all_phrases() for known in parts if known[0].isascii())
-
-
-@cache
-def _passwords() -> frozenset[tuple[str, ...]]:
-    return frozenset(map(word_segments, secret_data().keys.passwords))
+    return _by_rarest((word, tuple(phrases)) for word, phrases in found.items() if word.isascii() or not ascii_only)
 
 
 @lru_cache(maxsize=4096)
 def _secrecy(name: str) -> int:
-    """Return 0 for a name of no secret, `_PASSWORD` for one of a password, and 1 for any other secret."""
+    """Return 0 for a name of no secret, `_PASSWORD` for one of a password, and `_SECRET` for any other."""
     words = word_segments(name)
     found = _ends_secret(words)
     while not found and words and (words[-1].isdigit() or words[-1] in secret_data().keys.tails):
@@ -424,11 +405,11 @@ def _may_end_secret(name: str) -> bool:
 
 
 def _ends_secret(words: tuple[str, ...]) -> int:
-    for phrase in _phrases().get(words[-1], ()) if words else ():
+    for phrase, secrecy in _phrases().get(words[-1], {}).items() if words else ():
         if words[-len(phrase) :] == phrase:
             head = words[-len(phrase) - 1] if len(words) > len(phrase) else ""
             if head not in secret_data().keys.heads:
-                return _PASSWORD if phrase in _passwords() else 1
+                return secrecy
     is_compound = bool(words) and words[-1] not in _phrases() and words[-1].endswith(secret_data().keys.endings)
     return _PASSWORD if is_compound else 0
 
