@@ -1,4 +1,4 @@
-"""Twenty secrets of twenty kinds, in every place that a server or a client can put them, are in no output."""
+"""Secrets of 38 kinds, in every place that a server or a client can put them, are in no output."""
 
 import json
 import os
@@ -37,6 +37,25 @@ KINDS = {
     "quoted": f'{{"api_key": "QU{WORD[:20]}"}}',
     "query": f"https://x.example/?access_token=QY{WORD[:20]}",
     "variable": f"export GITHUB_TOKEN=VA{WORD[:20]}",
+    # Of no known shape: what stands before them says what they are.
+    "colon": f"password: CO{WORD[:20]}",
+    "spaces": f'password = "SP{WORD[:20]}"',
+    "single quotes": f"apiKey: 'SQ{WORD[:20]}'",
+    "double quotes": f'token: "DQ{WORD[:20]}"',
+    "client": f"client_secret: acme_CS{WORD[:20]}",
+    "option": f"--password=OP{WORD[:20]}",
+    "option with a blank": f"--api-key OB{WORD[:20]}",
+    "header in a line": f"curl -H 'X-API-Key: HE{WORD[:20]}' x",
+    "scheme": f"Authorization: Token SC{WORD[:20]}",
+    "set-cookie": f"Set-Cookie: sid=CK{WORD[:20]}; Path=/ ; done",
+    "libpq": f"PGPASSWORD=PG{WORD[:20]}",
+    "azure": f"AccountName=shop;AccountKey=AZ{WORD}==;EndpointSuffix=core.windows.net",
+    "webhook": f"https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/{WORD[:24]}",
+    "telegram": f"123456789:AA{WORD[:33]}",
+    "url with a sign": f"mysql://root:p%40UA{WORD[:20]}@10.0.0.3/x",
+    "german": f"Passwort: DE{WORD[:20]}",
+    "french": f"mot de passe : FR{WORD[:20]}",
+    "sentence": f"your password is SE{WORD[:20]}",
 }
 ENV, TOKEN, ARGUMENT, HEADER = "ENVVALUE777", "ARGTOKEN555", "FIXTUREPW1", "HEADERVAL999"
 # `Zq7Zq7` is in all but a few; a half of a secret counts as the secret.

@@ -263,14 +263,7 @@ class _BatchRun:
         return BatchOutcome(tally, rows.grown())
 
     def _to_place(self, plan: Plan, files: Sequence[Location], first: RowReader, output: Location) -> BatchOutcome:
-        if output.is_local:
-            path = Path(output.path)
-            folder = path.with_name(f".{path.name}.toolvet-batch")
-        else:
-            own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-            take_folder(own)
-            folder = own / fingerprint(output.given)
-        parts = Parts(folder, _fingerprint(plan, files, self._limit))
+        parts = Parts(_folder_of(output), _fingerprint(plan, files, self._limit))
         if self._restart:
             parts.remove()
             parts = Parts(parts.folder, _fingerprint(plan, files, self._limit))
@@ -335,3 +328,13 @@ def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> st
 
 # One of many files that is at most so large is read as a whole where it is judged: its output fits into memory.
 _WHOLE_FILE: Final = 64 * 2**20
+
+
+def _folder_of(output: Location) -> Path:
+    """Where the parts of an output are: beside it, or in the folder for temporary files if it is on another machine."""
+    if output.is_local:
+        path = Path(output.path)
+        return path.with_name(f".{path.name}.toolvet-batch")
+    own = Path(tempfile.gettempdir()) / f"toolvet-batch-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    take_folder(own)
+    return own / fingerprint(output.given)

@@ -89,17 +89,20 @@ def verdict_record(verdict: AnyVerdict, context: VerdictContext) -> VerdictRecor
         }
         document = {"findings": mask.own([msgspec.to_builtins(finding) for finding in findings])}
     at = time.time() if context.at is None else context.at
-    reason = cast("str | None", fields.pop("reason", None))
+    named = {
+        "trace": context.trace or getattr(verdict, "trace_id", None),
+        "conversation": context.conversation,
+        "server": context.server,
+        "tool": context.tool,
+        "model": context.model,
+        "variant": context.variant,
+        "reason": fields.pop("reason", None),
+    }
+    # A client can make up each of these.
+    fields |= {name: clean_text(mask.text(said)) if said else said for name, said in named.items()}
     return VerdictRecord(
         id=new_id(at),
         at=at,
-        trace=context.trace or getattr(verdict, "trace_id", None),
-        conversation=context.conversation,
-        server=context.server,
-        tool=context.tool,
-        model=context.model,
-        variant=context.variant,
-        reason=None if reason is None else clean_text(mask.text(reason)),
         duration=context.duration,
         size=0 if context.text is None else len(context.text.encode("utf-8", "replace")),
         text=None if context.text is None else clean_text(_shorten(mask.text(context.text), _MOST_TEXT)),
@@ -189,7 +192,7 @@ def _of_result(verdict: ResultVerdict) -> dict[str, Any]:
 def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
     found: list[object] = []
     for call in read_calls(calls)[:_MOST_CALLS]:
-        entry: dict[str, object] = {"tool": call.name, "arguments": _bounded(mask.value(call.arguments))}
+        entry: dict[str, object] = {"tool": mask.text(call.name), "arguments": _bounded(mask.value(call.arguments))}
         if call.answered:
             result = call.result
             is_json = result is None or is_object(result) or is_array(result) or isinstance(result, str | int | float)

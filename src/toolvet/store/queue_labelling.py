@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, literal_column, or_, select, update
 
 from toolvet.core.decodable import decodable
+from toolvet.core.redact import redact_text
 from toolvet.store.queue_records import NO_LABEL, ReviewLabel
 from toolvet.store.records import clean_text
 from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
@@ -133,7 +134,7 @@ def insert_label(connection: Connection, item: int, reviewer: str, label: "Revie
             "reviewer": reviewer,
             "signal": clean_text(signal),
             "value": clean_text(value),
-            "note": clean_text(label.note) if not signal else "",
+            "note": clean_text(redact_text(label.note)) if not signal else "",
             "at": label.at,
         }
         for signal, value in {**label.signals, "": label.value}.items()
@@ -208,7 +209,7 @@ def decode_label(document: str) -> ReviewLabel:
 
 
 def _encode(label: ReviewLabel) -> str:
-    said = {name: clean_text(getattr(label, name)) for name in ("value", "note")}
+    said = {"value": clean_text(label.value), "note": clean_text(redact_text(label.note))}
     signals = {clean_text(key): clean_text(value) for key, value in label.signals.items()}
     return msgspec.json.encode(msgspec.structs.replace(label, signals=signals, **said)).decode()
 

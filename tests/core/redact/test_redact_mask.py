@@ -152,6 +152,7 @@ def test_total(value: object, said: str) -> None:
         ("password=abcdefg", set()),
         ("password=abc12", set()),
         ("password=abc123", {"abc123"}),
+        ("mysql://bob:p%40abc123@db", {"bob:p%40abc123", "abc123"}),
     ],
 )
 def test_what_is_learned_of_a_text(text: str, secrets: set[str]) -> None:

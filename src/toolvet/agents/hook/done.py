@@ -41,7 +41,7 @@ class MissingWork(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         """Return the words for the agent."""
-        said = redact_text(self.said.strip()[:200])
+        said = redact_text(self.said.strip())[:200]
         return f'{MARK} the last message says "{said}", but {redact_text(self.against)}'
 
 

@@ -15,11 +15,14 @@ words, and its quotations pass a mask that knows the secrets of the texts that i
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Final, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
+
+_T = TypeVar("_T")
+_ByRarest: TypeAlias = tuple[tuple[str, tuple[tuple[str, _T], ...]], ...]
 
 REDACTED: Final = "[redacted]"
 
@@ -28,6 +31,8 @@ _MAX_DEPTH: Final = 200
 _LONGEST_NAME: Final = 256
 # No shape of a secret is shorter, so that most keys cost nothing.
 _SHORTEST_SECRET: Final = 12
+_SECRET, _PASSWORD = 1, 2
+_SHORTEST_QUOTED: Final = 4  # Shorter words in quotation marks are mostly those of a language of programs.
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
@@ -50,21 +55,16 @@ def redact_text(text: str) -> str:
     >>> redact_text("Authorization: Bearer abc, then API_KEY=12345")
     'Authorization: Bearer abc, then API_KEY=[redacted]'
     """
-    for needle in _needles():
-        # Nearly no text has one, and a plain loop tells that in a third of the time of one for each shape.
-        if needle in text:
-            for shape in _shapes():
-                if any(each in text for each in shape.needles):
-                    text = shape.expression.sub(_hide_match, text)
-            break
-    if "=" not in text and ":" not in text:
+    for shape in _shapes_in(text):
+        text = shape.expression.sub(_hide_match, text)
+    if "=" not in text and ":" not in text and "</" not in text:
         return text
     # Whether a secret name may have a value here: 30 times faster than reading every assignment. An expression that
     # ends with a sign would try to match at each letter; read backwards, it begins with the sign:
     #     {"apiKey": "abc"}   backwards   }"cba" :"yeKipa"{   matches   :"yeKipa   the name   apiKey
-    if any(is_secret_key(name[::-1]) for name in set(_NAME_BACKWARDS.findall(text[::-1]))):
-        for expression in (_QUOTED, _ASSIGNED, _HEADER):
-            text = expression.sub(_hide_assignment, text)
+    backwards = text[::-1]
+    if any(_may_end_secret(name[::-1]) for name in set(_NAME_BACKWARDS.findall(backwards))):
+        text = _HEADER.sub(_hide_header, _hide_assigned(text, backwards))
     return text
 
 
@@ -77,14 +77,15 @@ def may_hold_secrets(text: str) -> bool:
     (False, True)
     """
     # No needle has a character that JSON escapes.
-    for needle in _needles():
-        if needle in text:
-            return True
+    if _shapes_in(text):
+        return True
     lowered = text.lower()
-    for last, phrases in _phrases().items():
+    for rare, parts in _rare_phrases(ascii_only=lowered.isascii()):
         # All words of some secret name.
-        if last in lowered and any(all(word in lowered for word in phrase) for phrase in phrases):
-            return True
+        if rare in lowered:
+            for part, phrases in parts:
+                if part in lowered and any(all(word in lowered for word in phrase) for phrase in phrases):
+                    return True
     return False
 
 
@@ -94,7 +95,7 @@ def is_secret_key(name: str) -> bool:
     >>> is_secret_key("X-Api-Key"), is_secret_key("tokens_used")
     (True, False)
     """
-    return _is_secret(name) if len(name) <= _LONGEST_NAME else False
+    return len(name) <= _LONGEST_NAME and bool(_secrecy(name))
 
 
 def word_segments(name: str) -> tuple[str, ...]:
@@ -197,15 +198,20 @@ def is_schema(value: Mapping[object, object]) -> bool:
     )
 
 
-# The end of a name and its sign in each of the expressions below: `name=`, `name:` and `"name" :`, also with `\"`.
-_NAME_BACKWARDS: Final = re.compile(r"""[=:]\s{0,4}["']?\\?([\w.-]{1,64})""")
+# The end of a name and its sign: `name=`, `"name" :`, `name => `, `['name'] =` and `**name**:`, also with `\"`.
+_NAME_BACKWARDS: Final = re.compile(r"""[=:>][=:]{0,2}\s{0,4}[]*"'`]{0,4}\\?([\w.-]{1,64})""")
+# Up to two words before the last one of a name: `API` before `key`.
+_WORDS_BEFORE: Final = re.compile(r"[\w.-]{1,32} (?:[\w.-]{1,32} )?$")
 # The names are bounded and start at a boundary. The values are not, or the rest of a long secret would be left: they
 # end where the next can begin, so that no text is read more than a few times.
-_QUOTED = re.compile(r"""(?P<keep>["'](?P<name>[\w.-]{1,64})\\?["']\s{0,4}:\s{0,4}\\?["'])(?P<value>[^"'\\]+)""")
-_ASSIGNED = re.compile(
-    r"""(?<![\w.-])(?P<keep>(?P<name>[A-Za-z_][\w.-]{0,63})=)"""
-    r"""(?P<value>"[^"]+"|'[^']+'|(?!None\b|null\b|true\b|false\b)[^\s&,;"'<>()\[\]{}]+)"""
+_MEMBER: Final = re.compile(r"""\s{0,4}\\?["'](?P<value>[^"'\\]+)""")
+_TIGHT: Final = re.compile(r"""(?P<value>"[^"]+"|'[^']+'|(?!(?:None|null|true|false)\b)[^\s&,;"'<>()\[\]{}]+)""")
+# What is read of a value before it is known to be a secret: it is read again from each sign in it.
+_LOOSE: Final = re.compile(
+    r"""[ \t]{0,4}[*]{0,2}[ \t]?(?P<open>\\?["'`])?"""
+    r"""(?P<value>[^\s&,;"'<>()\[\]{}`\\]{1,64}+)(?P<close>\\?["'`])?(?![(\[{])"""
 )
+_REST: Final = re.compile(r"""[^\s&,;"'<>()\[\]{}`\\]*""")
 _HEADER = re.compile(
     r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
     # A header's value has no blanks but behind a semicolon; a sentence has.
@@ -217,12 +223,66 @@ def _hide_match(match: re.Match[str]) -> str:
     return match.groupdict().get("keep", "") + REDACTED
 
 
-def _hide_assignment(match: re.Match[str]) -> str:
-    value = match["value"]
-    if not is_secret_key(match["name"]) or value == REDACTED or not value.strip():
+def _hide_header(match: re.Match[str]) -> str:
+    if not is_secret_key(match["name"]) or match["value"] == REDACTED:
         return match[0]
-    start = match.start("value") - match.start()
-    return match[0][:start] + REDACTED + match[0][start + len(value) :]
+    start, end = (place - match.start() for place in match.span("value"))
+    return match[0][:start] + REDACTED + match[0][end:]
+
+
+def _hide_assigned(text: str, backwards: str) -> str:
+    """Return `text` without the values that are assigned to secret names."""
+    pieces: list[str] = []
+    done, size = 0, len(text)
+    for match in reversed(list(_NAME_BACKWARDS.finditer(backwards))):
+        start, end = size - match.end(), size - match.start()
+        name = match[1][::-1]
+        if start < done or not _may_end_secret(name):
+            continue
+        before = None if _secrecy(name) else _WORDS_BEFORE.search(text, max(0, start - 66), start)
+        secrecy = _secrecy(before[0] + name if before else name)
+        found = _assigned_value(text, start, end, text[start + len(name) : end], secrecy) if secrecy else None
+        if found is not None:
+            pieces += (text[done : found[0]], REDACTED)
+            done = found[1]
+    return "".join((*pieces, text[done:]))
+
+
+def _assigned_value(text: str, start: int, end: int, sign: str, secrecy: int) -> tuple[int, int] | None:
+    """Return where the secret is that follows a secret name and its sign; None where none follows."""
+    if sign[-1] == ">" and "=" not in sign and (sign != ">" or text[start - 1 : start] != "<"):
+        return None
+    member = _MEMBER.match(text, end) if sign[0] in "\\\"'" and sign[-1] == ":" else None
+    match = member or (None if sign.strip("=") else _TIGHT.match(text, end))
+    if match is not None:
+        value = match["value"]
+        is_plain = value == REDACTED or not value.strip() or (member is None and _plain().fullmatch(value.strip("\"'")))
+        return None if is_plain else match.span("value")
+    match = _LOOSE.match(text, end)
+    if match is None or not _looks_secret(match["value"], secrecy, quoted=bool(match["open"] and match["close"])):
+        return None
+    rest = _REST.match(text, match.end("value"))
+    return match.start("value"), match.end("value") if rest is None else rest.end()
+
+
+def _looks_secret(value: str, secrecy: int, *, quoted: bool) -> bool:
+    """Whether what follows a secret name in a loose form, such as `token: abc`, is a secret and not a word about it.
+
+    In quotation marks a password may be any word. Elsewhere letters and digits are mixed. Behind other names than those
+    of passwords they are mixed as chance does it: a run of letters or digits has fewer than 3 characters.
+    """
+    is_password, bare = secrecy == _PASSWORD, value.strip(".:!?*|")
+    is_mixed = any(map(str.isdigit, bare)) and any(map(str.isalpha, bare))
+    if not (is_mixed or (is_password and (quoted or bare.isdigit()))):
+        return False
+    if len(bare) < (_SHORTEST_QUOTED if is_password and quoted else _SHORTEST):
+        return False
+    words = word_segments(bare)
+    if "://" in bare or _plain().fullmatch(bare) or words in _phrases().get(words[-1] if words else "", {}):
+        return False
+    many = {*"-_."}.isdisjoint(bare) and 3 * sum(map(str.isdigit, bare)) > len(bare)
+    is_random = len(bare) >= _SHORTEST_WORD and (many or len(bare) < 3 * len(words))
+    return is_password or quoted or is_random
 
 
 class _Shape(msgspec.Struct, frozen=True):
@@ -241,7 +301,10 @@ class _ShapeData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _KeyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    passwords: tuple[str, ...]
     phrases: tuple[str, ...]
+    endings: tuple[str, ...]
+    spoken: frozenset[str]
     tails: frozenset[str]
     heads: frozenset[str]
     hits: tuple[str, ...]
@@ -249,6 +312,7 @@ class _KeyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _AssignmentData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    plain: str
     hits: tuple[str, ...]
     misses: tuple[str, ...]
 
@@ -272,40 +336,82 @@ def _shapes() -> tuple[_Shape, ...]:
     return tuple(_Shape(shape.needles, re.compile(shape.match)) for shape in secret_data().shape)
 
 
-@cache
-def _needles() -> tuple[str, ...]:
-    return tuple(needle for shape in _shapes() for needle in shape.needles)
+# Characters that few texts have, the rarest first: one is found 30 times as fast as two.
+_RARE: Final = "=@/JXZQzqjK_GVBWx3RDkvwNLFEPUHMSTIAOC:-."
+
+
+def _by_rarest(parts: Iterable[tuple[str, _T]]) -> _ByRarest[_T]:
+    """Return what belongs to each part of a text, by the rarest character of the part."""
+    found: dict[str, list[tuple[str, _T]]] = {}
+    for part, value in parts:
+        found.setdefault(next((rare for rare in _RARE if rare in part), part[0]), []).append((part, value))
+    return tuple((rare, tuple(grouped)) for rare, grouped in found.items())
 
 
 @cache
-def _phrases() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+def _needles() -> _ByRarest[int]:
+    """Return each needle, and the number of its shape."""
+    return _by_rarest((needle, number) for number, shape in enumerate(_shapes()) for needle in shape.needles)
+
+
+def _shapes_in(text: str) -> list[_Shape]:
+    """Return the shapes of which a needle is in the text: for nearly every text, none."""
+    found = {number for rare, needles in _needles() if rare in text for needle, number in needles if needle in text}
+    return [_shapes()[number] for number in sorted(found)]
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    return re.compile(secret_data().assignments.plain)
+
+
+@cache
+def _phrases() -> Mapping[str, Mapping[tuple[str, ...], int]]:
     """Return the words of all secret names by their last word, so that one look-up decides most names."""
+    keys = secret_data().keys
+    found: dict[str, dict[tuple[str, ...], int]] = {}
+    for secrecy, phrases in ((_PASSWORD, keys.passwords), (_SECRET, keys.phrases)):
+        for words in map(word_segments, phrases):
+            found.setdefault(words[-1], {})[words] = secrecy
+    return found
+
+
+@cache
+def _rare_phrases(*, ascii_only: bool) -> _ByRarest[tuple[tuple[str, ...], ...]]:
+    """Return the phrases by a word in each that few texts have, or by a part of it that is a word of others."""
     found: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in secret_data().keys.phrases:
-        words = tuple(phrase.split())
-        found.setdefault(words[-1], []).append(words)
-    return {last: tuple(phrases) for last, phrases in found.items()}
+    phrases = [phrase for known in _phrases().values() for phrase in known]
+    words = [min(phrase[::-1], key=lambda word: (word.isascii(), word == "id")) for phrase in phrases]
+    for word, phrase in sorted(zip(words, phrases, strict=True), key=lambda pair: len(pair[0])):
+        found.setdefault(next((part for part in found if part in word), word), []).append(phrase)
+    return _by_rarest((word, tuple(phrases)) for word, phrases in found.items() if word.isascii() or not ascii_only)
 
 
 @lru_cache(maxsize=4096)
-def _is_secret(name: str) -> bool:
+def _secrecy(name: str) -> int:
+    """Return 0 for a name of no secret, `_PASSWORD` for one of a password, and `_SECRET` for any other."""
     words = word_segments(name)
-    if _ends_secret(words):
-        return True
-    while words and (words[-1].isdigit() or words[-1] in secret_data().keys.tails):
+    found = _ends_secret(words)
+    while not found and words and (words[-1].isdigit() or words[-1] in secret_data().keys.tails):
         words = words[:-1]
-        if _ends_secret(words):
-            return True
-    return False
+        found = _ends_secret(words)
+    return found
 
 
-def _ends_secret(words: tuple[str, ...]) -> bool:
-    for phrase in _phrases().get(words[-1], ()) if words else ():
+@lru_cache(maxsize=4096)
+def _may_end_secret(name: str) -> bool:
+    """Whether a name is secret, or is with the words before it, as `key` after `API`."""
+    return bool(_secrecy(name)) or name.lower() in secret_data().keys.spoken
+
+
+def _ends_secret(words: tuple[str, ...]) -> int:
+    for phrase, secrecy in _phrases().get(words[-1], {}).items() if words else ():
         if words[-len(phrase) :] == phrase:
             head = words[-len(phrase) - 1] if len(words) > len(phrase) else ""
             if head not in secret_data().keys.heads:
-                return True
-    return False
+                return secrecy
+    is_compound = bool(words) and words[-1] not in _phrases() and words[-1].endswith(secret_data().keys.endings)
+    return _PASSWORD if is_compound else 0
 
 
 _MOST: Final = 2_000  # Secrets that one mask knows.
@@ -315,7 +421,8 @@ _SHORTEST: Final = 6  # Shorter values occur by chance.
 _SHORTEST_WORD: Final = 8  # … and so do letters alone.
 _LONG: Final = 16
 _FRAGMENT: Final = 4
-_SEPARATOR: Final = re.compile(r"""[\s:;,=&"'@]+""")
+# What divides a secret; %40 is the sign @ in a URL.
+_SEPARATOR: Final = re.compile(r"""(?:[\s:;,=&"'@]|%[0-9A-Fa-f]{2})+""")
 # In our own JSON these hold words of ours, which a server must not be able to blot out.
 _OURS: Final = frozenset(
     {"classification", "state", "retry", "error_kind", "kind", "name", "framework", "error_code", "trace_id", "code"}

@@ -71,7 +71,8 @@ class CallRenderer:
 
     def render(self, ended: CallEnded) -> RenderedCall:
         """Return what the record shows of this call."""
-        masked = msgspec.structs.replace(ended, mask=ended.mask | self._known) if self._known else ended
+        mask = ended.mask | self._known
+        masked = msgspec.structs.replace(ended, mask=mask) if self._known else ended
         detail = masked.to_dict()
         why, verdict = detail.get("why"), members(detail.get("verdict"))
         if isinstance(why, str):
@@ -86,9 +87,9 @@ class CallRenderer:
             if key not in _COLUMNS
         }
         return RenderedCall(
-            (ended.mask | self._known).text(str(detail["trace_id"])),
-            self.without_known(str(detail["id"])),
-            self.without_known(str(detail["tool"])),
+            mask.text(str(detail["trace_id"])),
+            mask.text(str(detail["id"])),
+            mask.text(str(detail["tool"])),
             reason,
             encode_document(document),
         )

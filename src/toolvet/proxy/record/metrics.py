@@ -113,7 +113,7 @@ class Metrics:
         if known is not None:
             return known
         # A name with half a surrogate pair cannot be written.
-        tool = self._known.text(note.tool).encode("utf-8", "replace").decode("utf-8")
+        tool = (note.mask | self._known).text(note.tool).encode("utf-8", "replace").decode("utf-8")
         if (server, tool) not in self._tools:
             if len(self._tools) < _MOST_TOOLS:
                 self._tools.add((server, tool))

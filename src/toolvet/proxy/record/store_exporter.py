@@ -151,7 +151,7 @@ class StoreExporter:
                     connection=item.origin.connection,
                     kind=fault.kind,
                     message=self._known.text(str(fault.to_dict()["message"])),
-                    tool=fault.tool,
+                    tool=fault.tool and self._known.text(fault.tool),
                 )
                 lines.append(encode_lines([event]))
             if gives_way and slow % _GIVE_WAY_EVERY == 0:
