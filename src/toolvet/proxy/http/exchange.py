@@ -31,7 +31,6 @@ from toolvet.mcp.wire import (
 from toolvet.proxy.http.callers import SESSION_ID, Caller, Requester
 from toolvet.proxy.http.message import Body, BrokenBodyError, RequestHead, Responder, ResponseHead, take
 from toolvet.proxy.http.proxied_server import ProxiedServer
-from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.proxy.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
@@ -82,9 +81,6 @@ class Exchange:
         sent = data
         data = sent.removeprefix(BOM_UTF8)
         message = parse(data)
-        unread = why_unread_text(data, message)
-        if unread is not None and self._server.refuses(unread, self._origin, self._responder):
-            return
         self._is_request = isinstance(message, Request) or (isinstance(message, Noise) and message.kind == "batch")
         self._reply_to = message.id if isinstance(message, Request) else None
         why = "the client went away"

@@ -17,6 +17,7 @@ from toolvet.mcp.wire import (
     Notification,
     Request,
     Result,
+    encode_error,
     encode_request,
     parse,
     parse_answer,
@@ -49,7 +50,7 @@ from toolvet.proxy.session.step import (
     ToServer,
 )
 from toolvet.proxy.session.trace import TraceSource
-from toolvet.proxy.session.unread import UnreadMessages
+from toolvet.proxy.session.unread import UnreadMessages, may_be_call, readable_id
 from toolvet.proxy.session.vet import (
     CallRefusal,
     answer_refusal,
@@ -71,7 +72,7 @@ _MOST_RESTARTS: Final = 3
 
 # A tuple, because a union would be built for every message.
 _ANSWERS: Final = (Result, ErrorReply)
-_TOO_DEEP: Final = PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply")
+_INVALID_REQUEST: Final = -32600
 
 
 class Session:
@@ -129,16 +130,18 @@ class Session:
                 return handle(message)
             # Remembered, so that its answer is not taken for that of a call under the same id.
             return [ToServer(data), *self._expect_unchecked(message.id)]
-        if isinstance(message, Notification) and message.method == _CANCELLED:
-            return self._take_cancellation(message)
-        if isinstance(message, Noise):
+        if isinstance(message, Notification):
+            if message.method == _CANCELLED:
+                return self._take_cancellation(message)
+            if message.method == "tools/call":
+                return self._take_unreadable(data, "a call without `id`")
+        elif isinstance(message, Noise):
             if message.kind == "batch":
-                return decide_batch(data, self.from_client, ToServer, self._prefix)
+                return decide_batch(data, self.from_client, ToServer, self._prefix, self._take_inner_batch)
             if message.kind == "too_deep":
                 return self._take_too_deep(data)
-            if b'"tools/call"' in data and data.lstrip()[:1] in (b"{", b"["):
-                # Half of a surrogate pair, for one, is not JSON to this decoder, but may be a call to a lenient server.
-                return [ToServer(data), PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}")]
+            if may_be_call(data):
+                return self._take_unreadable(data, message.reason)
         # Answers of the client to the server's own requests pass, whatever their ids.
         return [ToServer(data)]
 
@@ -219,12 +222,11 @@ class Session:
         self._calls += 1
         call = read_call(request, self._calls, self._policies, self._traces)
         if call is None:
-            passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
             params = request.params
-            if isinstance(params, InvalidJson):
-                # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
-                return [*passed, PolicyFault("call_unreadable", f"A call passed unchecked: {params.reason}")]
-            return passed
+            # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
+            reason = params.reason if isinstance(params, InvalidJson) else "`params` has no `name` or no `arguments`"
+            tool = members(params).get("name")
+            return self._take_unreadable(request.raw, reason, request.id, tool if isinstance(tool, str) else None)
         catalogue = self._catalogue
         # A call that came later must not overtake one that waits.
         must_wait = bool(self._held)
@@ -245,21 +247,34 @@ class Session:
 
     def _take_too_deep(self, data: bytes) -> list[Step]:
         """Decide on a message that is nested too deeply to be decoded: of a call, its limits can still be checked."""
-        message = parse(shallow(data))
+        message, reason = parse(shallow(data)), "nested too deeply"
         if not isinstance(message, Request):
-            is_batch = isinstance(message, Noise) and b'"tools/call"' in data
-            return [ToServer(data), _TOO_DEEP] if is_batch else [ToServer(data)]
-        faults: list[Step] = []
-        if message.method == "tools/call":
-            self._calls += 1
-            call = read_call(message, self._calls, self._policies, self._traces)
-            if call is not None:
-                call.size = len(data)
-                refused = check_limits(call) if call.policy.arguments != "off" else None
-                if refused is not None:
-                    return self._refuse(call, refused)
-            faults.append(_TOO_DEEP)
-        return [ToServer(data), *self._expect_unchecked(message.id), *faults]
+            is_call = isinstance(message, Noise | Notification) and may_be_call(data)
+            return self._take_unreadable(data, reason) if is_call else [ToServer(data)]
+        if message.method != "tools/call":
+            return [ToServer(data), *self._expect_unchecked(message.id)]
+        self._calls += 1
+        call = read_call(message, self._calls, self._policies, self._traces)
+        if call is not None:
+            call.size = len(data)
+            refused = check_limits(call) if call.policy.arguments != "off" else None
+            if refused is not None:
+                return self._refuse(call, refused)
+        return self._take_unreadable(data, reason, message.id, None if call is None else call.tool)
+
+    def _take_unreadable(self, data: bytes, reason: str, id_: Id | None = None, tool: str | None = None) -> list[Step]:
+        """Decide on what cannot be read and may be a call to a lenient server; with an id it is a legal request."""
+        if self.unread.refuses(tool):
+            words = f"The call cannot be read, so it was not sent to the server: {reason}."
+            answer = encode_error(readable_id(data) if id_ is None else id_, _INVALID_REQUEST, words)
+            fault = PolicyFault("request_refused", f"A call was refused, because it cannot be read: {reason}", tool)
+            return [ToClient(answer, id_), fault]
+        fault = PolicyFault("call_unreadable", f"A call passed unchecked: {reason}", tool)
+        return [ToServer(data), *([] if id_ is None else self._expect_unchecked(id_)), fault]
+
+    def _take_inner_batch(self, data: bytes) -> list[Step]:
+        """Decide on a batch within a batch: it is not a message in any revision, but a lenient server may read it."""
+        return self._take_unreadable(data, "a batch within a batch") if may_be_call(data) else [ToServer(data)]
 
     def _decide(self, call: PendingCall) -> list[Step]:
         """Answer the call, or send it. All that can be learned of its tool is known by now."""
@@ -497,6 +512,7 @@ def decide_batch(
     decide: Callable[[bytes], list[Step]],
     onward: type[ToServer] | type[ToClient],
     prefix: str,
+    nested: Callable[[bytes], list[Step]] | None = None,
 ) -> list[Step]:
     """Return the steps for a batch. If none of its messages is changed, kept back or answered, it passes as it is.
 
@@ -507,13 +523,14 @@ def decide_batch(
         decide: Returns the steps for one of its messages.
         onward: The kind of step that goes the way of the batch.
         prefix: Begins the ids of the session's own questions.
+        nested: Returns the steps for a batch within the batch; None, the default, lets it pass.
     """
     messages = split_batch(data)
     passed: list[bytes] = []
     rest: list[Step] = []
     for message in messages:
         # A batch within a batch is not a message in any revision.
-        for step in [onward(message)] if message.startswith(b"[") else decide(message):
+        for step in (nested(message) if nested else [onward(message)]) if message.startswith(b"[") else decide(message):
             if isinstance(step, onward) and not (isinstance(step.about, str) and step.about.startswith(prefix)):
                 passed.append(step.data)
             else:

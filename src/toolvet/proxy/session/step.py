@@ -60,7 +60,7 @@ FaultKind: TypeAlias = Literal[
     "call_unreadable",  # a call that is not a legal message here, but may be one to the server: it passed unchecked
     "message_too_long",  # a message is longer than `max_message_bytes`: it passed unread, or was held back
     "duplicate_id",  # a request took the id of one that is not answered yet
-    "request_refused",  # an HTTP request was refused before any message of it was read: nothing passed
+    "request_refused",  # a request that cannot be read was refused: nothing passed
 ]
 
 
