@@ -307,7 +307,7 @@ def number_of(notification: Notification) -> int | None:
     if params is None:
         return None
     number = params.progress_token if params.progress_token is not None else params.meta.get(_SUBSCRIPTION)
-    if isinstance(number, str) and number.isdigit() and len(number) < 19:
+    if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 19:
         return int(number)
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 

@@ -155,6 +155,22 @@ def end_unjudged(call: PendingCall, why: str, size: int) -> CallEnded:
     return end_call(call, "success", _JudgedResult("success", unjudged=why), size=size)
 
 
+def end_unchecked(call: PendingCall, outcome: Outcome, blocked: Reason | None = None, size: int = 0) -> CallEnded:
+    """Return the note for a call where a check raised an exception. It quotes nothing, and needs no mask of secrets."""
+    return CallEnded(
+        call.number,
+        call.id,
+        call.tool,
+        call.era,
+        outcome,
+        unjudged="could not be checked",
+        blocked=blocked,
+        size=size,
+        meta=call.meta,
+        traces=call.traces,
+    )
+
+
 def own_notes(call: PendingCall, verdict: ResultVerdict) -> dict[str, object]:
     """Return the members of `_meta` in an answer of our own: the trace id, and the verdict if it is asked for."""
     trace_id = call.trace_id

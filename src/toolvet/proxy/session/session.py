@@ -25,7 +25,7 @@ from toolvet.mcp.wire import (
     split_batch,
 )
 from toolvet.proxy.session.catalogue import Catalogue, ResultCache
-from toolvet.proxy.session.judge import end_call, judge_error, judge_result, judge_unanswered
+from toolvet.proxy.session.judge import end_call, end_unchecked, judge_error, judge_result, judge_unanswered
 from toolvet.proxy.session.own_tools import add_capability, add_own_tools, answer_own_tool, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
@@ -42,12 +42,15 @@ from toolvet.proxy.session.policy import Policies
 from toolvet.proxy.session.step import (
     Asked,
     CallStarted,
+    Outcome,
     PolicyFault,
+    Reason,
     SchemaForgotten,
     SchemaLearned,
     Step,
     ToClient,
     ToServer,
+    check_failed,
 )
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.proxy.session.unread import UnreadMessages, may_be_call, readable_id
@@ -73,6 +76,7 @@ _MOST_RESTARTS: Final = 3
 # A tuple, because a union would be built for every message.
 _ANSWERS: Final = (Result, ErrorReply)
 _INVALID_REQUEST: Final = -32600
+_INTERNAL_ERROR: Final = -32603
 
 
 class Session:
@@ -123,7 +127,12 @@ class Session:
 
         `message` is what `data` was parsed to, where the driver did so.
         """
-        message = parse(data) if message is None else message
+        try:
+            return self._take_client(data, parse(data) if message is None else message)
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the user a connection
+            return [ToServer(data), check_failed(error)]
+
+    def _take_client(self, data: bytes, message: Message) -> list[Step]:
         if isinstance(message, Request):
             handle = self._requests.get(message.method)
             if handle is not None:
@@ -147,6 +156,13 @@ class Session:
 
     def from_server(self, data: bytes) -> list[Step]:
         """Feed a message of the server. One that needs no decision comes back in `ToClient` as the very same object."""
+        try:
+            return self._take_server(data)
+        except Exception as error:  # noqa: BLE001 - as above
+            is_ours = self.unread.has_asked and self._prefix.encode() in data
+            return [*([] if is_ours else [ToClient(data)]), check_failed(error)]
+
+    def _take_server(self, data: bytes) -> list[Step]:
         pending = self._pending
         # The oldest open request mostly tells what comes next; where it does not, this costs or saves a pass.
         expected = next(iter(pending.values())) if pending else None
@@ -180,6 +196,19 @@ class Session:
             return self._refuse(call, refused)
         return self._send(call)[1:]
 
+    def _guarded(self, call: PendingCall, decide: Callable[[PendingCall], list[Step]]) -> list[Step]:
+        """Decide on a call. Where that raises an exception, the call passes unchecked, and is waited for no more."""
+        try:
+            return decide(call)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._held = [held for held in self._held if held is not call]
+            return [*self._send(call), check_failed(error, call.tool)]
+
+    def _fail(self, call: PendingCall, why: str, blocked: Reason | None = None) -> list[Step]:
+        """Answer a call with an error that no check has to make."""
+        answer = encode_error(call.id, _INTERNAL_ERROR, f"The call was not sent to the server: {why}")
+        return [ToClient(answer, call.id), end_unchecked(call, "refused", blocked, len(answer))]
+
     def fail(self, data: bytes, stop: "Stop" = "unanswered") -> list[Step]:
         """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not."""
         message = parse(data)
@@ -188,7 +217,10 @@ class Session:
         if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
             return self.from_server(data)
         del self._pending[call.id]
-        answered = judge_unanswered(call, message, self._check, stop)
+        try:
+            answered = judge_unanswered(call, message, self._check, stop)
+        except Exception as error:  # noqa: BLE001 - as above
+            return [ToClient(data, call.id), end_unchecked(call, "protocol_error"), check_failed(error, call.tool)]
         return [ToClient(answered.data, call.id), answered.note]
 
     @property
@@ -227,6 +259,9 @@ class Session:
             reason = params.reason if isinstance(params, InvalidJson) else "`params` has no `name` or no `arguments`"
             tool = members(params).get("name")
             return self._take_unreadable(request.raw, reason, request.id, tool if isinstance(tool, str) else None)
+        return self._guarded(call, self._decide_or_hold)
+
+    def _decide_or_hold(self, call: PendingCall) -> list[Step]:
         catalogue = self._catalogue
         # A call that came later must not overtake one that waits.
         must_wait = bool(self._held)
@@ -281,7 +316,11 @@ class Session:
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            answered = answer_own_tool(call, catalogue, self._check)
+            try:
+                answered = answer_own_tool(call, catalogue, self._check)
+            except Exception as error:  # noqa: BLE001 - as above
+                fault = check_failed(error, call.tool)
+                return [*self._fail(call, fault.message), fault]
             return [ToClient(answered.data, call.id), answered.note]
         faults: list[Step] = []
         if tool is not None and not tool.is_reported and call.policy.arguments != "off":
@@ -308,7 +347,10 @@ class Session:
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
     def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
-        answered = answer_refusal(call, refused, self._catalogue, self._check)
+        try:
+            answered = answer_refusal(call, refused, self._catalogue, self._check)
+        except Exception as error:  # noqa: BLE001 - as above
+            return [*self._fail(call, refused.why, refused.reason), check_failed(error, call.tool)]
         return [ToClient(answered.data, call.id), answered.note]
 
     def _take_list_request(self, request: Request) -> list[Step]:
@@ -373,6 +415,18 @@ class Session:
                     # The session asked this question, given up or not: the client must not see its answer.
                     return self._take_own_answer(id_, message)
             return [ToClient(data)]
+        try:
+            return self._use_answer(expected, id_, message, data)
+        except Exception as error:  # noqa: BLE001 - as above
+            if not isinstance(expected, PendingCall):
+                return [ToClient(data), check_failed(error)]
+            outcome: Outcome = "success" if isinstance(message, Result) else "protocol_error"
+            ended = end_unchecked(expected, outcome, size=len(data))
+            return [ToClient(data), ended, check_failed(error, expected.tool)]
+
+    def _use_answer(
+        self, expected: PendingAnswer, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes
+    ) -> list[Step]:
         if isinstance(expected, PendingCall):
             catalogue = self._catalogue
             if isinstance(message, Result):
@@ -458,10 +512,15 @@ class Session:
         """Use the answer to a question of the session, which the client never sees; None when it was given up."""
         reading = self._reading
         if reading is not None and reading.id == id_:
-            return self._take_own_page(reading, message)
+            try:
+                return self._take_own_page(reading, message)
+            except Exception as error:  # noqa: BLE001 - as above
+                return [*self._release(), check_failed(error)]
         call = self._validating.pop(id_, None)
-        if call is None:
-            return []
+        return [] if call is None else self._guarded(call, lambda call: self._use_own_verdict(call, message))
+
+    def _use_own_verdict(self, call: PendingCall, message: Result | ErrorReply | Noise | None) -> list[Step]:
+        """Decide on a call by what the server's own validator says."""
         reply = parse_reply(message.result) if isinstance(message, Result) else describe_failure(message)
         if isinstance(reply, str):
             return [*self._send(call), PolicyFault("server_validation_failed", reply, call.tool)]
@@ -497,10 +556,13 @@ class Session:
         held, self._held = self._held, []
         steps: list[Step] = []
         for call in held:
-            for tool in self._needed_tools(call):
-                self._catalogue.miss(tool)
-            steps += self._decide(call)
+            steps += self._guarded(call, self._decide_released)
         return steps
+
+    def _decide_released(self, call: PendingCall) -> list[Step]:
+        for tool in self._needed_tools(call):
+            self._catalogue.miss(tool)
+        return self._decide(call)
 
 
 def _call_started(call: PendingCall) -> CallStarted:
