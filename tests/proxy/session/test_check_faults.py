@@ -1,4 +1,4 @@
-"""An exception of any check on the way of a call: every request is answered, nothing of ours leaks, one fault is said."""
+"""An exception of any check on the way of a call: every request is answered, nothing leaks, one fault is said."""
 
 import json
 from collections.abc import Sequence
@@ -7,10 +7,18 @@ from typing import Any
 import pytest
 
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.session import Policies, PolicyFault, ProxySettings, Session, Step, ToClient, ToServer
-from toolvet.proxy.session import judge as judge_module
-from toolvet.proxy.session import session as session_module
-from toolvet.proxy.session import vet as vet_module
+from toolvet.proxy.session import (
+    Policies,
+    PolicyFault,
+    ProxySettings,
+    Session,
+    Step,
+    ToClient,
+    ToServer,
+    judge as judge_module,
+    session as session_module,
+    vet as vet_module,
+)
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.stdio.relay import Relay
 
@@ -142,3 +150,33 @@ def test_over_pipes_it_is_said_once_and_no_request_stays_open(
     assert ids_in(client.lines()) == sorted([*map(str, range(len(NAMES))), "again", "late", "list"])
     said = [line for line in capsys.readouterr().err.splitlines() if "because of a bug in toolvet" in line]
     assert len(said) == 1
+
+
+def test_calls_that_a_dead_server_leaves_open_are_judged_once_for_each_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+    real = judge_module.judge_own_answer
+
+    def counted(*given: Any, **more: Any) -> Any:
+        judged.append(more["tool"])
+        return real(*given, **more)
+
+    monkeypatch.setattr(judge_module, "judge_own_answer", counted)
+    learned: list[object] = []
+    monkeypatch.setattr(judge_module.SecretMask, "learned", lambda *_: learned.append(1))
+    server, client = Pipe(), Pipe()
+    with Recorder() as recorder:
+        relay = Relay(
+            Session(Policies(ProxySettings(arguments="off"))),
+            recorder,
+            RecordSource("test"),
+            to_server=server,
+            to_client=client,
+            on_time=lambda _: None,
+            limit=1 << 20,
+        )
+        for id_ in range(500):
+            relay.from_client(request(id_, "tools/call", name="ab"[id_ % 2], arguments={"a": 1}) + b"\n")
+        relay.server_gone("it ended")
+    assert ids_in(client.lines()) == sorted(map(str, range(500)))
+    assert sorted(judged) == ["a", "b"]
+    assert learned == []

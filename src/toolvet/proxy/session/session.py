@@ -64,6 +64,7 @@ from toolvet.proxy.session.vet import (
 )
 
 if TYPE_CHECKING:
+    from toolvet.core.checks import ResultVerdict
     from toolvet.proxy.session.judge import Stop
 
 _CANCELLED: Final = "notifications/cancelled"
@@ -209,8 +210,13 @@ class Session:
         answer = encode_error(call.id, _INTERNAL_ERROR, f"The call was not sent to the server: {why}")
         return [ToClient(answer, call.id), end_unchecked(call, "refused", blocked, len(answer))]
 
-    def fail(self, data: bytes, stop: "Stop" = "unanswered") -> list[Step]:
-        """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not."""
+    def fail(
+        self, data: bytes, stop: "Stop" = "unanswered", prepared: "dict[str, ResultVerdict] | None" = None
+    ) -> list[Step]:
+        """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not.
+
+        `prepared` is one dictionary for all errors of the same words, so that each tool's calls are judged once.
+        """
         message = parse(data)
         id_ = message.id if isinstance(message, ErrorReply) else None
         call = self._pending.get(id_) if id_ is not None else None
@@ -218,7 +224,7 @@ class Session:
             return self.from_server(data)
         del self._pending[call.id]
         try:
-            answered = judge_unanswered(call, message, self._check, stop)
+            answered = judge_unanswered(call, message, self._check, stop, prepared)
         except Exception as error:  # noqa: BLE001 - as above
             return [ToClient(data, call.id), end_unchecked(call, "protocol_error"), check_failed(error, call.tool)]
         return [ToClient(answered.data, call.id), answered.note]

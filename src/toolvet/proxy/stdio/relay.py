@@ -231,7 +231,8 @@ class Relay:
             for id_ in self.open.take()
         ]
         if lines:
-            self._do_server_steps(self._steps(lines, self._session.fail, ToClient))
+            # A signal waits for this: 20,000 open calls must not take longer than the whole end may.
+            self._do_server_steps(self._steps(lines, partial(self._session.fail, prepared={}), ToClient))
 
     def _write(self, steps: Sequence[Step]) -> list[ToClient | Note]:
         """Write all lines for one side at once. Returns the steps to be noted afterwards."""
