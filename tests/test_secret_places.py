@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.batch.summary.test_fold import SCHEMA, whole
+from tests.batch.summary.test_summary import SCHEMA, whole
 from tests.proxy.test_metrics_page import ended, started
 from tests.server.dashboard.serving import Running, serving
 from tests.test_secrets import KINDS, found, toolvet

@@ -24,6 +24,8 @@ tool that failed (exit 1), and `toolvet.mcp.client.InvalidArgumentsError` (1) an
 Any other exception that reaches the command line is a bug of ours (exit 5).
 """
 
+from pathlib import PurePath
+
 
 class ToolvetError(Exception):
     """The root: `except ToolvetError` catches everything that toolvet raises on purpose.
@@ -177,3 +179,15 @@ class ContentDamagedError(ArchiveError):
     def __init__(self, content_hash: str) -> None:
         self.content_hash = content_hash
         super().__init__(f"the content under {content_hash} is damaged: its hash is another one by now")
+
+
+def could_not_check(error: Exception) -> str:
+    """Return the words for an exception of a check, which is a bug of ours. They quote nothing of what was checked.
+
+    One place in the code has one wording, so that a log has it once.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "" if trace is None else f" at {PurePath(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return f"could not be checked, because of a bug in toolvet: {type(error).__name__}{place}"

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from tests.proxy.http_world import Answer, Asked, Proxy, Writer, call, reply, result, world
+from tests.proxy.session.test_unreadable_calls import UNREADABLE
 
 from toolvet.proxy.session import ProxySettings, ToolSettings
 
@@ -30,9 +31,6 @@ UNREAD = {
         415,
         "the encoding identity, gz",
     ),
-    "UTF-16 with a mark": ("POST", [JSON], BAD.decode().encode("utf-16"), 415, "a POST in UTF-16 or UTF-32"),
-    "UTF-16": ("POST", [JSON], BAD.decode().encode("utf-16-le"), 415, "a POST in UTF-16 or UTF-32"),
-    "UTF-32": ("POST", [JSON], BAD.decode().encode("utf-32-be"), 415, "a POST in UTF-16 or UTF-32"),
     "PUT": ("PUT", [JSON], BAD, 405, "a PUT with a body"),
     "PATCH": ("PATCH", [JSON], BAD, 405, "a PATCH with a body"),
     "GET": ("GET", [JSON], BAD, 400, "a GET with a body"),
@@ -232,3 +230,33 @@ def test_a_call_in_utf_16_is_refused_where_it_is_too_large_to_be_read() -> None:
         assert proxy.server.asked == []
 
     run(test)
+
+
+# Over HTTP a byte order mark is read.
+NO_MESSAGE = {name: case for name, case in UNREADABLE.items() if name != "byte order mark"}
+
+
+@pytest.mark.parametrize(("sent", "id_"), NO_MESSAGE.values(), ids=NO_MESSAGE)
+def test_a_call_that_is_no_legal_message_is_refused_where_arguments_are_enforced(
+    sent: str | bytes, id_: object
+) -> None:
+    body = sent if isinstance(sent, bytes) else sent.encode()
+
+    async def test(proxy: Proxy) -> None:
+        answer = await ask(proxy, "POST", [JSON], body)
+        said = json.loads(answer.body)
+        assert (said["id"], said["error"]["code"]) == (id_, -32600)
+        assert proxy.server.asked == []
+
+    run(test)
+
+
+@pytest.mark.parametrize("settings", [AUDIT, OFF], ids=["audit", "off"])
+def test_such_a_call_passes_and_is_recorded_where_they_are_not(settings: ProxySettings) -> None:
+    async def test(proxy: Proxy) -> None:
+        body = str(UNREADABLE["NaN"][0]).encode()
+        assert (await ask(proxy, "POST", [JSON], body)).status == 200
+        assert [one.body for one in proxy.server.asked] == [body]
+        assert [fault["kind"] for fault in proxy.notes("fault")] == ["call_unreadable"]
+
+    run(test, settings)

@@ -30,7 +30,7 @@ from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import habits_of, why_not_called
-from toolvet.errors import Unsatisfiable, UsageError
+from toolvet.errors import ToolvetError, Unsatisfiable, UsageError, could_not_check
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
 if TYPE_CHECKING:
@@ -151,7 +151,10 @@ class Run:
         await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
-                self.judge.take_definition(run)
+                try:
+                    self.judge.take_definition(run)
+                except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the other tools
+                    run.skipped = could_not_check(error)
         waiting = [run for run in self.tools if run.skipped is None]
         self._callable = frozenset(run.definition.name for run in waiting)
         self._watch.planned(len(waiting))
@@ -252,9 +255,13 @@ class Run:
         self._under_way += 1
         try:
             await self._send_scenarios(run)
+            self.judge.take_calls(run)
+        except (_WentSilentError, ToolvetError):
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            run.skipped, run.judged = could_not_check(error), []
         finally:
             self._under_way -= 1
-        self.judge.take_calls(run)
         self._watch.ended(run.definition.name)
 
     async def _send_scenarios(self, run: ToolRun) -> None:

@@ -126,7 +126,7 @@ def test_values_that_other_libraries_refuse_survive_a_repair() -> None:
 
 
 def test_a_call_that_cannot_be_read_passes_and_is_told() -> None:
-    of = session()
+    of = session(ProxySettings(arguments="audit"))
     arguments = {"n": "x", "half": "\ud800"}
     data = message(id=1, method="tools/call", params={"name": "login", "arguments": arguments})
     passed, fault = of.from_client(data)
@@ -139,7 +139,7 @@ def test_a_call_that_cannot_be_read_passes_and_is_told() -> None:
 def test_a_call_with_arguments_that_we_cannot_decode_passes_and_is_told(more: bytes) -> None:
     params = b'{"name":"login","arguments":{"n":"x",' + more + b"}}"
     data = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
-    passed, fault = session().from_client(data)
+    passed, fault = session(ProxySettings(arguments="audit")).from_client(data)
     assert passed == ToServer(data)
     assert isinstance(fault, PolicyFault)
     assert fault.kind == "call_unreadable"

@@ -11,6 +11,7 @@ import pytest
 from tests.server.dashboard.serving import Running, serving
 
 from toolvet import check_envelope
+from toolvet.server.dashboard.api import bodies
 from toolvet.server.dashboard.app import endpoints
 
 JSON = {"content-type": "application/json"}
@@ -140,3 +141,20 @@ def test_the_document_describes_every_endpoint(client: httpx2.Client) -> None:
     assert described == {(each.method, each.path) for each in endpoints()}
     ids = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
     assert len(ids) == len(set(ids))
+
+
+def test_a_check_that_raises_is_one_error_of_a_batch_and_said_once(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("secret")
+
+    monkeypatch.setattr(bodies, "check_arguments", broken)
+    bad = {"kind": "arguments", "tool": {"name": "a", "inputSchema": {}}, "arguments": {}}
+    checks = [bad, {"kind": "answer", "text": "All is well, and it opens at nine."}, bad]
+    reply = client.post("/v1/check/batch", json={"checks": checks})
+    assert reply.status_code == 200
+    assert ["error" in each for each in reply.json()["results"]] == [True, False, True]
+    said = [line for line in capsys.readouterr().err.splitlines() if "because of a bug in toolvet" in line]
+    assert len(said) == 1
+    assert "secret" not in said[0]

@@ -8,6 +8,7 @@ import orjson
 
 from toolvet.batch.arrow import Array, ArrowSchema, ArrowType, RecordBatch, pa
 from toolvet.batch.kernel.texts import as_texts
+from toolvet.errors import could_not_check
 
 PROBLEM: Final = "problem"
 """The column of a row that could not be judged: why. Null for all others."""
@@ -163,3 +164,5 @@ def guarded(
             yield row, judge(row)
         except (ValueError, TypeError, RecursionError, MemoryError) as error:
             problems[row] = f"{error}"[:200] or type(error).__name__
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the other rows
+            problems[row] = could_not_check(error)

@@ -16,7 +16,6 @@ import msgspec
 
 from toolvet.mcp.wire import (
     Id,
-    Message,
     Noise,
     RawSseFramer,
     Request,
@@ -31,10 +30,9 @@ from toolvet.mcp.wire import (
 from toolvet.proxy.http.callers import SESSION_ID, Caller, Requester
 from toolvet.proxy.http.message import Body, BrokenBodyError, RequestHead, Responder, ResponseHead, take
 from toolvet.proxy.http.proxied_server import ProxiedServer
-from toolvet.proxy.http.unread import why_unread_text
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.proxy.session import CallEnded, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.proxy.session import CallEnded, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"
@@ -82,14 +80,11 @@ class Exchange:
         sent = data
         data = sent.removeprefix(BOM_UTF8)
         message = parse(data)
-        unread = why_unread_text(data, message)
-        if unread is not None and self._server.refuses(unread, self._origin, self._responder):
-            return
         self._is_request = isinstance(message, Request) or (isinstance(message, Noise) and message.kind == "batch")
         self._reply_to = message.id if isinstance(message, Request) else None
         why = "the client went away"
         try:
-            onward, answers = await self._do(self._from_client(data, message))
+            onward, answers = await self._do(self._session.from_client(data, message))
             if onward is None:
                 self._answer(answers)
                 return
@@ -303,20 +298,9 @@ class Exchange:
 
     # The session.
 
-    def _from_client(self, data: bytes, message: Message) -> list[Step]:
-        try:
-            return self._session.from_client(data, message)
-        except Exception as error:  # noqa: BLE001 - a bug of the proxy must not cost the user a call
-            self._server.complain(f"a message passed unchecked, because of a bug in toolvet: {error!r}")
-            return [ToServer(data)]
-
     def _from_server(self, data: bytes) -> list[Step]:
         self._caller.note_answer()
-        try:
-            return self._session.from_server(data)
-        except Exception as error:  # noqa: BLE001 - as above
-            self._server.complain(f"an answer passed unchecked, because of a bug in toolvet: {error!r}")
-            return [ToClient(data)]
+        return self._session.from_server(data)
 
     # The session ends, or is kept.
 
@@ -340,6 +324,8 @@ class Exchange:
     def _record(self, note: Step) -> None:
         if isinstance(note, SchemaLearned):
             self._caller.note_list(note)
+        elif isinstance(note, PolicyFault) and note.kind == "check_failed":
+            self._server.complain(f"a message {note.message}")
         recorder = self._server.recorder
         if recorder.has_sinks:
             recorder.take(self._origin, self._sender.without_credentials(note))

@@ -8,7 +8,7 @@ from posixpath import normpath
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from toolvet.mcp.wire import Noise, encode_error
+from toolvet.mcp.wire import encode_error
 from toolvet.proxy.http.message import RequestHead, ResponseHead
 
 _JSON: Final = frozenset({b"application/json", b""})
@@ -54,13 +54,6 @@ def why_unread(head: RequestHead) -> UnreadRequest | None:
     codings = b",".join(head.values(b"content-encoding"))
     if not _PLAIN.issuperset(coding.strip().lower() for coding in codings.split(b",")):
         return UnreadRequest(415, f"a POST with the encoding {_name(codings)}")
-    return None
-
-
-def why_unread_text(data: bytes, message: object) -> UnreadRequest | None:
-    """Return why this body, as it was parsed, may be a message all the same: no JSON in UTF-8 has a NUL."""
-    if isinstance(message, Noise) and b"\0" in data:
-        return UnreadRequest(415, "a POST in UTF-16 or UTF-32")
     return None
 
 

@@ -87,7 +87,7 @@ class JudgedReply(msgspec.Struct, frozen=True, gc=False):
 class _JudgedResult(msgspec.Struct, frozen=True):
     """What was found in a result. `violation` says how it breaks the tool's outputSchema, `why` explains `blocked`.
 
-    `said` are the words of a protocol error.
+    `said` are the words of a protocol error. With `is_own` all words are ours, and have nothing of the call.
     """
 
     outcome: Outcome
@@ -98,6 +98,7 @@ class _JudgedResult(msgspec.Struct, frozen=True):
     blocked: Reason | None = None
     why: str = ""
     said: str = ""
+    is_own: bool = False
 
 
 _NOTHING: Final = _JudgedResult("success")
@@ -139,20 +140,47 @@ def judge_error(call: PendingCall, message: ErrorReply, catalogue: Catalogue, ch
 
 
 def judge_unanswered(
-    call: PendingCall, message: ErrorReply, check: ResultCheck, stop: Stop = "unanswered"
+    call: PendingCall,
+    message: ErrorReply,
+    check: ResultCheck,
+    stop: Stop = "unanswered",
+    prepared: dict[str, ResultVerdict] | None = None,
 ) -> JudgedReply:
-    """Judge an error of the proxy's own, in place of the server's answer. Its `data` gets the trace id."""
-    error = {"code": message.code, "message": message.message}
-    verdict = judge_own_answer(stop, message.message, tool=call.tool, result=error, check=check)
+    """Judge an error of the proxy's own, in place of the server's answer. Its `data` gets the trace id.
+
+    `prepared` keeps the verdict of each tool, for many calls that get the same words, all of them our own.
+    """
+    verdict = None if prepared is None else prepared.get(call.tool)
+    if verdict is None:
+        error = {"code": message.code, "message": message.message}
+        verdict = judge_own_answer(stop, message.message, tool=call.tool, result=error, check=check)
+        if prepared is not None:
+            prepared[call.tool] = verdict
     notes = own_notes(call, verdict)
     data = encode_error(call.id, message.code, message.message, {**members(message.data), **notes})
-    found = _JudgedResult("protocol_error", verdict=verdict, why=message.message)
+    found = _JudgedResult("protocol_error", verdict=verdict, why=message.message, is_own=prepared is not None)
     return JudgedReply(data, end_call(call, "protocol_error", found, code=message.code, size=len(data)))
 
 
 def end_unjudged(call: PendingCall, why: str, size: int) -> CallEnded:
     """Return the note for a call whose answer passed unread; `size` is in bytes."""
     return end_call(call, "success", _JudgedResult("success", unjudged=why), size=size)
+
+
+def end_unchecked(call: PendingCall, outcome: Outcome, blocked: Reason | None = None, size: int = 0) -> CallEnded:
+    """Return the note for a call where a check raised an exception. It quotes nothing, and needs no mask of secrets."""
+    return CallEnded(
+        call.number,
+        call.id,
+        call.tool,
+        call.era,
+        outcome,
+        unjudged="could not be checked",
+        blocked=blocked,
+        size=size,
+        meta=call.meta,
+        traces=call.traces,
+    )
 
 
 def own_notes(call: PendingCall, verdict: ResultVerdict) -> dict[str, object]:
@@ -201,7 +229,8 @@ def end_call(
     )
     # Most notes quote nothing of the arguments and the answer, and need no look for their secrets.
     mask = _NO_SECRETS
-    if quotes_result or found.why or found.unjudged or call.why or call.issues or call.repaired:
+    quotes_found = (quotes_result or found.why or found.unjudged) and not found.is_own
+    if quotes_found or call.why or call.issues or call.repaired or (found.is_own and "calls" in policy.record):
         mask = SecretMask.learned(call.arguments, found.result, found.said)
     # With more values in one call CPython builds a dict for them, which costs a microsecond.
     note = CallEnded(

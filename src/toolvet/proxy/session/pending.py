@@ -165,7 +165,7 @@ def read_call(request: Request, number: int, policies: Policies, traces: TraceSo
         number=number,
         id=request.id,
         tool=params.name,
-        arguments=params.arguments,
+        arguments={} if params.arguments is None else params.arguments,
         meta=meta,
         era="modern" if modern else "legacy",
         # In the modern era the server decides to make a task of it, and says so in the result.
@@ -197,7 +197,8 @@ def describe_failure(message: Result | ErrorReply | Noise | None) -> str:
 # Typed, and not through `Request.params`: that remembers what it decoded, which costs as much as decoding it.
 class _Params(msgspec.Struct, gc=False):
     name: str
-    arguments: dict[str, Any] = {}
+    # Python's SDK takes null for none.
+    arguments: dict[str, Any] | None = {}
     meta: Any = msgspec.field(name="_meta", default=None)
     task: Any = None
 

@@ -17,6 +17,7 @@ from toolvet.mcp.wire import (
     Notification,
     Request,
     Result,
+    encode_error,
     encode_request,
     parse,
     parse_answer,
@@ -24,7 +25,7 @@ from toolvet.mcp.wire import (
     split_batch,
 )
 from toolvet.proxy.session.catalogue import Catalogue, ResultCache
-from toolvet.proxy.session.judge import end_call, judge_error, judge_result, judge_unanswered
+from toolvet.proxy.session.judge import end_call, end_unchecked, judge_error, judge_result, judge_unanswered
 from toolvet.proxy.session.own_tools import add_capability, add_own_tools, answer_own_tool, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
@@ -41,15 +42,18 @@ from toolvet.proxy.session.policy import Policies
 from toolvet.proxy.session.step import (
     Asked,
     CallStarted,
+    Outcome,
     PolicyFault,
+    Reason,
     SchemaForgotten,
     SchemaLearned,
     Step,
     ToClient,
     ToServer,
+    check_failed,
 )
 from toolvet.proxy.session.trace import TraceSource
-from toolvet.proxy.session.unread import UnreadMessages
+from toolvet.proxy.session.unread import UnreadMessages, may_be_call, readable_id
 from toolvet.proxy.session.vet import (
     CallRefusal,
     answer_refusal,
@@ -60,6 +64,7 @@ from toolvet.proxy.session.vet import (
 )
 
 if TYPE_CHECKING:
+    from toolvet.core.checks import ResultVerdict
     from toolvet.proxy.session.judge import Stop
 
 _CANCELLED: Final = "notifications/cancelled"
@@ -71,7 +76,8 @@ _MOST_RESTARTS: Final = 3
 
 # A tuple, because a union would be built for every message.
 _ANSWERS: Final = (Result, ErrorReply)
-_TOO_DEEP: Final = PolicyFault("call_unreadable", "A call passed unchecked: nested too deeply")
+_INVALID_REQUEST: Final = -32600
+_INTERNAL_ERROR: Final = -32603
 
 
 class Session:
@@ -122,28 +128,42 @@ class Session:
 
         `message` is what `data` was parsed to, where the driver did so.
         """
-        message = parse(data) if message is None else message
+        try:
+            return self._take_client(data, parse(data) if message is None else message)
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the user a connection
+            return [ToServer(data), check_failed(error)]
+
+    def _take_client(self, data: bytes, message: Message) -> list[Step]:
         if isinstance(message, Request):
             handle = self._requests.get(message.method)
             if handle is not None:
                 return handle(message)
             # Remembered, so that its answer is not taken for that of a call under the same id.
             return [ToServer(data), *self._expect_unchecked(message.id)]
-        if isinstance(message, Notification) and message.method == _CANCELLED:
-            return self._take_cancellation(message)
-        if isinstance(message, Noise):
+        if isinstance(message, Notification):
+            if message.method == _CANCELLED:
+                return self._take_cancellation(message)
+            if message.method == "tools/call":
+                return self._take_unreadable(data, "a call without `id`")
+        elif isinstance(message, Noise):
             if message.kind == "batch":
-                return decide_batch(data, self.from_client, ToServer, self._prefix)
+                return decide_batch(data, self.from_client, ToServer, self._prefix, self._take_inner_batch)
             if message.kind == "too_deep":
                 return self._take_too_deep(data)
-            if b'"tools/call"' in data and data.lstrip()[:1] in (b"{", b"["):
-                # Half of a surrogate pair, for one, is not JSON to this decoder, but may be a call to a lenient server.
-                return [ToServer(data), PolicyFault("call_unreadable", f"A call passed unchecked: {message.reason}")]
+            if may_be_call(data):
+                return self._take_unreadable(data, message.reason)
         # Answers of the client to the server's own requests pass, whatever their ids.
         return [ToServer(data)]
 
     def from_server(self, data: bytes) -> list[Step]:
         """Feed a message of the server. One that needs no decision comes back in `ToClient` as the very same object."""
+        try:
+            return self._take_server(data)
+        except Exception as error:  # noqa: BLE001 - as above
+            is_ours = self.unread.has_asked and self._prefix.encode() in data
+            return [*([] if is_ours else [ToClient(data)]), check_failed(error)]
+
+    def _take_server(self, data: bytes) -> list[Step]:
         pending = self._pending
         # The oldest open request mostly tells what comes next; where it does not, this costs or saves a pass.
         expected = next(iter(pending.values())) if pending else None
@@ -177,15 +197,36 @@ class Session:
             return self._refuse(call, refused)
         return self._send(call)[1:]
 
-    def fail(self, data: bytes, stop: "Stop" = "unanswered") -> list[Step]:
-        """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not."""
+    def _guarded(self, call: PendingCall, decide: Callable[[PendingCall], list[Step]]) -> list[Step]:
+        """Decide on a call. Where that raises an exception, the call passes unchecked, and is waited for no more."""
+        try:
+            return decide(call)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._held = [held for held in self._held if held is not call]
+            return [*self._send(call), check_failed(error, call.tool)]
+
+    def _fail(self, call: PendingCall, why: str, blocked: Reason | None = None) -> list[Step]:
+        """Answer a call with an error that no check has to make."""
+        answer = encode_error(call.id, _INTERNAL_ERROR, f"The call was not sent to the server: {why}")
+        return [ToClient(answer, call.id), end_unchecked(call, "refused", blocked, len(answer))]
+
+    def fail(
+        self, data: bytes, stop: "Stop" = "unanswered", prepared: "dict[str, ResultVerdict] | None" = None
+    ) -> list[Step]:
+        """Feed an error that the driver answers an open request with; `stop` says why the server's answer is not.
+
+        `prepared` is one dictionary for all errors of the same words, so that each tool's calls are judged once.
+        """
         message = parse(data)
         id_ = message.id if isinstance(message, ErrorReply) else None
         call = self._pending.get(id_) if id_ is not None else None
         if not isinstance(message, ErrorReply) or not isinstance(call, PendingCall):
             return self.from_server(data)
         del self._pending[call.id]
-        answered = judge_unanswered(call, message, self._check, stop)
+        try:
+            answered = judge_unanswered(call, message, self._check, stop, prepared)
+        except Exception as error:  # noqa: BLE001 - as above
+            return [ToClient(data, call.id), end_unchecked(call, "protocol_error"), check_failed(error, call.tool)]
         return [ToClient(answered.data, call.id), answered.note]
 
     @property
@@ -219,12 +260,14 @@ class Session:
         self._calls += 1
         call = read_call(request, self._calls, self._policies, self._traces)
         if call is None:
-            passed = [ToServer(request.raw), *self._expect_unchecked(request.id)]
             params = request.params
-            if isinstance(params, InvalidJson):
-                # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
-                return [*passed, PolicyFault("call_unreadable", f"A call passed unchecked: {params.reason}")]
-            return passed
+            # Numbers beyond a double, for one, are legal JSON, and the server may be able to read them.
+            reason = params.reason if isinstance(params, InvalidJson) else "`params` has no `name` or no `arguments`"
+            tool = members(params).get("name")
+            return self._take_unreadable(request.raw, reason, request.id, tool if isinstance(tool, str) else None)
+        return self._guarded(call, self._decide_or_hold)
+
+    def _decide_or_hold(self, call: PendingCall) -> list[Step]:
         catalogue = self._catalogue
         # A call that came later must not overtake one that waits.
         must_wait = bool(self._held)
@@ -245,28 +288,45 @@ class Session:
 
     def _take_too_deep(self, data: bytes) -> list[Step]:
         """Decide on a message that is nested too deeply to be decoded: of a call, its limits can still be checked."""
-        message = parse(shallow(data))
+        message, reason = parse(shallow(data)), "nested too deeply"
         if not isinstance(message, Request):
-            is_batch = isinstance(message, Noise) and b'"tools/call"' in data
-            return [ToServer(data), _TOO_DEEP] if is_batch else [ToServer(data)]
-        faults: list[Step] = []
-        if message.method == "tools/call":
-            self._calls += 1
-            call = read_call(message, self._calls, self._policies, self._traces)
-            if call is not None:
-                call.size = len(data)
-                refused = check_limits(call) if call.policy.arguments != "off" else None
-                if refused is not None:
-                    return self._refuse(call, refused)
-            faults.append(_TOO_DEEP)
-        return [ToServer(data), *self._expect_unchecked(message.id), *faults]
+            is_call = isinstance(message, Noise | Notification) and may_be_call(data)
+            return self._take_unreadable(data, reason) if is_call else [ToServer(data)]
+        if message.method != "tools/call":
+            return [ToServer(data), *self._expect_unchecked(message.id)]
+        self._calls += 1
+        call = read_call(message, self._calls, self._policies, self._traces)
+        if call is not None:
+            call.size = len(data)
+            refused = check_limits(call) if call.policy.arguments != "off" else None
+            if refused is not None:
+                return self._refuse(call, refused)
+        return self._take_unreadable(data, reason, message.id, None if call is None else call.tool)
+
+    def _take_unreadable(self, data: bytes, reason: str, id_: Id | None = None, tool: str | None = None) -> list[Step]:
+        """Decide on what cannot be read and may be a call to a lenient server; with an id it is a legal request."""
+        if self.unread.refuses(tool):
+            words = f"The call cannot be read, so it was not sent to the server: {reason}."
+            answer = encode_error(readable_id(data) if id_ is None else id_, _INVALID_REQUEST, words)
+            fault = PolicyFault("request_refused", f"A call was refused, because it cannot be read: {reason}", tool)
+            return [ToClient(answer, id_), fault]
+        fault = PolicyFault("call_unreadable", f"A call passed unchecked: {reason}", tool)
+        return [ToServer(data), *([] if id_ is None else self._expect_unchecked(id_)), fault]
+
+    def _take_inner_batch(self, data: bytes) -> list[Step]:
+        """Decide on a batch within a batch: it is not a message in any revision, but a lenient server may read it."""
+        return self._take_unreadable(data, "a batch within a batch") if may_be_call(data) else [ToServer(data)]
 
     def _decide(self, call: PendingCall) -> list[Step]:
         """Answer the call, or send it. All that can be learned of its tool is known by now."""
         catalogue = self._catalogue
         tool = catalogue.tools.get(call.tool)
         if tool is None and self._is_ours(call.tool):
-            answered = answer_own_tool(call, catalogue, self._check)
+            try:
+                answered = answer_own_tool(call, catalogue, self._check)
+            except Exception as error:  # noqa: BLE001 - as above
+                fault = check_failed(error, call.tool)
+                return [*self._fail(call, fault.message), fault]
             return [ToClient(answered.data, call.id), answered.note]
         faults: list[Step] = []
         if tool is not None and not tool.is_reported and call.policy.arguments != "off":
@@ -293,7 +353,10 @@ class Session:
         return [ToServer(call.data), started, *clash] if clash else [ToServer(call.data), started]
 
     def _refuse(self, call: PendingCall, refused: CallRefusal) -> list[Step]:
-        answered = answer_refusal(call, refused, self._catalogue, self._check)
+        try:
+            answered = answer_refusal(call, refused, self._catalogue, self._check)
+        except Exception as error:  # noqa: BLE001 - as above
+            return [*self._fail(call, refused.why, refused.reason), check_failed(error, call.tool)]
         return [ToClient(answered.data, call.id), answered.note]
 
     def _take_list_request(self, request: Request) -> list[Step]:
@@ -358,6 +421,18 @@ class Session:
                     # The session asked this question, given up or not: the client must not see its answer.
                     return self._take_own_answer(id_, message)
             return [ToClient(data)]
+        try:
+            return self._use_answer(expected, id_, message, data)
+        except Exception as error:  # noqa: BLE001 - as above
+            if not isinstance(expected, PendingCall):
+                return [ToClient(data), check_failed(error)]
+            outcome: Outcome = "success" if isinstance(message, Result) else "protocol_error"
+            ended = end_unchecked(expected, outcome, size=len(data))
+            return [ToClient(data), ended, check_failed(error, expected.tool)]
+
+    def _use_answer(
+        self, expected: PendingAnswer, id_: Id | None, message: Result | ErrorReply | Noise, data: bytes
+    ) -> list[Step]:
         if isinstance(expected, PendingCall):
             catalogue = self._catalogue
             if isinstance(message, Result):
@@ -443,10 +518,15 @@ class Session:
         """Use the answer to a question of the session, which the client never sees; None when it was given up."""
         reading = self._reading
         if reading is not None and reading.id == id_:
-            return self._take_own_page(reading, message)
+            try:
+                return self._take_own_page(reading, message)
+            except Exception as error:  # noqa: BLE001 - as above
+                return [*self._release(), check_failed(error)]
         call = self._validating.pop(id_, None)
-        if call is None:
-            return []
+        return [] if call is None else self._guarded(call, lambda call: self._use_own_verdict(call, message))
+
+    def _use_own_verdict(self, call: PendingCall, message: Result | ErrorReply | Noise | None) -> list[Step]:
+        """Decide on a call by what the server's own validator says."""
         reply = parse_reply(message.result) if isinstance(message, Result) else describe_failure(message)
         if isinstance(reply, str):
             return [*self._send(call), PolicyFault("server_validation_failed", reply, call.tool)]
@@ -482,10 +562,13 @@ class Session:
         held, self._held = self._held, []
         steps: list[Step] = []
         for call in held:
-            for tool in self._needed_tools(call):
-                self._catalogue.miss(tool)
-            steps += self._decide(call)
+            steps += self._guarded(call, self._decide_released)
         return steps
+
+    def _decide_released(self, call: PendingCall) -> list[Step]:
+        for tool in self._needed_tools(call):
+            self._catalogue.miss(tool)
+        return self._decide(call)
 
 
 def _call_started(call: PendingCall) -> CallStarted:
@@ -497,6 +580,7 @@ def decide_batch(
     decide: Callable[[bytes], list[Step]],
     onward: type[ToServer] | type[ToClient],
     prefix: str,
+    nested: Callable[[bytes], list[Step]] | None = None,
 ) -> list[Step]:
     """Return the steps for a batch. If none of its messages is changed, kept back or answered, it passes as it is.
 
@@ -507,13 +591,14 @@ def decide_batch(
         decide: Returns the steps for one of its messages.
         onward: The kind of step that goes the way of the batch.
         prefix: Begins the ids of the session's own questions.
+        nested: Returns the steps for a batch within the batch; None, the default, lets it pass.
     """
     messages = split_batch(data)
     passed: list[bytes] = []
     rest: list[Step] = []
     for message in messages:
         # A batch within a batch is not a message in any revision.
-        for step in [onward(message)] if message.startswith(b"[") else decide(message):
+        for step in (nested(message) if nested else [onward(message)]) if message.startswith(b"[") else decide(message):
             if isinstance(step, onward) and not (isinstance(step.about, str) and step.about.startswith(prefix)):
                 passed.append(step.data)
             else:

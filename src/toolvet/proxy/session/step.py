@@ -12,6 +12,7 @@ import msgspec
 from toolvet.core.checks import Issue, ResultVerdict
 from toolvet.core.json_value import EMPTY, is_array, is_object, members
 from toolvet.core.redact import REDACTED, SecretMask, may_hold_secrets, redact
+from toolvet.errors import could_not_check
 from toolvet.mcp.wire import Id
 from toolvet.proxy.session.trace import TraceSource
 
@@ -58,9 +59,10 @@ FaultKind: TypeAlias = Literal[
     "server_validation_failed",  # the server's own validator gave no verdict: calls passed
     "name_taken",  # the server has a tool by the name of the `validate` that was announced
     "call_unreadable",  # a call that is not a legal message here, but may be one to the server: it passed unchecked
+    "check_failed",  # a check raised an exception: what it was to check passed
     "message_too_long",  # a message is longer than `max_message_bytes`: it passed unread, or was held back
     "duplicate_id",  # a request took the id of one that is not answered yet
-    "request_refused",  # an HTTP request was refused before any message of it was read: nothing passed
+    "request_refused",  # a request that cannot be read was refused: nothing passed
 ]
 
 
@@ -251,6 +253,11 @@ class PolicyFault(Note, frozen=True):
 
 
 Step: TypeAlias = ToServer | ToClient | Note
+
+
+def check_failed(error: Exception, tool: str | None = None) -> PolicyFault:
+    """Return the fault for an exception of a check, which is a bug of ours."""
+    return PolicyFault("check_failed", could_not_check(error), tool)
 
 
 def _hide(value: object, names: frozenset[str]) -> object:

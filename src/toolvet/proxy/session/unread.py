@@ -1,4 +1,4 @@
-"""Messages that are too long to be kept (`max_message_bytes`): which of them may pass as they come, unread.
+"""Messages that cannot be read, and those too long to be kept (`max_message_bytes`): which of them may pass.
 
 an answer that no policy may hold back or change     passes, and is not judged
 an answer that a policy has to see before            is held back: the driver answers with an error
@@ -6,9 +6,12 @@ a call whose arguments are enforced                  is held back
 any other message                                    passes
 """
 
-from typing import Final
+import json
+import re
+from typing import Final, cast
 
-from toolvet.mcp.wire import ErrorReply, Id, MessageStart, Noise, Result, parse
+from toolvet.core.json_value import members
+from toolvet.mcp.wire import ErrorReply, Id, MessageStart, Noise, Result, parse, reply_hint
 from toolvet.proxy.session.catalogue import Catalogue
 from toolvet.proxy.session.judge import end_unjudged
 from toolvet.proxy.session.pending import AmbiguousAnswers, PendingAnswer, PendingCall, PendingPage
@@ -19,6 +22,33 @@ from toolvet.proxy.session.vet import CallRefusal, too_large
 _CALL: Final = "tools/call"
 # With this many open requests no client waits for the next answer alone.
 _MOST_WATCHED: Final = 16
+# An escaped slash or character of ASCII. An escaped quote ends no string, and stays.
+_ESCAPE: Final = re.compile(rb"\\(?:(/)|u00(?!22)([2-7][0-9a-fA-F]))")
+
+
+def may_be_call(data: bytes) -> bool:
+    r"""Return whether a lenient server may take this text for a call: it has the method as a whole string.
+
+    >>> may_be_call(b'{"method": "tools\/c\u0061ll", }'), may_be_call(b'{"text": "see \"tools/call\"", }')
+    (True, False)
+    """
+    text = data.replace(b"\0", b"")
+    if b"\\" in text:
+        text = _ESCAPE.sub(lambda found: found[1] or bytes.fromhex(found[2].decode()), text)
+    return b'"tools/call"' in text
+
+
+def readable_id(data: bytes) -> Id | None:
+    """Return the id of a request that is not legal, as a lenient reader finds it; None if there is no usable id.
+
+    >>> readable_id(b'{"id": 7, "method": "tools/call", "params": NaN}')
+    7
+    """
+    try:
+        id_ = members(cast("object", json.loads(data.decode("utf-8-sig", "replace")))).get("id")
+    except (ValueError, RecursionError):
+        return reply_hint(data)
+    return id_ if isinstance(id_, int | str) and not isinstance(id_, bool) else None
 
 
 class UnreadMessages:
@@ -85,9 +115,13 @@ class UnreadMessages:
             return start.is_answer
         if start.method != _CALL:
             return True
-        if start.tool is None:
-            return not self._policies.enforces_arguments
-        return self._policies.of(start.tool).arguments != "enforce"
+        return not self.refuses(start.tool)
+
+    def refuses(self, tool: str | None) -> bool:
+        """Whether a call that cannot be read is refused. `tool` is None where its name cannot be read either."""
+        if tool is None:
+            return self._policies.enforces_arguments
+        return self._policies.of(tool).arguments == "enforce"
 
     def end_answer(self, id_: Id, size: int) -> list[Note]:
         """Return the notes for an answer that passed unread; `size` is in bytes."""

@@ -64,18 +64,19 @@ VALIDATIONS: Final = {
     "nonsense": {"content": [{"type": "text", "text": "fine"}]},
 }
 # Lines that are no legal message, and whether one may be a call to a lenient server.
+# Whether it may be a call, and the id that a refusal of it has.
 MALFORMED: Final = {
-    b"": False,
-    b"nonsense": False,
-    b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/call", "params": {"name": "get"}}': True,
-    b'{"jsonrpc": "2.0", "id": null, "method": "tools/call", "params": {"name": "get"}}': True,
-    b'{"jsonrpc": "2.0", "id": true, "method": "ping"}': False,
-    b'{"id": 1, "method": "ping"}': False,
-    b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get\\ud800"}}': True,
-    b"7": False,
-    b'"tools/call"': False,
-    b"\xff\xfe": False,
-    b'{"jsonrpc": "2.0", "id": 1, "method"': False,
+    b"": (False, None),
+    b"nonsense": (False, None),
+    b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/call", "params": {"name": "get"}}': (True, None),
+    b'{"jsonrpc": "2.0", "id": null, "method": "tools/call", "params": {"name": "get"}}': (True, None),
+    b'{"jsonrpc": "2.0", "id": true, "method": "ping"}': (False, None),
+    b'{"id": 1, "method": "ping"}': (False, None),
+    b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get\\ud800"}}': (True, 1),
+    b"7": (False, None),
+    b'"tools/call"': (False, None),
+    b"\xff\xfe": (False, None),
+    b'{"jsonrpc": "2.0", "id": 1, "method"': (False, None),
 }
 
 ids = st.integers(100, 140) | st.integers(100, 140) | st.sampled_from(ODD_IDS)
@@ -201,9 +202,8 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(data=st.sampled_from(sorted(MALFORMED)))
     def the_client_says_nonsense(self, data: bytes) -> None:
-        expected = to_server(data)
-        if MALFORMED[data]:
-            expected.notes.append(("fault", "call_unreadable"))
+        is_call, id_ = MALFORMED[data]
+        expected = self.reference.unreadable(data, id_) if is_call else to_server(data)
         self.compare(data, self.session.from_client(data), expected)
 
     @rule(id_=ids, tool=st.sampled_from(["get", "ghost"]))
@@ -366,7 +366,7 @@ class SessionMachine(RuleBasedStateMachine):
         raw = self.written({"id": id_, "method": "tools/call", "params": params})
         if how == "1e999":
             raw = raw.replace(b'"tag"', b'"huge": 1e999, "tag"')
-        return raw, self.reference.unreadable_call(Other(id_, "tools/call", raw), fault=how == "1e999")
+        return raw, self.reference.unreadable_call(Other(id_, "tools/call", raw))
 
     def answer(self, asked: dict[str, Any], data: st.DataObject) -> tuple[bytes, Steps]:
         """Some answer to a request that the server got."""

@@ -76,11 +76,21 @@ class Reference:
             return steps + self._ask_page()
         return steps
 
-    def unreadable_call(self, said: Other, *, fault: bool) -> Steps:
-        """A call whose parameters are not those of a call: the server is to answer it."""
+    def unreadable_call(self, said: Other) -> Steps:
+        """A call whose parameters are not those of a call."""
         self.calls += 1
-        steps = to_server(said.raw) + self._expect(said.id, Unchecked(1))
-        return steps + noted(("fault", "call_unreadable")) if fault else steps
+        steps = self.unreadable(said.raw, said.id)
+        return steps if self.arguments == "enforce" else steps + self._expect(said.id, Unchecked(1))
+
+    def unreadable(self, raw: bytes, id_: object) -> Steps:
+        """What is not a legal message, but a call to a lenient reader."""
+        if self.arguments != "enforce":
+            return to_server(raw) + noted(("fault", "call_unreadable"))
+
+        def like(said: dict[str, Any]) -> bool:
+            return bool(said["id"] == id_ and said["error"]["code"] == -32600)
+
+        return Steps([Out("client", None, like)], [("fault", "request_refused")])
 
     def deep_call(self, call: Call) -> Steps:
         """A call too deep to be decoded."""

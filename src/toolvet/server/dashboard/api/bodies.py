@@ -1,14 +1,15 @@
 """The bodies of the checks, and what judges each: the parameters of the library's functions under their names."""
 
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict, SignalType, check_arguments, check_result
-from toolvet.core.envelope import EnvelopeVerdict, check_envelope, validation_error
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, internal_error, validation_error
 from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
-from toolvet.errors import ToolvetError
+from toolvet.errors import ToolvetError, could_not_check
 from toolvet.server.dashboard.api.endpoint import ApiBody
 from toolvet.server.failures import ApiError
 
@@ -87,6 +88,9 @@ BODIES: Final[Mapping[str, type[CheckBody]]] = {
 }
 """The bodies by the last word of their path."""
 
+# What stderr has of bugs of ours: each once.
+_SAID: Final = set[str]()
+
 
 def answer_options(body: AnswerOptionsBody) -> dict[str, Any]:
     """Return the options of a check of answers that a body has, as keywords."""
@@ -144,7 +148,16 @@ def verdict_of(
 
 def judge(body: CheckBody) -> object:
     """Return the verdict on a body as the API shows it. Raises ApiError."""
-    return verdict_of(body).to_dict()
+    try:
+        return verdict_of(body).to_dict()
+    except ApiError:
+        raise
+    except Exception as error:
+        words = could_not_check(error)
+        if words not in _SAID:
+            _SAID.add(words)
+            sys.stderr.write(f"toolvet: a request {words}\n")
+        raise ApiError(500, internal_error()) from error
 
 
 def field_of(message: str, body: ApiBody) -> str | None:
