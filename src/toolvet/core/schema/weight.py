@@ -206,14 +206,13 @@ class _CopyWalk:
 
     def size(self, value: object) -> int:
         """The bytes of a value, with all that is in it."""
-        if not isinstance(value, dict | list | tuple):
-            return sys.getsizeof(value)
         found = self._sizes.get(id(value))
         if found is None:
-            inner = cast("Iterable[object]", value)
-            found = sys.getsizeof(value) + sum(map(self.size, inner))
-            found += sum(map(self.size, members(value).values()))
-            self._sizes[id(value)] = found
+            found = sys.getsizeof(value)
+            if isinstance(value, dict | list | tuple):
+                inner = cast("Iterable[object]", value)
+                found += sum(map(self.size, inner)) + sum(map(self.size, members(cast("object", value)).values()))
+                self._sizes[id(inner)] = found
         return found
 
     def copies(self, part: Subschema, value: object) -> tuple[int, int]:
