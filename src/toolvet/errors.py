@@ -24,8 +24,6 @@ tool that failed (exit 1), and `toolvet.mcp.client.InvalidArgumentsError` (1) an
 Any other exception that reaches the command line is a bug of ours (exit 5).
 """
 
-from pathlib import PurePath
-
 
 class ToolvetError(Exception):
     """The root: `except ToolvetError` catches everything that toolvet raises on purpose.
@@ -180,5 +178,5 @@ def could_not_check(error: Exception) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    place = "" if trace is None else f" at {PurePath(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    place = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}"
     return f"could not be checked, because of a bug in toolvet: {type(error).__name__}{place}"

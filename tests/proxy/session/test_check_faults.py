@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from toolvet.core.redact import SecretMask
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.session import (
     Policies,
@@ -39,7 +40,7 @@ ROOMS: list[tuple[Any, str]] = [
     ),
     *((Catalogue, name) for name in ("learn", "miss", "lacks", "read_capabilities")),
     (KnownTool, "schema"),
-    (judge_module.SecretMask, "learned"),
+    (SecretMask, "learned"),
 ]
 EVERY = pytest.mark.parametrize(("room", "name"), ROOMS, ids=[f"{room.__name__}.{name}" for room, name in ROOMS])
 
@@ -162,7 +163,7 @@ def test_calls_that_a_dead_server_leaves_open_are_judged_once_for_each_tool(monk
 
     monkeypatch.setattr(judge_module, "judge_own_answer", counted)
     learned: list[object] = []
-    monkeypatch.setattr(judge_module.SecretMask, "learned", lambda *_: learned.append(1))
+    monkeypatch.setattr(SecretMask, "learned", lambda *_: learned.append(1))
     server, client = Pipe(), Pipe()
     with Recorder() as recorder:
         relay = Relay(
