@@ -82,8 +82,6 @@ LEGAL: list[Turn] = [
     (call(b"28", b"later", b"{}", b"," + MODERN), call(b"29", b"count", b'{"n":2}', b"," + MODERN)),
     (b'{"jsonrpc":"2.0","id":30,"method":"subscriptions/listen","params":{' + MODERN + b"}}",),
     (b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":30}}',),
-    # Malformed calls are for the server to refuse.
-    (call(b"31", b"echo", b"7"), b'{"jsonrpc":"2.0","id":32,"method":"tools/call"}'),
     (call(b"33", b"changes"),),
     *lists(),
     (call(b"34", b"echo", b'{"text":""}'),),
