@@ -187,6 +187,5 @@ def could_not_check(error: Exception) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    file = "" if trace is None else trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
-    place = "" if trace is None else f" at {file}:{trace.tb_lineno}"
+    place = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}"
     return f"could not be checked, because of a bug in toolvet: {type(error).__name__}{place}"

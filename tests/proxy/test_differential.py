@@ -46,14 +46,14 @@ OPENING: list[Turn] = [
 ]
 # Every call is valid, so there is nothing to decide.
 LEGAL: list[Turn] = [
-    (call(b"1", b"echo", b'{ "text" : "\\u0061\\ud83d\\ude00" , "text":"b","more":1e400,"n":123456789012345678901}'),),
+    (call(b"1", b"echo", b'{ "text" : "\\u0061\\ud83d\\ude00" , "text":"b","more":1e200,"n":123456789012345678901}'),),
     # The same id in two spellings is one id; a number and its digits are two.
     (call(b'"\\u0031"', b"null"), call(b"1", b"array"), call(b"-0", b"count", b'{"n":1.0}')),
     (call(b"9007199254740993", b"count", b'{"n":123456789012345678901234567890}'), call(b"-1", b"liar")),
     (call(b"123456789012345678901234567890", b"fails"),),
     (call(b'"' + b"\\ud83d\\ude00" * 200 + b'"', b"mutters"), call(b'""', b"strange")),
     tuple(call(b"%d" % at, name) for at, name in enumerate((b"broken", b"remote", b"circle", b"regex", b"ancient"))),
-    (call(b"5", b"true"), call(b"6", b"bare", b"[]"), call(b"7", b"bare", b'{"a":' + b"[" * 100 + b"]" * 100 + b"}")),
+    (call(b"5", b"true"), call(b"6", b"bare", b"{}"), call(b"7", b"bare", b'{"a":' + b"[" * 100 + b"]" * 100 + b"}")),
     (call(b"8", b"\\u00fcber\\/t\xc3\xb6\xc3\xb6l \\ud83d\\ude00", b'{"":null}'), call(b"9", b"no such tool")),
     (call(b"10", b"large"),),
     (call(b"11", b"deep"), call(b"12", b"deeper"), call(b"13", b"refuses")),
@@ -82,8 +82,6 @@ LEGAL: list[Turn] = [
     (call(b"28", b"later", b"{}", b"," + MODERN), call(b"29", b"count", b'{"n":2}', b"," + MODERN)),
     (b'{"jsonrpc":"2.0","id":30,"method":"subscriptions/listen","params":{' + MODERN + b"}}",),
     (b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":30}}',),
-    # Malformed calls are for the server to refuse.
-    (call(b"31", b"echo", b"7"), b'{"jsonrpc":"2.0","id":32,"method":"tools/call"}'),
     (call(b"33", b"changes"),),
     *lists(),
     (call(b"34", b"echo", b'{"text":""}'),),

@@ -67,7 +67,7 @@ def served(data: bytes) -> bytes:
     said = json.loads(data)
     if said["method"] == "tools/call" and said["params"]["name"] == "broken":
         return json.dumps({"jsonrpc": "2.0", "id": said["id"], "error": {"code": -32602, "message": "no"}}).encode()
-    results = {
+    results: dict[str, Any] = {
         "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}},
         "tools/list": {"tools": TOOLS},
         "tools/call": {"content": [{"type": "text", "text": "Error: gone " * 100}], "structuredContent": 7},
@@ -163,7 +163,7 @@ def test_calls_that_a_dead_server_leaves_open_are_judged_once_for_each_tool(monk
 
     monkeypatch.setattr(judge_module, "judge_own_answer", counted)
     learned: list[object] = []
-    monkeypatch.setattr(SecretMask, "learned", lambda *_: learned.append(1))
+    monkeypatch.setattr(SecretMask, "learned", learned.append)
     server, client = Pipe(), Pipe()
     with Recorder() as recorder:
         relay = Relay(

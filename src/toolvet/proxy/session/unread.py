@@ -29,7 +29,7 @@ _ESCAPE: Final = re.compile(rb"\\(?:(/)|u00(?!22)([2-7][0-9a-fA-F]))")
 def may_be_call(data: bytes) -> bool:
     r"""Return whether a lenient server may take this text for a call: it has the method as a whole string.
 
-    >>> may_be_call(b'{"method": "tools\/c\u0061ll", }'), may_be_call(b'{"text": "see \"tools/call\"", }')
+    >>> may_be_call(rb'{"method": "tools\/c\u0061ll", }'), may_be_call(rb'{"text": "see \"tools/call\"", }')
     (True, False)
     """
     text = data.replace(b"\0", b"")
