@@ -215,6 +215,11 @@ def check_one(
     id_ = id_of(line)
     (wanted,) = [each for each in directly[id_] if id_of(each) == id_]
     (answer,) = [each for each in answers if id_of(each) == id_]
+    if note is None and heard is None:
+        # No legal call, where arguments are enforced.
+        assert not isinstance(json.loads(line)["params"].get("arguments"), dict)
+        assert json.loads(answer)["error"]["code"] == -32600
+        return
     if note is None or note.outcome != "refused":
         assert heard is not None
         repaired = note is not None and note.repaired is not None

@@ -49,7 +49,7 @@ def read_listen(text: str) -> Listen:
     if not colon:
         host, port = "", text
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
-    if (number := whole(port)) is None or number > 65535:
+    if not port.isascii() or (number := whole(port)) is None or number > 65535:
         raise UsageError(f"--listen {text}: the port must be a number up to 65535, as in 127.0.0.1:8080")
     return Listen(host, number)
 
