@@ -83,7 +83,7 @@ MATCHING = core/languages core/matching core/prose core/checks core/envelope cor
 
 # In an environment that has all that the tests use, or one of its own with the little that these need.
 test-matching: $(or $(wildcard $(VENV)/.test),$(VENV)/.matching)
-	$(BIN)/pytest -n auto $(MATCHING:%=tests/%)
+	$(BIN)/pytest -n auto --full $(MATCHING:%=tests/%)
 
 # LANG is set in every shell, to the language of the person: only one that is given to make itself counts. The proofs
 # then run without it, because `de` is not the name of a locale.

@@ -61,7 +61,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say what was left out."""
     if not config.getoption("--full"):
         terminalreporter.write_line(
-            f"{len(FULL)} slow files and folders were left out (tests/full.txt): make test-full runs them"
+            f"{len(FULL)} slow files, folders and tests were left out (tests/full.txt): make test-full runs them"
         )
 
 
@@ -84,8 +84,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that read labelled data where they are not beside the project."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out single slow tests, and skip those that read labelled data where they are not beside the project."""
+    slow = [item for item in items if item.nodeid.removeprefix("tests/") in FULL]
+    if slow and not config.getoption("--full"):
+        items[:] = [item for item in items if item not in slow]
+        config.hook.pytest_deselected(items=slow)
     if not labelled.FOLDER.is_dir():
         for item in items:
             if item.get_closest_marker("labelled"):
