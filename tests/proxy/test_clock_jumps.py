@@ -1,8 +1,8 @@
 """The clock of a running proxy jumps: calls are answered, durations stay, and retention deletes nothing young."""
 
 import sys
-import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def client(tmp_path: Path, clock: Path) -> Iterator[Client]:
 def test_calls_and_the_record_survive_jumps_of_the_clock(
     tmp_path: Path, clock: Path, client: Client, jumps: tuple[int, int]
 ) -> None:
-    begun = time.time()
+    begun = datetime.now(UTC).timestamp()
     client.ask("initialize", 0)
     client.ask("tools/list", 1)
     last = 1
@@ -75,6 +75,6 @@ def test_calls_and_the_record_survive_jumps_of_the_clock(
     assert {call.request_id for call in calls} == {str(each) for each in range(2, last + 1)}
     assert len(calls) == last - 1
     assert all(call.duration is not None and 0 <= call.duration < HOUR / 2 for call in calls)
-    ended = time.time()
+    ended = datetime.now(UTC).timestamp()
     seen = {wrong for wrong in (0, *jumps) for call in calls if begun - 1 <= call.at - wrong <= ended + 1}
     assert seen == {0, *jumps}, "the clock did not jump"

@@ -209,7 +209,8 @@ _TIGHT: Final = re.compile(r"""(?P<value>"[^"]+"|'[^']+'|(?!(?:None|null|true|fa
 # What is read of a value before it is known to be a secret: it is read again from each sign in it.
 _LOOSE: Final = re.compile(
     r"""[ \t]{0,4}[*]{0,2}[ \t]?(?P<open>\\?["'`])?"""
-    r"""(?P<value>[^\s&,;"'<>()\[\]{}`\\]{1,64}+)(?P<close>\\?["'`])?(?![(\[{])"""
+    # Looked ahead and then taken as a whole, so that the search does not come back for a shorter value.
+    r"""(?=(?P<value>[^\s&,;"'<>()\[\]{}`\\]{1,64}))(?P=value)(?P<close>\\?["'`])?(?![(\[{])"""
 )
 _REST: Final = re.compile(r"""[^\s&,;"'<>()\[\]{}`\\]*""")
 _HEADER = re.compile(

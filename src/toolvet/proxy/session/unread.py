@@ -35,7 +35,7 @@ def may_be_call(data: bytes) -> bool:
     text = data.replace(b"\0", b"")
     if b"\\" in text:
         text = _ESCAPE.sub(lambda found: found[1] or bytes.fromhex(found[2].decode()), text)
-    return b'"tools/call"' in text
+    return b'"tools/call"' in text and b"{" in text
 
 
 def readable_id(data: bytes) -> Id | None:

@@ -145,7 +145,12 @@ class Vetting:
         arguments = params.get("arguments")
         for step in self.record(session.from_client(message)):
             if isinstance(step, ToClient):
-                return BlockedCall(members(members(msgspec.json.decode(step.data)).get("result")))
+                answer = members(msgspec.json.decode(step.data))
+                if "error" not in answer:
+                    return BlockedCall(members(answer.get("result")))
+                # No legal call: the session answers with an error of the protocol, and here a result is wanted.
+                words = members(answer["error"]).get("message")
+                return BlockedCall({"content": [{"type": "text", "text": words}], "isError": True})
             if isinstance(step, ToServer) and step.data is not message:
                 arguments = members(members(msgspec.json.decode(step.data)).get("params")).get("arguments")
         trace_id = self._traces.id_of(meta, self._number)
