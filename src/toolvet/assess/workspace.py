@@ -12,7 +12,7 @@ Package runners keep their caches and settings (`runners.toml`). What the user s
 knows, so that two runs of the same server give the same report; the rules have seen the real words:
 
     SHOP_API_KEY=tk-4711-x given with --env          "bad key tk-4711-x"               → "bad key [redacted]"
-    the workspace PLACE in the temporary folder      "PLACE/work/a"                   → "./a"
+    a workspace PLACE among the temporary files      "PLACE/a"                        → "./a"
 """
 
 import asyncio
