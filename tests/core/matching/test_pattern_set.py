@@ -489,3 +489,11 @@ def test_threads_scan_side_by_side() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_part_of_a_set_shares_its_databases() -> None:
+    patterns = PatternSet([literal("greeting", "good evening"), literal("farewell", "see you")])
+    part = patterns.only(["farewell"])
+    assert getattr(part, "_engine") is getattr(patterns, "_engine")  # noqa: B009 - it belongs to the room
+    assert [hit.id for hit in part.scan("good evening, see you")] == ["farewell"]
+    assert [hit.id for hit in patterns.scan("good evening, see you")] == ["greeting", "farewell"]

@@ -95,8 +95,6 @@ def test_what_was_settled_is_not_searched_again(monkeypatch: pytest.MonkeyPatch)
     for at in range(0, len(text), 5):
         stream.feed(text[at : at + 5])
     assert stream.so_far.signals
-    if len(searched) > 1_000:
-        pytest.skip("the slow engine serves in this process, and searches for every phrase")
     # Each of the tokens behind the refusal searched for it again, for as long as it was kept: 306 searches.
     assert 0 < len(searched) < 180
 
