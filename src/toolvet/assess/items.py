@@ -271,7 +271,7 @@ def plan_template(item: ListedItem, sources: ItemSources) -> Plans:
 
 
 def plan_absent_resources(items: Sequence[ListedItem]) -> Plans:
-    """Ask for a sibling of a listed resource, for a scheme that does not exist, and for what is no URI."""
+    """Ask for a sibling of a listed resource, for a scheme that does not exist, and for a text that is not a URI."""
     templates = [item.identity for item in items if item.kind == "resource_template"]
     listed = {item.identity for item in items if item.kind == "resource"}
     bases = [item.identity for item in items if item.kind == "resource" and item.identity]

@@ -181,7 +181,7 @@ def _complain(problem: str, *, code: int, hint: str = "") -> int:
 
 
 def _cached_help(words: list[str]) -> str | None:
-    """What these words print if they ask for all help, and stdout is no terminal: making it loads every command."""
+    """What these words print if they ask for all help, and stdout is not a terminal: making it loads every command."""
     if words not in _WORDS_OF_HELP or sys.stdout.isatty():
         return None
     # Programs that ask for colours although nothing shows them get what the other path prints.

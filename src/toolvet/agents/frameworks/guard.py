@@ -223,7 +223,7 @@ class AgentGuard:
 
 
 def trace_of(conversation: str) -> str | None:
-    """Return the trace id of all that belongs to a conversation: its id, or a hash of one that is no legal trace id.
+    """Return the trace id of all that belongs to a conversation: its id, or a hash of an illegal one.
 
     >>> trace_of("run-7"), trace_of("")
     ('run-7', None)

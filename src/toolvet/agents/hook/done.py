@@ -80,7 +80,7 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     table = work_table()
     found: list[tuple[str, str]] = []
     for sentence in sentences_of(_own_words(text)):
-        # A path is no word about tests.
+        # A path says nothing about tests.
         bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
         kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
         if kinds and not _is_guarded(bare):

@@ -48,7 +48,7 @@ class HookCommand:
 def with_hooks(text: str | None, dialect: HookDialect, command: HookCommand) -> str:
     """Return the settings with the hooks of toolvet; `text` is None where there is no file yet.
 
-    Raises ConfigError for a text that is no settings.
+    Raises ConfigError for a text that does not hold settings.
     """
     place, entry = dialect.settings, command.entry(dialect)
     wanted: dict[str, Mapping[str, object]] = {}

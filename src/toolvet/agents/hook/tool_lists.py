@@ -81,7 +81,7 @@ def _begin(file: Path) -> bool:
 
 
 def _ask(target: Target, file: Path) -> None:
-    """Start the process that asks. What it is to ask goes over its stdin: a command line is no place for secrets."""
+    """Start the process that asks. What it is to ask goes over its stdin: secrets do not belong on a command line."""
     import subprocess  # noqa: PLC0415 - most lists are known
 
     command = [sys.executable, "-P", "-m", "toolvet.agents.hook.tool_lists", str(file)]

@@ -233,7 +233,7 @@ def _change(kind: str, comparison: Comparison, old: str, new: str, words: str) -
 
 
 class _Block(msgspec.Struct, frozen=True):
-    """A content block that is no JSON."""
+    """A content block that is not JSON."""
 
     kind: str
 
