@@ -69,7 +69,7 @@ ifdef WING
 		$(sort $(notdir $(patsubst %/,%,$(wildcard tests/*/)))) >&2; exit 2; }
 	$(BIN)/pytest $(if $(filter core assess proxy server store batch,$(WING)),-n auto) $(WING_TESTS)
 else
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 endif
 
 # DEBIAN=yes or no: whether programs from Debian are installed that some tests run. Without it: as root, yes.
@@ -77,7 +77,7 @@ DEBIAN ?=
 
 test-full: $(VENV)/.test-full
 	@sh tests/debian-packages.sh $(DEBIAN)
-	$(BIN)/pytest -n auto --full
+	$(BIN)/pytest -n auto --dist worksteal --full
 
 MATCHING = core/languages core/matching core/prose core/checks core/envelope core/turn core/redact core/test_possessive.py mcp/wire
 
