@@ -13,7 +13,8 @@ import pytest
 from tests.proxy.gates import Clock, Gate, nothing
 
 from toolvet.proxy.record import background
-from toolvet.proxy.record.background import BackgroundQueue, signals_noticed
+from toolvet.proxy.record.background import BackgroundQueue
+from toolvet.proxy.record.recorder import Recorder, RecordSource
 
 Work = Callable[[Sequence[Any]], None]
 
@@ -277,55 +278,61 @@ def test_where_an_item_may_wait_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="needs signals between threads")
 
 
+class Stuck:
+    """A sink whose disk hangs until it is let."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+
+    def write(self, _: Sequence[object]) -> None:
+        self.let.wait(60)
+
+    def end(self) -> None:
+        self.let.set()
+
+    def close(self) -> None:
+        pass
+
+
 @needs_signals
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_that_would_end_the_process_is_noticed_and_then_handled_as_before(number: signal.Signals) -> None:
-    before = signal.signal(number, signal.SIG_DFL)
+@pytest.mark.parametrize("when", ["before the wait", "during it"])
+def test_a_signal_ends_the_wait_for_a_hanging_disk_and_is_handled_as_before(number: signal.Signals, when: str) -> None:
+    got: list[tuple[int, bool]] = []
+    before = signal.signal(number, lambda number, frame: got.append((number, frame is not None)))
+    recorder = Recorder([Stuck()], when_full="wait", complain=lambda _: None)
     try:
-        with signals_noticed() as came:
-            assert not came.is_set()
+        recorder.watch_signals()
+        recorder.take(RecordSource("s"), "note")
+        if when == "before the wait":
             os.kill(os.getpid(), number)
-            assert came.wait(60)
-        assert signal.getsignal(number) is signal.SIG_DFL
+        else:
+            threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+        recorder.settle()
+        recorder.settle()
+        assert got == [(number, True)]
     finally:
         signal.signal(number, before)
+        recorder.close(0.01)
 
 
 @needs_signals
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    recorder = Recorder([Stuck()], when_full="wait")
     try:
-        with signals_noticed() as came:
-            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-            os.kill(os.getpid(), signal.SIGINT)
-            assert not came.is_set()
+        recorder.watch_signals()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+        recorder.close()
 
 
-@needs_signals
-def test_a_handler_gets_the_signal_with_its_number_and_its_frame() -> None:
-    got: list[tuple[int, bool]] = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: got.append((number, frame is not None)))
-    try:
-        with signals_noticed() as came:
-            os.kill(os.getpid(), signal.SIGTERM)
-            assert came.wait(60)
-        assert got == [(signal.SIGTERM, True)]
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def test_another_thread_leaves_the_signals_alone() -> None:
+def test_a_record_that_is_not_required_leaves_the_signals_alone_and_waits_for_nothing() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    found: list[object] = []
-
-    def look() -> None:
-        with signals_noticed() as came:
-            found.extend((signal.getsignal(signal.SIGTERM), came.is_set()))
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    thread.join()
-    assert found == [before, False]
+    with Recorder([sink := Stuck()]) as recorder:
+        recorder.watch_signals()
+        recorder.take(RecordSource("s"), "note")
+        recorder.settle()
+        sink.let.set()
+    assert signal.getsignal(signal.SIGTERM) is before

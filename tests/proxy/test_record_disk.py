@@ -59,9 +59,9 @@ def test_only_a_sink_that_can_be_ended_makes_calls_wait() -> None:
     sinks = (Ending(), Gate())
     for when_full, found in (("wait", ["wait", "drop"]), ("drop", ["drop", "drop"])):
         recorder = Recorder(sinks, when_full=when_full)  # type: ignore[arg-type]
-        assert [queue._when_full for queue in queues_of(recorder)] == found
+        assert [queue.when_full for queue in queues_of(recorder)] == found
         recorder.close()
-    assert [queue._when_full for queue in queues_of(Recorder(sinks))] == ["drop", "drop"]
+    assert [queue.when_full for queue in queues_of(Recorder(sinks))] == ["drop", "drop"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The queue before a sink, step by step: how long an item waits for room, and what becomes of it."""
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -145,34 +143,6 @@ def test_an_item_that_waits_is_dropped_at_the_end(held: Held) -> None:
     thread.join(60)
     assert not thread.is_alive()
     assert queue.dropped == 1
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs signals between threads")
-def test_a_signal_ends_the_wait_and_reaches_whoever_handles_it(held: Held) -> None:
-    assert threading.current_thread() is threading.main_thread()
-    came: list[int] = []
-    handler = lambda number, _: came.append(number)  # noqa: E731 - compared by its identity
-    before = signal.signal(signal.SIGTERM, handler)
-    queue = queue_of(held, limit=1, when_full="wait")
-    ended = threading.Event()
-
-    def tell() -> None:
-        # The first may come before the wait begins.
-        while not ended.wait(0.02):
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    teller = threading.Thread(target=tell, daemon=True)
-    try:
-        teller.start()
-        queue.put("second")
-        ended.set()
-        teller.join()
-        assert queue.dropped == 1
-        assert came
-        assert signal.getsignal(signal.SIGTERM) is handler
-    finally:
-        ended.set()
-        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.parametrize(("size", "lost"), [(511, 0), (512, 1)])

@@ -1,7 +1,9 @@
 """What the record promises: every call that was answered is in the store, however the proxy and its disk end."""
 
+import json
 import os
 import resource
+import select
 import signal
 import sqlite3
 import subprocess
@@ -9,8 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import httpx2
 import pytest
 from tests.proxy.stdio_client import HERE, PROXY, Client
 
@@ -85,6 +89,108 @@ def test_a_killed_proxy_leaves_every_call_that_was_answered_a_moment_before(
     client.process.kill()
     client.process.wait()
     assert recorded(tmp_path / "calls.db") == {str(number) for number in range(1, calls + 1)}
+
+
+REQUIRED = json.dumps({"record": "required"})
+
+
+@pytest.mark.parametrize("calls", [1, 2, 7, 60])
+def test_a_killed_proxy_whose_record_is_required_leaves_every_call_that_was_answered(
+    start: Start, tmp_path: Path, calls: int
+) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"), SETTINGS=REQUIRED)
+    for number in range(1, calls + 1):
+        client.call(number, "add", a=number, b=1)
+        assert client.read()["id"] == number
+    client.process.kill()
+    client.process.wait()
+    assert recorded(tmp_path / "calls.db") == {str(number) for number in range(1, calls + 1)}
+
+
+def test_a_burst_whose_record_is_required_is_recorded_as_far_as_it_was_answered(start: Start, tmp_path: Path) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"), SETTINGS=REQUIRED)
+    calls = b"".join((CALL % (number, number)).encode() for number in range(1, 3001))
+
+    def write() -> None:
+        with suppress(BrokenPipeError):
+            client.write(calls)
+
+    threading.Thread(target=write, daemon=True).start()
+    answered = {str(client.read()["id"]) for _ in range(1000)}
+    client.process.kill()
+    client.process.wait()
+    # What is in the pipe was answered, too.
+    answered |= {str(json.loads(line)["id"]) for line in client.stdout if line.endswith(b"\n")}
+    assert answered <= recorded(tmp_path / "calls.db")
+
+
+def test_an_answer_that_is_too_long_to_be_kept_waits_for_its_record_as_well(tmp_path: Path) -> None:
+    server = (sys.executable, str(HERE / "long_server.py"))
+    settings = json.dumps({"record": "required", "max_message_bytes": 65_536})
+    client = Client(*PROXY, *server, STORE=str(tmp_path / "calls.db"), SETTINGS=settings)
+    try:
+        for number in range(1, 6):
+            client.call(number, "long", size=200_000)
+            assert client.read()["id"] == number
+        client.process.kill()
+        client.process.wait()
+        assert recorded(tmp_path / "calls.db") == {"1", "2", "3", "4", "5"}
+    finally:
+        client.close()
+
+
+def test_a_required_record_holds_answers_back_while_the_disk_takes_nothing(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "calls.db"
+    client = start(STORE=str(path), SETTINGS=REQUIRED)
+    client.call(1, "add", a=1, b=1)
+    assert client.read()["id"] == 1
+    soft, hard = resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE, (1, hard))
+    client.call(2, "add", a=1, b=1)
+    assert b"what is recorded waits in memory" in client.stderr.readline()
+    assert select.select([client.stdout], [], [], 0.5)[0] == []
+    resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE, (soft, hard))
+    assert client.read()["id"] == 2
+    assert client.end() == 0
+    assert recorded(path) == {"1", "2"}
+
+
+def test_a_signal_ends_a_proxy_whose_answers_wait_for_the_disk(start: Start, tmp_path: Path) -> None:
+    client = start(STORE=str(tmp_path / "calls.db"), SETTINGS=REQUIRED)
+    client.call(1, "add", a=1, b=1)
+    assert client.read()["id"] == 1
+    _, hard = resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(client.process.pid, resource.RLIMIT_FSIZE, (1, hard))
+    client.call(2, "add", a=1, b=1)
+    assert b"what is recorded waits in memory" in client.stderr.readline()
+    client.process.terminate()
+    client.process.wait()
+    assert b"the record lost 1 notes" in client.stderr.read()
+
+
+@pytest.mark.parametrize("kind", ["json", "events", "gzip"])
+def test_a_killed_proxy_over_http_whose_record_is_required_leaves_every_call_that_was_answered(
+    tmp_path: Path, kind: str
+) -> None:
+    server = subprocess.Popen([sys.executable, str(HERE / "kinds_server.py"), kind], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    (tmp_path / "toolvet.toml").write_text('[proxy]\nrecord = "required"\n')
+    command = [sys.executable, "-m", "toolvet", "proxy", "--listen", "127.0.0.1:0", "--store", "calls.db"]
+    url = server.stdout.readline().strip()
+    with subprocess.Popen([*command, url], stderr=subprocess.PIPE, text=True, cwd=tmp_path) as proxy:
+        assert proxy.stderr is not None
+        told = proxy.stderr.readline()
+        try:
+            with httpx2.Client(headers={"Accept": "application/json, text/event-stream"}) as client:
+                for number in range(1, 21):
+                    message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "add"}}
+                    assert client.post(told.split()[-1], json=message).status_code == 200
+        finally:
+            proxy.kill()
+            server.kill()
+            server.wait()
+            server.stdout.close()
+    assert recorded(tmp_path / "calls.db") == {str(number) for number in range(1, 21)}
 
 
 def test_a_proxy_that_is_killed_at_once_leaves_a_store_that_can_be_read(start: Start, tmp_path: Path) -> None:
@@ -216,6 +322,7 @@ def test_a_signal_ends_the_waiting_for_a_required_record() -> None:
     recorder = Recorder([sink], limit=10 * 1024, when_full="wait", complain=lambda _: None)
     came: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    recorder.watch_signals()
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM))
     timer.start()
     try:

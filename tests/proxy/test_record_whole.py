@@ -372,7 +372,7 @@ def test_the_store_gets_what_the_user_asked_for(tmp_path: Path) -> None:
     assert given == [{"older_than": "30d", "max_size": "10MB", "sync": True}]
     with recorder:
         # The metrics are counted at once.
-        assert [queue._when_full for queue in queues_of(recorder)] == ["wait"]
+        assert [queue.when_full for queue in queues_of(recorder)] == ["wait"]
         recorder.take(ORIGIN, ended(tool="find hunter2hunter"))
         assert recorder.flush(60)
         page = recorder.render_metrics()

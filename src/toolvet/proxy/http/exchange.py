@@ -195,13 +195,17 @@ class Exchange:
         head = response.head
         self._note_session(head)
         kind = head.media_type
-        if not self._is_request or head.get(b"content-encoding") not in {None, b"identity"}:
+        if not self._is_request:
+            await self._server.stream(response, self._responder)
+        elif head.get(b"content-encoding") not in {None, b"identity"}:
+            self._close_session("the answer has a content encoding, and was passed on unread")
             await self._server.stream(response, self._responder)
         elif kind == _EVENTS:
             await self._pass_events(response, answers)
         elif kind == _JSON:
             await self._pass_json(response)
         else:
+            self._close_session("the answer is neither JSON nor a stream of events, and was passed on unread")
             await self._server.stream(response, self._responder)
 
     async def _pass_json(self, response: UpstreamResponse) -> None:
@@ -215,7 +219,8 @@ class Exchange:
                 await self._responder.write(data)
             await self._responder.end()
             return
-        if self._reply_to is not None and self._session.only_watches and not response.is_ours:
+        hurries = self._session.only_watches and not self._server.recorder.is_required
+        if self._reply_to is not None and hurries and not response.is_ours:
             # The answer passes whatever is found in it, so the client does not wait for the check.
             await self._responder.send_now(head, data)
             await self._do(self._from_server(data))
@@ -329,6 +334,8 @@ class Exchange:
         recorder = self._server.recorder
         if recorder.has_sinks:
             recorder.take(self._origin, self._sender.without_credentials(note))
+            if isinstance(note, CallEnded):
+                recorder.settle()
 
 
 class _CallTooLargeError(Exception):

@@ -133,6 +133,7 @@ def run_front_end(front: FrontEnd, where: Listen, path: str, ready: Callable[[st
     async def serve() -> ListenerEnd:
         ending = ListenerEnd()
         ending.listen()
+        front.server.recorder.watch_signals()
         async with listening(front, where, ending=ending) as (host, port):
             freeze_heap()
             shown = f"[{host}]" if ":" in host else host

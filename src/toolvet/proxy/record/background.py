@@ -1,12 +1,9 @@
 """Work in the background of the calls: a bounded queue and one thread that empties it, in batches."""
 
-import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -57,6 +54,7 @@ class BackgroundQueue(Generic[T]):
         name: Names the thread.
         complain: Called with what `work` or `end` raised, once for each wording.
         when_full: What to do with an item that finds the queue full.
+        asked: Set once the process is asked to end: then nothing waits any more.
     """
 
     def __init__(
@@ -68,12 +66,13 @@ class BackgroundQueue(Generic[T]):
         name: str,
         complain: Callable[[str], None],
         when_full: WhenFull = "drop",
+        asked: threading.Event | None = None,
     ) -> None:
         self._work = work
         self._end = end
         self._complaints = NewComplaints(complain)
         self._limit = limit
-        self._when_full: WhenFull = when_full
+        self.when_full: WhenFull = when_full
         self._queue: deque[tuple[T, int]] = deque()
         self._put_bytes = 0
         self._taken_bytes = 0
@@ -82,7 +81,10 @@ class BackgroundQueue(Generic[T]):
         self._more = 0
         self._wake = threading.Event()
         self._idle = threading.Event()
+        self._asked = threading.Event() if asked is None else asked
         self._closing = threading.Event()
+        # Set where somebody waits: then the thread lets no further items gather.
+        self._hurry = threading.Event()
         self.dropped = 0
         self.failed = 0
         self._idle.set()
@@ -111,19 +113,21 @@ class BackgroundQueue(Generic[T]):
             if pauses >= _PAUSES or (self._is_stuck and pauses):
                 # It had its time before, and took nothing since: its disk hangs.
                 self._is_stuck = True
-                return self._when_full == "wait" and self._waits_for_room()
+                return self.when_full == "wait" and self._waits_for_room()
             pauses += 1
             time.sleep(_PAUSE_SECONDS)
         self._is_stuck = False
         return True
 
     def _waits_for_room(self) -> bool:
-        """Wait as long as it takes. Returns False where the process is asked to end meanwhile."""
-        with signals_noticed() as came:
-            while self._put_bytes - self._taken_bytes >= self._limit:
-                if came.is_set() or self._closing.is_set() or not self._thread.is_alive():
-                    return False
-                came.wait(_ROOM_SECONDS)
+        return self._waits(lambda: self._put_bytes - self._taken_bytes < self._limit)
+
+    def _waits(self, happens: Callable[[], bool]) -> bool:
+        """Wait until this happens, however long. Returns False where the process is asked to end meanwhile."""
+        while not happens():
+            if self._asked.is_set() or self._closing.is_set() or not self._thread.is_alive():
+                return False
+            self._asked.wait(_ROOM_SECONDS)
         return True
 
     @property
@@ -143,12 +147,19 @@ class BackgroundQueue(Generic[T]):
             if time.monotonic() > deadline:
                 return False
 
+    def settle(self) -> None:
+        """Wait as long as it takes until all queued items were worked on, or the process is asked to end."""
+        self._hurry.set()
+        if not self.flush(_ROOM_SECONDS):
+            self._waits(lambda: self.flush(0))
+
     def close(self, timeout: float) -> bool:
         """Work on the queued items, and end. Returns False when the thread hangs: its items are lost.
 
         It may take `timeout` seconds without a batch that is done, and five times as long in all.
         """
         self._closing.set()
+        self._hurry.set()
         self._wake.set()
         latest = time.monotonic() + _MOST_PATIENCE * timeout
         deadline, done = time.monotonic() + timeout, self._taken_bytes
@@ -184,7 +195,9 @@ class BackgroundQueue(Generic[T]):
         while True:
             self._wake.wait()
             self._wake.clear()
-            self._closing.wait(_GATHER_SECONDS)
+            self._hurry.wait(_GATHER_SECONDS)
+            if not self._closing.is_set():
+                self._hurry.clear()
             while batch := self._take_batch():
                 try:
                     self._work([item for item, _ in batch])
@@ -205,34 +218,6 @@ class BackgroundQueue(Generic[T]):
                 except Exception as error:  # noqa: BLE001 - as above
                     self._complaints.tell(error)
                 return
-
-
-@contextmanager
-def signals_noticed() -> Generator[threading.Event]:
-    """Yield an event that is set when a signal asks the process to end; the handlers of the signal run as well.
-
-    In any other thread than the main one the event is never set: Python handles signals only there.
-    """
-    came = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
-    def notice(number: int, frame: FrameType | None) -> None:
-        came.set()
-        handler = before[signal.Signals(number)]
-        if callable(handler):
-            handler(number, frame)
-
-    changed = [number for number, handler in before.items() if callable(handler) or handler is signal.SIG_DFL]
-    for number in changed:
-        signal.signal(number, notice)
-    try:
-        yield came
-    finally:
-        for number in changed:
-            signal.signal(number, before[number])
 
 
 def give_way() -> None:

@@ -9,10 +9,13 @@ that is slow, full or gone costs memory up to a limit, then records, which are c
 unless the user requires the record.
 """
 
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
+from functools import partial
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
@@ -146,6 +149,8 @@ class Recorder:
         self._failed = 0
         self._complaints = NewComplaints(self._complain_of_exporter)
         self._instant = [exporter for exporter in exporters if isinstance(exporter, InstantExporter)]
+        # Set by a signal that asks the process to end.
+        self._asked = threading.Event()
         # Each other exporter has its own queue and thread: a hanging disk must not make the spans stale.
         self._queued: dict[Exporter, _ExporterQueue] = {}
         for exporter in exporters:
@@ -157,8 +162,12 @@ class Recorder:
                     name="record",
                     complain=self._complain_of_exporter,
                     when_full=when_full if isinstance(exporter, EndingExporter) else "drop",
+                    asked=self._asked,
                 )
                 self._queued[exporter] = _ExporterQueue(exporter, queue)
+        self._required = [queued.queue for queued in self._queued.values() if queued.queue.when_full == "wait"]
+        # Whether an answer has to wait for `settle` before the client gets it.
+        self.is_required = bool(self._required)
         self._takers = [
             *(exporter.take for exporter in self._instant),
             *(queued.put for queued in self._queued.values()),
@@ -183,6 +192,34 @@ class Recorder:
             except Exception as error:  # noqa: BLE001 - whatever an exporter raises, the calls go on and the loss is reported
                 self._failed += 1
                 self._complaints.tell(error)
+
+    def watch_signals(self) -> None:
+        """From now on SIGTERM and SIGINT end every wait of this recorder, and are then handled as before.
+
+        Call it in the main thread, once the handlers of the program are set. Without it a program that waits for a
+        hanging disk would see its signal only after the wait.
+        """
+        if not self.is_required:
+            return
+        for number in (signal.SIGTERM, signal.SIGINT):
+            before = signal.getsignal(number)
+            if callable(before):
+                signal.signal(number, partial(self._take_signal, before))
+
+    def _take_signal(
+        self, before: Callable[[int, FrameType | None], object], number: int, frame: FrameType | None
+    ) -> None:
+        self._asked.set()
+        before(number, frame)
+
+    def settle(self) -> None:
+        """Wait until an exporter whose record is required has written all notes taken so far.
+
+        A client that was answered can then rely on the record, even if this process is killed the moment after. It
+        waits as long as the disk takes nothing, until a signal asks the process to end.
+        """
+        for queue in self._required:
+            queue.settle()
 
     @property
     def lost(self) -> int:

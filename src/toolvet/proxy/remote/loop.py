@@ -168,6 +168,7 @@ class RemoteProxy:
         handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
         for number in handled:
             self._loop.add_signal_handler(number, self._take_signal, number)
+        self._recorder.watch_signals()
         gone = asyncio.ensure_future(self._client.gone.wait())
         gone.add_done_callback(lambda _: self._end(0))
         try:

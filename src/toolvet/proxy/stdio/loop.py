@@ -132,6 +132,7 @@ class StdioProxy:
     def run(self) -> int:
         """Relay until the connection is over. Returns the exit code."""
         wake = Signals()
+        self._recorder.watch_signals()
         switch = sys.getswitchinterval()
         try:
             # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.

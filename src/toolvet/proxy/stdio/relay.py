@@ -145,7 +145,7 @@ class Relay:
     def give_up(self, question: str) -> None:
         """Stop waiting for the answer to this question of the proxy."""
         self.open.close(question)
-        self._note(self._write(self._session.give_up(question)))
+        self._do(self._session.give_up(question))
 
     def server_gone(self, reason: str) -> None:
         """Answer open and later requests with an error, because the server is gone. `reason` begins the message."""
@@ -154,13 +154,13 @@ class Relay:
 
     def close(self) -> None:
         """End the connection: every call that was not answered goes on record."""
-        self._note(self._write(self._session.close()))
+        self._do(self._session.close())
 
     def _take_client_lines(self, lines: list[bytes]) -> None:
         self._do_client_steps(self._steps(lines, self._session.from_client, ToServer))
 
     def _take_server_lines(self, lines: list[bytes]) -> None:
-        if len(lines) == 1 and self._session.unread.hands_on(lines[0]):
+        if len(lines) == 1 and not self._recorder.is_required and self._session.unread.hands_on(lines[0]):
             # The client, which waits for it, need not wait for its verdict as well.
             self._break_dangling()
             self.to_client.write(_join_lines(lines))
@@ -187,7 +187,6 @@ class Relay:
         return steps
 
     def _do_client_steps(self, steps: list[Step]) -> None:
-        """Write first: the record and the list of open requests must not delay the message."""
         if len(steps) == 2 and not self._unread and type(steps[0]) is ToServer and type(steps[1]) is CallStarted:
             # A call that passes, as nearly all messages are.
             self.to_server.write(_join_lines([steps[0].data]))
@@ -195,35 +194,26 @@ class Relay:
             if self._gone is not None:
                 self._refuse_open()
             return
-        rest = self._write(steps)
-        if self._unread:
-            for line in self._unread:
-                self.open.note_client(line)
-            self._unread.clear()
-        self._note(rest)
+        self._do(steps, self.open.note_client)
         if self._gone is not None:
             self._refuse_open()
 
     def _do_server_steps(self, steps: list[Step]) -> None:
-        if len(steps) == 2 and not self._unread and type(steps[0]) is ToClient and type(steps[1]) is CallEnded:
-            # An answer, as nearly all others are.
+        is_one_answer = len(steps) == 2 and type(steps[0]) is ToClient and type(steps[1]) is CallEnded
+        if is_one_answer and not self._unread and not self._recorder.is_required:
+            # As nearly all others are.
             self._break_dangling()
             self.to_client.write(_join_lines([steps[0].data]))
             self._recorder.take(self._origin, steps[1])
             if steps[0].about is not None:
                 self.open.close(steps[0].about)
             return
-        rest = self._write(steps)
-        if self._unread:
-            for line in self._unread:
-                self.open.note_server(line)
-            self._unread.clear()
-        self._note(rest)
+        self._do(steps, self.open.note_server)
 
     def _refuse_open(self) -> None:
         """Feed the errors as if the server had sent them, so that the session ends its calls with them."""
         for question in self.open.take_questions():
-            self._note(self._write(self._session.give_up(question)))
+            self._do(self._session.give_up(question))
         lines = [
             encode_error(
                 id_, _INTERNAL_ERROR, f"The MCP server is unavailable: {self._gone} before it answered. {_DOUBT}"
@@ -234,8 +224,11 @@ class Relay:
             # A signal waits for this: 20,000 open calls must not take longer than the whole end may.
             self._do_server_steps(self._steps(lines, partial(self._session.fail, prepared={}), ToClient))
 
-    def _write(self, steps: Sequence[Step]) -> list[ToClient | Note]:
-        """Write all lines for one side at once. Returns the steps to be noted afterwards."""
+    def _do(self, steps: Sequence[Step], read: Callable[[bytes], None] | None = None) -> None:
+        """Write all lines for one side at once, then `read` what may open or close a request, and record.
+
+        The record must not delay a message, unless it is required: then the client's lines wait until it is written.
+        """
         for_server: list[bytes] = []
         for_client: list[bytes] = []
         rest: list[ToClient | Note] = []
@@ -252,10 +245,19 @@ class Relay:
                 rest.append(cast("Note", step))
         if for_server:
             self.to_server.write(_join_lines(for_server))
-        if for_client:
+        is_required = self._recorder.is_required
+        if for_client and not is_required:
             self._break_dangling()
             self.to_client.write(_join_lines(for_client))
-        return rest
+        if read is not None and self._unread:
+            for line in self._unread:
+                read(line)
+            self._unread.clear()
+        self._note(rest)
+        if for_client and is_required:
+            self._recorder.settle()
+            self._break_dangling()
+            self.to_client.write(_join_lines(for_client))
 
     def _note(self, rest: list[ToClient | Note]) -> None:
         for each in rest:
@@ -292,10 +294,11 @@ class Relay:
     def _end_server_line(self, long: LongLine) -> None:
         id_ = long.id
         if long.passes:
-            self.to_client.end_line()
             if long.start.is_answer and id_ is not None:
                 self.open.close(id_)
                 self._note([*self._session.unread.end_answer(id_, long.size)])
+                self._recorder.settle()
+            self.to_client.end_line()
         elif not long.is_answered:
             if id_ is not None:
                 self._hold_back(long, [id_])
@@ -312,7 +315,7 @@ class Relay:
     def _hold_back_all(self, long: LongLine) -> None:
         """Answer every open request: any of them may wait for this line."""
         for question in self.open.take_questions():
-            self._note(self._write(self._session.give_up(question)))
+            self._do(self._session.give_up(question))
         self._hold_back(long, self.open.take())
 
     def _begin_client_line(self, long: LongLine, parts: list[bytes]) -> None:
@@ -339,7 +342,7 @@ class Relay:
         if long.start.method is not None and id_ is not None:
             self.open.add(id_)
             if long.start.method == _CALL:
-                self._note(self._write(self._session.take_unread_call(_call_of(long, id_), long.size)))
+                self._do(self._session.take_unread_call(_call_of(long, id_), long.size))
         if self._gone is not None:
             self._refuse_open()
 
