@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response
 
 CHROMIUM: Final = shutil.which("chromium") or "/usr/bin/chromium"
 OpenPage = Callable[..., "Page"]
@@ -95,13 +95,17 @@ def _watch(page: "Page", host: str, problems: list[str], *, fails: bool) -> None
     page.on("request", lambda asked: problems.append(f"asks {asked.url}") if _is_elsewhere(asked.url, host) else None)
     page.on("console", lambda line: problems.append(f"console: {line.text}") if _is_fault(line, fails=fails) else None)
     if not fails:
-        page.on("response", lambda got: problems.append(f"{got.status} {got.url}") if got.status >= 500 else None)
+        page.on("response", lambda got: problems.append(f"{got.status} {got.url}") if _is_broken(got) else None)
 
 
 def _is_fault(line: "ConsoleMessage", *, fails: bool) -> bool:
-    # A page that is still open when its server ends asks for the stream of news again.
-    is_ended = line.location["url"].endswith("/live") and "net::ERR_" in line.text
+    is_ended = line.location["url"].endswith("/live") and ("net::ERR_" in line.text or "503" in line.text)
     return line.type == "error" and not is_ended and not (fails and "Failed to load resource" in line.text)
+
+
+def _is_broken(got: "Response") -> bool:
+    # A page that is still open when its server ends asks for the stream of news again, and is told to come later.
+    return got.status >= 500 and not (got.status == 503 and got.url.endswith("/live"))
 
 
 def _is_elsewhere(url: str, host: str) -> bool:

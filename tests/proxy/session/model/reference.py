@@ -79,8 +79,9 @@ class Reference:
     def unreadable_call(self, said: Other) -> Steps:
         """A call whose parameters are not those of a call."""
         self.calls += 1
-        steps = self.unreadable(said.raw, said.id)
-        return steps if self.arguments == "enforce" else steps + self._expect(said.id, Unchecked(1))
+        if self.arguments == "enforce":
+            return self.unreadable(said.raw, said.id)
+        return to_server(said.raw) + self._expect(said.id, Unchecked(1)) + noted(("fault", "call_unreadable"))
 
     def unreadable(self, raw: bytes, id_: object) -> Steps:
         """What is not a legal message, but a call to a lenient reader."""
