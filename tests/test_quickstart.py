@@ -46,6 +46,19 @@ def test_what_the_page_shows_is_what_comes_out(title: str, name: str, needs: lis
                 assert squeezed(line) in squeezed(printed), f"{line!r} is not in:\n{printed}"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the page is for a POSIX shell")
+def test_the_readme_shows_what_its_first_command_prints(tmp_path: Path) -> None:
+    pytest.importorskip("fastmcp")
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    assert len(readme.encode()) <= 8192
+    (tmp_path / "server.py").write_text(next(text for kind, text in BLOCK.findall(PAGE) if kind == "python"))
+    (_, command), (_, shown), *_ = BLOCK.findall(readme)
+    printed = squeezed(run(command, tmp_path))
+    for line in shown.splitlines():
+        # The name of the server is followed by the version of its SDK.
+        assert squeezed(re.sub(r"^orders [\d.]+", "orders", line)) in re.sub(r"orders [\d.]+", "orders", printed)
+
+
 def run(lines: str, folder: Path) -> str:
     """What the lines of shell print, in an empty home, with the programs beside this Python."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
