@@ -32,7 +32,7 @@ member that holds all of the section).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, get_args, get_type_hints
 
@@ -198,7 +198,7 @@ def parse_settings(text: str, file: str) -> Settings:
     for name, given in members(document).items():
         problem, keys = "", [name]
         if name not in _kinds():
-            problem = f"unknown key; see {_see(_kinds()['assess'])}"
+            problem = f"unknown key{_near(name, _kinds())}; see {_see(_kinds()['assess'])}"
         else:
             try:
                 sections.append(_section(_kinds()[name], given))
@@ -217,6 +217,34 @@ def parse_settings(text: str, file: str) -> Settings:
                 answer = msgspec.structs.replace(answer, model=beside(file, answer.model))
             sections[number] = msgspec.structs.replace(section, arguments=arguments, answer=answer)
     return Settings(*sections)
+
+
+def settings_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a settings file, for editors that complete and check TOML.
+
+    Example:
+        >>> settings_schema()["properties"]["store"]["anyOf"][0]
+        {'type': 'string'}
+    """
+    kinds = _kinds()
+    found, definitions = msgspec.json.schema_components(list(kinds.values()), ref_template="#/$defs/{name}")
+    properties: dict[str, object] = {}
+    for (name, kind), schema in zip(kinds.items(), found, strict=True):
+        whole = getattr(kind, "WHOLE", None)
+        if whole is not None:
+            # All of the section is one member of its struct.
+            struct = definitions.pop(kind.__name__)
+            properties[name] = {"description": struct["description"], **struct["properties"][whole]}
+        else:
+            properties[name] = {"anyOf": [{"type": "string"}, schema]} if hasattr(kind, "TEXT") else schema
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "toolvet.toml",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
 
 
 @cache
@@ -268,13 +296,23 @@ def _split_problem(words: str, section: str) -> tuple[str, list[str]]:
     kind = _kinds()[section]
     unknown = re.search(r"unknown field `([^`]+)`", problem)
     if unknown:
-        return f"unknown key; see {_see(kind)}", [*keys, unknown[1]]
+        structs = msgspec.json.schema_components([kind])[1].values()
+        known = [name for struct in structs for name in struct.get("properties", ())]
+        return f"unknown key{_near(unknown[1], known)}; see {_see(kind)}", [*keys, unknown[1]]
     if getattr(kind, "WHOLE", None) == "tools" and problem.startswith("Expected `array`"):
         return f"must be a list of tables: write [[{'.'.join(keys)}]]", keys
     if problem.startswith("Invalid enum value") and (choices := [*_choices(kind, keys[-1])]):
         return f"{problem.removeprefix('Invalid enum value ')} is none of {', '.join(choices)}", keys
     # TOML has no null: that a setting may be absent says nothing to its reader.
     return problem.replace(" | null`", "`").replace("`", "'"), keys
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    """A question for the known word that is spelled most like this one, if any is."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    close = get_close_matches(word, [*known], n=1)
+    return f" (did you mean '{close[0]}'?)" if close else ""
 
 
 def _see(kind: type[msgspec.Struct]) -> str:

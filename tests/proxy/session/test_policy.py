@@ -77,7 +77,10 @@ def test_every_option_of_a_policy_can_be_set_for_one_tool() -> None:
     [
         ('[proxy]\nrepair = "aply"\n', "line 2: proxy.repair: 'aply' is none of off, suggest, apply"),
         ("[proxy]\nbreak_after = -1\n", "line 2: proxy.break_after: Expected 'int' >= 0"),
-        ('[proxy]\nargumnts = "off"\n', "line 2: proxy.argumnts: unknown key; see 'toolvet proxy --help'"),
+        (
+            '[proxy]\nargumnts = "off"\n',
+            "line 2: proxy.argumnts: unknown key (did you mean 'arguments'?); see 'toolvet proxy --help'",
+        ),
         (
             '\n[proxy.tools."git_*"]\nresults = "odd"\n',
             "line 3: proxy.tools.git_*.results: 'odd' is none of off, annotate, enforce",
