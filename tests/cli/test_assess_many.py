@@ -71,11 +71,14 @@ def test_what_a_registry_lists_and_toolvet_cannot_start_is_told(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--memory", "100"], "--memory is for servers in processes of their own: give --workers N or --into FOLDER"),
+        (
+            ["--max-memory-mib", "100"],
+            "--max-memory-mib is for servers in processes of their own: give --workers N or --into FOLDER",
+        ),
         (["--no-sandbox"], "--no-sandbox is for servers in processes of their own"),
         (["--workers", "0"], "--workers 0: must be at least 1"),
         (["--workers", "1", "--sandbox", "--no-sandbox"], "--sandbox and --no-sandbox: one of them"),
-        (["--workers", "1", "--disk", "0"], "--disk 0: must be greater than 0"),
+        (["--workers", "1", "--max-disk-mib", "0"], "--max-disk-mib 0: must be greater than 0"),
         (["--address", "tcp://127.0.0.1:1"], "--address: give --engine dask or --engine daft, too"),
         (["--engine", "daft"], "--engine daft: give the --address of a Ray cluster"),
         (["--into", "."], "--into .: holds mcp.json and is no folder of results; give a new or empty one"),

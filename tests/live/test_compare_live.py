@@ -1,4 +1,4 @@
-"""`toolvet compare` with the peers themselves, where they are on PATH."""
+"""`toolvet peers` with the peers themselves, where they are on PATH."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ def compared(capsys: pytest.CaptureFixture[str], name: str, *words: str) -> tupl
     peer = peer_programs()[name]
     if shutil.which(peer.program) is None:
         pytest.skip(f"{name} is not installed: {peer.install}")
-    assert run(["compare", "--json", *words]) == 0
+    assert run(["peers", "--json", *words]) == 0
     report = json.loads(capsys.readouterr().out)
     row = next(each for each in report["runs"] if each["name"] == name)
     return row, {each["check"] for each in report["findings"] if {"toolvet", name} <= set(each["found_by"])}

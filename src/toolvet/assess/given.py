@@ -58,7 +58,7 @@ def read_options(settings: Settings, flags: GivenOptions | None = None) -> Optio
         ("timeout", timeout),
         ("deadline", deadline),
         ("concurrency", concurrency),
-        ("disk", flags.disk),
+        ("max-disk-mib", flags.disk),
     ):
         if value is not None and not value > 0:
             raise UsageError(f"--{name} {value:g}: must be greater than 0")

@@ -173,7 +173,7 @@ def _sandboxed(target: WorkspaceTarget, folder: Path, disk_mib: int | None) -> W
     program = shutil.which(target.command, path=path)
     if program is None and os.sep not in target.command:
         raise UnreachableError(
-            f"cannot start `{target.describe()}`: no program {target.command} on PATH; is it installed, and spelled so?"
+            f"cannot start `{target.describe()}`: there is no program named {target.command}; is it installed?"
         )
     wrapped = wrap_in_sandbox(
         Sandboxed(

@@ -19,6 +19,7 @@ Start reading at `commands/explain.py`, one of the shortest.
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from inspect import BoundArguments
 
     from cyclopts import App
+    from cyclopts.help import HelpPanel
+    from rich.console import Console, ConsoleOptions
 
 
 # The exit codes that do not belong to an exception of ours; `errors.py` has the others.
@@ -48,11 +51,12 @@ _HELP_FORMAT: Final = b"help/1"
 
 
 @cache
-def app(first: str | None = None) -> "App":
+def app(first: str | None = None, *, all_options: bool = True) -> "App":
     """Return the command line: every module in `commands/` is a command of that name.
 
-    `first` is the first word, where it is known: if it is a command, the others need not be loaded, which takes longer
-    than many a command does.
+    `first` is the first word, if it is known: when it is a command, the others need not be loaded, which takes longer
+    than many a command does. Without `all_options` the help of a command leaves out those that its module does not name
+    in `COMMON_OPTIONS`, if it has that.
     """
     # It takes most of a start, and the help needs none of it.
     from cyclopts import App  # noqa: PLC0415
@@ -61,6 +65,7 @@ def app(first: str | None = None) -> "App":
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
         version=__version__,
+        version_flags=["--version", "-V"],
         help_format="plaintext",
         suppress_keyboard_interrupt=False,
         result_action="return_value",
@@ -69,17 +74,45 @@ def app(first: str | None = None) -> "App":
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         command, inner = commands_of(module)
         if command is not None and not inner:
-            root.command(with_parameters(command), name=name)
+            common: frozenset[str] | None = None if all_options else getattr(module, "COMMON_OPTIONS", None)
+            shorter = (
+                {}
+                if common is None
+                else {"help_formatter": _short_help(common), "help_epilogue": "`--help-all` shows all options."}
+            )
+            root.command(with_parameters(command), name=name, help=_flowing(command.__doc__), **shorter)
             continue
         # A command with sub-commands may do something itself without them.
         words = module.__doc__ if command is None else command.__doc__
-        group = App(name=name, help=words, help_format="plaintext", result_action="return_value")
+        group = App(name=name, help=_flowing(words), help_format="plaintext", result_action="return_value")
         if command is not None:
             group.default(with_parameters(command))
         for word, function in inner.items():
-            group.command(with_parameters(function), name=word)
+            group.command(with_parameters(function), name=word, help=_flowing(function.__doc__))
         root.command(group)
     return root
+
+
+def _flowing(words: str | None) -> str:
+    """A docstring whose paragraphs are one line each, so that the terminal's width decides where they break."""
+    from inspect import cleandoc  # noqa: PLC0415 - as in `app`
+
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(words or ""))
+
+
+def _short_help(common: frozenset[str]) -> object:
+    """What prints the help of a command with its common options only."""
+    from cyclopts.help import DefaultFormatter  # noqa: PLC0415 - as in `app`
+
+    class CommonOptions(DefaultFormatter):
+        def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:
+            if panel.format == "parameter":
+                shown = [each for each in panel.entries if not each.positive_names or common & {*each.positive_names}]
+                panel = panel.copy(entries=shown)
+            if panel.entries:
+                super().__call__(console, options, panel)
+
+    return CommonOptions()
 
 
 def commands_of(module: ModuleType) -> tuple[Callable[..., object] | None, dict[str, Callable[..., object]]]:
@@ -139,6 +172,8 @@ def complain_of_output(error: OSError) -> int:
 
 
 def _dispatch(words: list[str]) -> object:
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     call = plain_call(words)
     if call is not None:
         if "typing_extensions" not in sys.modules:
@@ -153,6 +188,9 @@ def _dispatch(words: list[str]) -> object:
     from cyclopts import CycloptsError  # noqa: PLC0415 - as in `app`
 
     try:
+        if "--help-all" in words:
+            words = ["--help" if word == "--help-all" else word for word in words]
+            return app()(words, exit_on_error=False, print_error=False)
         return _app_for(words)(_with_stdin(words), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         return _complain(f"{error}".strip(), hint="toolvet --help shows how", code=2)
@@ -164,7 +202,7 @@ def parse(words: list[str]) -> "tuple[Callable[..., object], BoundArguments, obj
 
 
 def _app_for(words: list[str]) -> "App":
-    return app(words[0] if words else None)
+    return app(words[0] if words else None, all_options=False)
 
 
 def _with_stdin(words: list[str]) -> list[str]:

@@ -99,7 +99,7 @@ def output_error(error: OSError) -> OutputError:
     if isinstance(error, BrokenPipeError):
         return OutputError("stdout was closed by its reader before everything was written")
     if error.errno == errno.EBADF:
-        return OutputError("stdout is closed, so what this command says is lost; give it a place, as with `> FILE`")
+        return OutputError("stdout is closed, so the output is lost; redirect it to a file")
     return OutputError(f"stdout cannot be written: {error.strerror or error}")
 
 

@@ -1,17 +1,40 @@
 """The server of a command line: `-- COMMAND ARGS…` or a URL, with its headers, variables and folder."""
 
 import os
+import re
+import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 from toolvet.core.json_value import whole
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target
 
+_ADDRESS: Final = re.compile(r"([A-Za-z0-9][\w.-]*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/\S*)?")
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_INTERPRETERS: Final = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node"}
+
 
 def read_target(
     words: Sequence[str], *, headers: Mapping[str, str], environment: Mapping[str, str], cwd: str | None
 ) -> Target:
-    """Return the server that these words name, at least one. Raises UsageError for words that do not go together."""
+    """Return the server that these words name, at least one.
+
+    A script is started with its interpreter, and `localhost:8000/mcp` is a URL. Raises UsageError for words that do not
+    go together.
+
+    >>> read_target(["localhost:8000/mcp"], headers={}, environment={}, cwd=None).describe()
+    'http://localhost:8000/mcp'
+    """
+    found = _ADDRESS.fullmatch(words[0])
+    if found is not None and shutil.which(words[0]) is None:
+        if found[1] not in _LOOPBACK:
+            raise UsageError(f"{words[0]}: begin a URL with https:// or http://")
+        words = [f"http://{words[0]}", *words[1:]]
+    interpreter = _INTERPRETERS.get(Path(words[0]).suffix)
+    if interpreter is not None and Path(words[0]).is_file() and not os.access(words[0], os.X_OK):
+        words = [interpreter, *words]
     if is_url(words[0]):
         if len(words) > 1:
             raise UsageError(f"one URL at a time; unexpected: {' '.join(words[1:])}")

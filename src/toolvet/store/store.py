@@ -89,7 +89,7 @@ class Store:
         if missing == "refuse" and not (
             self.address.path is None or self.address.path.exists() or self.address.spool.is_dir()
         ):
-            raise UsageError(f"{self.address.shown}: there is no such store; say where it is with --store")
+            raise UsageError(f"{self.address.shown}: there is no such store; check the path or URL")
         if self.address.kind != "lines" and find_spec("sqlalchemy") is None:
             # Not first in the thread that writes, when records already wait for it.
             raise MissingExtraError("sqlalchemy")

@@ -175,7 +175,7 @@ def test_a_server_that_exits_is_quoted_without_its_control_characters(hostile: H
 
 
 def test_a_silent_server_is_named_with_the_time_we_waited(hostile: Hostile) -> None:
-    with pytest.raises(UnreachableError, match=r"did not answer within 0\.5 s; if it is slow to start"):
+    with pytest.raises(UnreachableError, match=r"did not answer within 0\.5 s. If it starts slowly, raise --timeout"):
         opened(hostile("silent"), "legacy", timeout=0.5)
 
 

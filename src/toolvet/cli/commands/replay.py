@@ -67,8 +67,8 @@ class ReplayFlags:
     ] = False
     all: Annotated[bool, Parameter(group=CALLS, help="Make identical calls each time, not once.")] = False
 
-    limit: Annotated[int | None, Parameter(group=LIMITS, help="Make the first so many calls only.")] = None
-    sample: Annotated[int | None, Parameter(group=LIMITS, help="Make so many calls, spread over the record.")] = None
+    limit: Annotated[int | None, Parameter(group=LIMITS, help="Make only the first N calls.")] = None
+    sample: Annotated[int | None, Parameter(group=LIMITS, help="Make N calls, spread over the record.")] = None
     timeout: Annotated[float, Parameter(group=LIMITS, help="Seconds for one call. [default: 30]")] = 30.0
     deadline: DeadlineFlag = None
 

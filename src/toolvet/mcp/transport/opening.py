@@ -285,7 +285,7 @@ def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float)
                 f"{command} {_describe_end(reply, timeout)} before it spoke MCP{said or '; it wrote nothing to stderr'}"
             )
         case TimedOut():
-            return f"{command} did not answer within {timeout:g} s; if it is slow to start, allow it more time{said}"
+            return f"{command} did not answer within {timeout:g} s. If it starts slowly, raise --timeout{said}"
         case _:
             return f"{command} opens no MCP session: it {describe_reply(reply)}{said}"
 
@@ -314,9 +314,7 @@ def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetErro
                 f"nothing answers at {url}: {reply.reason}; is the server running, at this address?"
             )
         case TimedOut():
-            return UnreachableError(
-                f"{url} did not answer within {timeout:g} s; if it is slow to start, allow more time"
-            )
+            return UnreachableError(f"{url} did not answer within {timeout:g} s. If it starts slowly, raise --timeout")
         case Malformed():
             hint = "; many servers listen at the path /mcp" if reply.status in (None, 200, 404, 405) else ""
             return UnreachableError(f"{url} is no MCP endpoint: {reply.reason}{hint}")

@@ -339,7 +339,7 @@ def _describe_start_error(target: StdioTarget, error: OSError | ValueError) -> s
     if isinstance(error, FileNotFoundError):
         if os.sep in command:
             return f"cannot start `{target.describe()}`: there is no file {command} (or its interpreter is missing)"
-        return f"cannot start `{target.describe()}`: no program {command} on PATH; is it installed, and spelled so?"
+        return f"cannot start `{target.describe()}`: there is no program named {command}; is it installed?"
     if isinstance(error, PermissionError):
         return f"cannot start `{target.describe()}`: {command} is not executable"
     return f"cannot start `{target.describe()}`: {error}"

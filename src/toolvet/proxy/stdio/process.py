@@ -158,7 +158,7 @@ def _explain_failure(command: Sequence[str], cwd: str | None, error: OSError | V
     if isinstance(error, FileNotFoundError):
         if os.sep in name:
             return f"cannot start `{name}`: there is no such file (or its interpreter is missing)"
-        return f"cannot start `{name}`: no such program on PATH; is it installed, and spelled so?"
+        return f"cannot start `{name}`: there is no such program on PATH; is it installed, and is the name right?"
     if isinstance(error, PermissionError):
         return f"cannot start `{name}`: it is not executable"
     return f"cannot start `{name}`: {error}"

@@ -225,14 +225,15 @@ DISK_FILLED = Card(
     id="disk-filled",
     title="The server fills the disk",
     severity=Severity.ERROR,
-    looks_for="More in the server's working, home and temporary folders than --disk allows, during one assessment.",
+    looks_for="During one assessment the server's working, home and temporary folders grow beyond --max-disk-mib.",
     why=(
         "A server runs for days beside the user's files. What it writes without an end takes the disk from every other "
         "program, and a full disk breaks those that have nothing to do with it."
     ),
     remedy=(
         "Bound caches, logs and downloads by size and not by time alone; delete temporary files when the call that "
-        "made them ends; refuse arguments that ask for files of any size. If the server needs that much, raise --disk."
+        "made them ends; refuse arguments that ask for files of any size. If the server needs that much, "
+        "raise --max-disk-mib."
     ),
 )
 

@@ -1,10 +1,19 @@
 """`toolvet assess`: call all tools of an MCP server and report which of them work."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
 from toolvet.cli.commands.assess.flags import AssessFlags
+
+COMMON_OPTIONS: Final = frozenset(
+    f"--{name}"
+    for name in (
+        "config", "header", "env", "cwd", "tool", "include", "include-destructive", "arguments", "plan-only",
+        "timeout", "workers", "into", "report", "baseline", "ignore", "fail-on", "fail-under", "settings", "quiet",
+        "verbose", "help",
+    )
+)  # fmt: skip
 
 
 def command(
@@ -17,7 +26,7 @@ def command(
     ],
     flags: AssessFlags | None = None,
 ) -> int:
-    """Call every tool of an MCP server and say what works, what does not, and what a model sees when it errs.
+    """Call the tools of an MCP server, and report what works, what fails, and what a model sees when it does.
 
     toolvet assess -- uvx mcp-server-time
 
@@ -25,12 +34,12 @@ def command(
 
     toolvet assess --config mcp.json --report html=report.html
 
-    Only tools that are known to read are called: those that say `readOnlyHint: true` with nothing against it, or, where
-    the server annotates no tool, those whose name opens with a verb such as get, list or search. The report says for
-    every other tool why it was skipped; `--include TOOL` calls it.
+    By default only read-only tools are called: those marked `readOnlyHint: true`, unless their name, description or
+    parameters suggest otherwise, and, if the server has no annotations at all, those with a name such as `get_…` or
+    `list_…`. The report gives the reason for every tool that was skipped; `--include TOOL` calls it.
 
-    A command starts in an empty folder with an empty home, both removed afterwards; `--cwd .` and `--keep-home` start
-    it in the real ones.
+    The server starts in an empty folder with an empty home, and both are removed afterwards. `--cwd .` and
+    `--keep-home` use the real ones.
     """
     from toolvet.cli.commands.assess.run import assess_and_report  # noqa: PLC0415 - the heavy half, for this command only
 

@@ -38,20 +38,20 @@ IncludeFlag = Annotated[
     list[str] | None,
     Parameter(
         group=CALLS,
-        help="Also call tools of this name or pattern, though nothing shows that they only read; may be repeated.",
+        help="Also call tools of this name or pattern, even if they may change something; may be repeated.",
     ),
 ]
 DeadlineFlag = Annotated[
     float | None,
     Parameter(group=LIMITS, help="Seconds for the whole run; the report is then marked incomplete. [default: none]"),
 ]
-JsonFlag = Annotated[bool, Parameter(group=OUTPUT, help="The JSON report on stdout instead of the one for people.")]
+JsonFlag = Annotated[bool, Parameter(group=OUTPUT, help="Print the JSON report instead of the readable one.")]
 QuietFlag = Annotated[
     bool,
     Parameter(
         name=["--quiet", "-q"],
         group=OUTPUT,
-        help="No progress and no report for people; files and the exit code only.",
+        help="No progress and no printed report; only files and the exit code.",
     ),
 ]
 
@@ -93,49 +93,53 @@ class AssessFlags:
     exclude: ExcludeFlag = None
     include: IncludeFlag = None
     include_destructive: Annotated[
-        bool | None, Parameter(group=CALLS, help="Call every tool, also those that change, send or delete something.")
+        bool | None,
+        Parameter(group=CALLS, help="Call every tool, including those that change, send or delete something."),
     ] = None
     arguments: Annotated[
         str | None,
-        Parameter(group=CALLS, help="Call the one `--tool` once, with these arguments (JSON), and nothing else."),
+        Parameter(group=CALLS, help="Call the tool of `--tool` once with these arguments (JSON), and nothing else."),
     ] = None
     plan_only: Annotated[
-        bool, Parameter(group=CALLS, help="Judge the definitions and show what would be called; call nothing.")
+        bool, Parameter(group=CALLS, help="Check the definitions and show what would be called; call nothing.")
     ] = False
     tools_only: Annotated[
         bool | None,
-        Parameter(group=CALLS, help="Leave resources, prompts and completion alone; else they are read and got."),
+        Parameter(group=CALLS, help="Test tools only; skip resources, prompts and completions."),
     ] = None
     no_transport_checks: Annotated[
-        bool | None, Parameter(group=CALLS, help="Send a server at a URL no odd requests, only calls of its tools.")
+        bool | None, Parameter(group=CALLS, help="Do not send malformed HTTP requests to a server at a URL.")
     ] = None
     seed: Annotated[
-        int | None, Parameter(group=CALLS, help="Another seed looks at other values and places. [default: 0]")
+        int | None, Parameter(group=CALLS, help="Use a different seed to try different generated values. [default: 0]")
     ] = None
 
-    timeout: Annotated[float | None, Parameter(group=LIMITS, help="Seconds for one call. [default: 30]")] = None
+    timeout: Annotated[
+        float | None, Parameter(group=LIMITS, help="Seconds to wait for the start and for each call. [default: 30]")
+    ] = None
     deadline: DeadlineFlag = None
     max_message_bytes: Annotated[
         int | None,
-        Parameter(group=LIMITS, help="A longer message of the server is dropped, and a finding. [default: 67108864]"),
+        Parameter(group=LIMITS, help="Drop and report longer messages of the server. [default: 67108864]"),
     ] = None
     disk: Annotated[
         int | None,
         Parameter(
+            name="--max-disk-mib",
             group=LIMITS,
-            help="MiB that a server may write into its own folders; beyond them it is ended. [default: 1024]",
+            help="How much a server may write to its own folders before it is stopped. [default: 1024]",
         ),
     ] = None
     concurrency: Annotated[
-        int | None, Parameter(group=LIMITS, help="So many tools are called at once. [default: 1]")
+        int | None, Parameter(group=LIMITS, help="How many tools to call at the same time. [default: 1]")
     ] = None
 
     workers: Annotated[
         int | None,
         Parameter(
             group=MANY,
-            help="So many servers of `--config` are assessed at once, each by a process of its own, in a sandbox and "
-            "with limits. [default: one after the other]",
+            help="Assess this many servers of `--config` in parallel, each in its own process, sandboxed and limited. "
+            "[default: one after the other]",
         ),
     ] = None
     engine: Annotated[
@@ -160,11 +164,19 @@ class AssessFlags:
     ] = None
     memory: Annotated[
         int | None,
-        Parameter(group=MANY, help="MiB that a server and what assesses it may take together. [default: 2048]"),
+        Parameter(
+            name="--max-memory-mib",
+            group=MANY,
+            help="How much memory a server and the process that assesses it may use together. [default: 2048]",
+        ),
     ] = None
     output: Annotated[
         int | None,
-        Parameter(group=MANY, help="MiB that a server may write to us, and to any one file. [default: 1024]"),
+        Parameter(
+            name="--max-output-mib",
+            group=MANY,
+            help="How much a server may send to toolvet, and write to any one file. [default: 1024]",
+        ),
     ] = None
     no_sandbox: Annotated[
         bool,
@@ -183,19 +195,19 @@ class AssessFlags:
         Path | None,
         Parameter(
             group=OUTPUT,
-            help="An earlier JSON report: its findings are kept out; entries that no longer match are reported.",
+            help="An earlier JSON report: hide its findings, and report entries that no longer match.",
         ),
     ] = None
     ignore: Annotated[
         list[str] | None,
         Parameter(
             group=OUTPUT,
-            help="Leave out the findings of `CHECK`, or of `CHECK:TOOL`; they are counted; may be repeated.",
+            help="Hide the findings of `CHECK`, or of `CHECK:TOOL`; they are counted; may be repeated.",
         ),
     ] = None
     severity: Annotated[
         list[str] | None,
-        Parameter(group=OUTPUT, help="`CHECK=error|warning|info`: another severity for a check; may be repeated."),
+        Parameter(group=OUTPUT, help="`CHECK=error|warning|info`: change the severity of a check; may be repeated."),
     ] = None
     fail_on: Annotated[
         Literal["error", "warning", "info", "never"] | None,
@@ -214,3 +226,6 @@ class AssessFlags:
         ),
     ] = None
     quiet: QuietFlag = False
+    verbose: Annotated[
+        bool, Parameter(name=["--verbose", "-v"], group=OUTPUT, help="Print each call to stderr as it is made.")
+    ] = False

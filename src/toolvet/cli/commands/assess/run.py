@@ -38,22 +38,29 @@ from toolvet.cli.target import parse_header, parse_variable, read_target
 from toolvet.core.settings import load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
-from toolvet.mcp.transport import NamedTarget, ServerList, adopt_orphans, read_server_list
+from toolvet.mcp.transport import NamedTarget, ServerList, adopt_orphans, printable, read_server_list
 from toolvet.store.private_file import write_private
 from toolvet.store.settings import StoreSettings
 
 
 class Progress:
-    """A bar for each server: tools done, the tools under way, calls so far. `quiet` shows nothing."""
+    """A bar for each server: tools done, the tools under way, calls so far. `quiet` shows nothing.
 
-    def __init__(self, *, quiet: bool) -> None:
+    With `verbose` a line for each call instead, also where stderr is not a terminal.
+    """
+
+    def __init__(self, *, quiet: bool, verbose: bool = False) -> None:
         self._console = Console(stderr=True)
         # We ask the stream itself: with FORCE_COLOR the console calls every file a terminal, and bars would fill a log.
         self._shown = not quiet and sys.stderr.isatty()
+        self._verbose = verbose
 
     @contextmanager
     def watching(self, name: str) -> Generator[Watch]:
         """Show the progress of one assessment while the block runs; yields what `assess` reports to."""
+        if self._verbose:
+            yield _CallLines()
+            return
         if not self._shown:
             yield Silent()
             return
@@ -68,6 +75,14 @@ class Progress:
         )
         with Bar(*columns, console=self._console, transient=True) as bar:
             yield _ProgressWatch(bar, name)
+
+
+class _CallLines(Silent):
+    """The `Watch` of one assessment, which writes a line for each call."""
+
+    def called(self, tool: str, scenario: Scenario) -> None:
+        outcome = "passed" if scenario.passed else "failed"
+        sys.stderr.write(f"{printable(tool)}  {scenario.id}  {outcome}  {scenario.duration_ms:.0f} ms\n")
 
 
 class _ProgressWatch:
@@ -102,6 +117,10 @@ class _ProgressWatch:
 
 
 T = TypeVar("T")
+# Options of ours that hardly any server has: behind `--` they are a mistake.
+_UNLIKELY_OF_A_SERVER: Final = frozenset(
+    {"--fail-on", "--fail-under", "--report", "--baseline", "--include-destructive", "--plan-only", "--tools-only"}
+)
 _Level = Literal["error", "warning", "info"]
 _Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int | signal.Handlers"
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM)
@@ -158,7 +177,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
 
     adopt_orphans()
     try:
-        outcome = asyncio.run(_assess_all(servers, options, Progress(quiet=flags.quiet)))
+        outcome = asyncio.run(_assess_all(servers, options, Progress(quiet=flags.quiet, verbose=flags.verbose)))
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
         return INTERRUPTED
     with _finishing() as interrupted:
@@ -246,8 +265,8 @@ def _read_many(flags: AssessFlags, file: AssessSettings) -> ManyOptions | None:
         raise UsageError("--address: give --engine dask or --engine daft, too")
     if flags.workers is None and flags.into is None and engine == "local":
         for name, value in (
-            ("memory", flags.memory),
-            ("output", flags.output),
+            ("max-memory-mib", flags.memory),
+            ("max-output-mib", flags.output),
             ("no-sandbox", flags.no_sandbox or None),
         ):
             if value is not None:
@@ -280,8 +299,12 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
     environment = dict(parse_variable(text) for text in (*file.env, *(flags.env or ())))
     if flags.config is not None:
         if words:
-            raise UsageError("--config already names the servers: leave the command or URL away")
+            raise UsageError("use either --config or a command or URL, not both")
         servers = read_server_list(flags.config, environment)
+        if not servers.targets and not servers.left_out:
+            raise UsageError(
+                f"--config {flags.config} names no server; see https://modelcontextprotocol.io for its form"
+            )
         chosen = flags.server or ()
         names = [*(target.name for target in servers.targets), *(name for name, _ in servers.left_out)]
         for name in chosen:
@@ -298,6 +321,9 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
         raise UsageError(
             "which server? Give a command (toolvet assess -- uvx mcp-server-time), a URL, or --config mcp.json"
         )
+    for word in words[1:]:
+        if word.partition("=")[0] in _UNLIKELY_OF_A_SERVER:
+            sys.stderr.write(f"toolvet: {word} is after `--`, so the server gets it; put it before `--`\n")
     target = read_target(words, headers=headers, environment=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd)
     return ServerList((NamedTarget(name=target.describe(), target=target),))
 

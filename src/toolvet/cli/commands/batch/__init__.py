@@ -125,7 +125,7 @@ def compare(
 
     toolvet batch compare old.parquet new.parquet --report html=changes.html
 
-    Rows are joined by their ids. Ids that are missing on a side, or there twice, are told. Memory stays bounded,
+    Rows are joined by their ids. Ids that are missing on one side or occur twice are reported. Memory stays bounded,
     whatever the size of the outputs: rows wait in the folder for temporary files.
     """
     from toolvet.cli.commands.batch.run import compare_verdicts  # noqa: PLC0415 - the heavy half

@@ -52,7 +52,7 @@ class BatchFlags:
     keep: Annotated[
         str | None, Parameter(help="Further columns that go into the output as they are, as in `model,created`.")
     ] = None
-    limit: Annotated[int | None, Parameter(help="Judge at most so many rows.")] = None
+    limit: Annotated[int | None, Parameter(help="Judge at most this many rows.")] = None
     sample: Annotated[
         float | None, Parameter(help="Judge this share of the rows (0.01: one in a hundred), always the same ones.")
     ] = None
@@ -69,9 +69,7 @@ class BatchFlags:
         Literal["parquet", "jsonl", "csv"] | None,
         Parameter(help="The output's format, where its name does not say it."),
     ] = None
-    restart: Annotated[
-        bool, Parameter(negative="", help="Begin anew where an earlier run was stopped, instead of going on.")
-    ] = False
+    restart: Annotated[bool, Parameter(negative="", help="Start over instead of resuming an interrupted run.")] = False
     fail_on: Annotated[
         Literal["flagged", "never"],
         Parameter(help="Exit with 1 where a row is flagged, such as an answer to escalate."),

@@ -1,4 +1,4 @@
-"""Check one moment of a call: one JSON object or JSONL in, the same out."""
+"""Check one step of a tool call. Reads JSON or JSONL, writes the same."""
 
 from typing import Annotated, Final, Literal
 
@@ -87,7 +87,7 @@ def arguments(
     name: Annotated[str | None, Parameter(help="Which tool of a list; not needed when there is one.")] = None,
     json: Annotated[bool, Parameter(negative="", help="One JSON report per call on stdout.")] = False,
     field: Annotated[str | None, Parameter(help="The column of a table that has the arguments.")] = None,
-    max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to so many characters.")] = None,
+    max_chars: Annotated[int | None, Parameter(help="Cut the text for each call to this many characters.")] = None,
     settings: Annotated[
         str | None,
         Parameter(
@@ -97,11 +97,11 @@ def arguments(
         ),
     ] = None,
 ) -> int:
-    """Check the arguments of calls against a tool's inputSchema, and say how to mend them.
+    """Check the arguments of calls against a tool's inputSchema, and say how to fix them.
 
     Each input object is the arguments of one call, or has them under `arguments` beside the tool's `name` (or `tool`)
-    and perhaps an `id`, or is a tool call of OpenAI, Anthropic, Gemini, Bedrock, LangChain or MCP. Text that is no JSON
-    is checked as what a model wrote: the report says what is malformed, and offers what was meant where that is clear.
+    and perhaps an `id`, or is a tool call of OpenAI, Anthropic, Gemini, Bedrock, LangChain or MCP. Text that is not
+    JSON is checked as a model's text: the report says what is malformed, and offers what was meant if that is clear.
     With --json the offer is `error.repair`, where secrets and long texts are masked. Exits with 1 when a call is not
     valid, and with 2 when one could not be checked, because the tool has no schema or one that cannot be used.
     """
@@ -158,7 +158,7 @@ def envelope(
         Parameter(help="Exit with 1 for a finding as grave as this."),
     ] = "error",
 ) -> int:
-    """Check response envelopes (`success`, `data`, `error`, `meta`), and say how to mend them.
+    """Check response envelopes (`success`, `data`, `error`, `meta`), and say how to fix them.
 
     Each input object is an envelope, has one under `envelope` beside an `id`, or is the result of a tool call with
     envelopes in it (as structured content, as JSON text, or under `_meta`).

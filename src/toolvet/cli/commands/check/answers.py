@@ -89,7 +89,10 @@ def read_answers(file: str, *, lines: bool, field: str | None = None) -> Iterato
                     f"{name}: --field {field} needs a table (.csv, .tsv, .parquet) or JSON objects, not a text"
                 )
             # An empty file is an empty answer, and is reported as one.
-            yield AnswerRecord(name, content.decode("utf-8", "replace"), {})
+            text = content.decode("utf-8", "replace")
+            if _odd(text) > len(text) // 10:
+                raise UsageError(f"{name}: is binary, not text; tables end in .csv, .tsv or .parquet")
+            yield AnswerRecord(name, text, {})
             return
         yield from _read_value(value, f"{name}, line 1", field)
         for number, line in enumerate(stream, start=2):
@@ -98,6 +101,11 @@ def read_answers(file: str, *, lines: bool, field: str | None = None) -> Iterato
                 if value is None:
                     raise UsageError(f"{name}, line {number}: not JSON, as line 1 is")
                 yield from _read_value(value, f"{name}, line {number}", field)
+
+
+def _odd(text: str) -> int:
+    """How many characters a text does not have: NUL, and bytes that are not UTF-8."""
+    return text.count("\0") + text.count("\ufffd")
 
 
 def _read_table(file: str, field: str | None) -> Iterator[AnswerRecord]:

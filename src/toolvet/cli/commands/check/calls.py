@@ -117,8 +117,7 @@ def check_calls(
             verdict = {**identity, **report.to_dict()}
             sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
         elif report.valid:
-            note = f" ({report.unchecked})" if report.unchecked else ""
-            sys.stdout.write(f"{record.place}: valid{note}\n")
+            sys.stdout.write(f"{record.place}: {f'not checked: {report.unchecked}' if report.unchecked else 'valid'}\n")
         else:
             sys.stdout.write(f"{record.place}:\n{report.to_text(max_chars)}\n\n")
     return code

@@ -99,6 +99,8 @@ def open_input(file: str) -> Generator[BinaryIO]:
     """Open a file, or stdin for `-`, for the length of the block. Raises UsageError when it cannot be read."""
     try:
         if file == "-":
+            if sys.stdin.isatty():
+                sys.stderr.write("toolvet: reading from stdin; Ctrl-D ends the input\n")
             yield sys.stdin.buffer
         else:
             # pathlib takes 4 ms to load.

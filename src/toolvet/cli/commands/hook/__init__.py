@@ -9,17 +9,17 @@ PLAIN_WORDS: Final = True
 
 def command(
     client: Annotated[
-        Literal["claude", "codex", "gemini", "copilot"], Parameter(help="Whose words the event is in: the client.")
+        Literal["claude", "codex", "gemini", "copilot"], Parameter(help="Which coding agent sent the event.")
     ],
     /,
     *,
     settings: Annotated[
-        str | None, Parameter(metavar="PATH", help="The toolvet.toml to go by. [default: that of the folder]")
+        str | None, Parameter(metavar="PATH", help="The settings file. [default: toolvet.toml of the folder]")
     ] = None,
 ) -> int:
-    """Answer one event of a coding agent: before a tool, after a tool, at the end. `install` puts it into its settings.
+    """Handle one event of a coding agent: before a tool call, after it, or at the end. `install` sets it up.
 
-    Exits with 0, and lets the agent go on, whatever goes wrong here.
+    If toolvet itself fails, it exits with 0 and lets the agent continue.
     """
     from toolvet.agents.hook import run_hook  # noqa: PLC0415 - the heavy half, for this command only
 
@@ -34,11 +34,11 @@ def install(
         bool, Parameter(negative="", help="Into the settings of this folder. [default: those of the user]")
     ] = False,
     resident: Annotated[
-        bool, Parameter(negative="", help="Let a process stay for some minutes, which answers sooner (Linux).")
+        bool, Parameter(negative="", help="Keep a process running for some minutes, which answers faster (Linux).")
     ] = False,
     dry_run: Annotated[bool, Parameter(negative="", help="Print what would change, and change nothing.")] = False,
 ) -> int:
-    """Put toolvet's hooks into a coding agent's settings, beside those that are there.
+    """Add toolvet's hooks to a coding agent's settings; existing hooks stay.
 
     `uninstall` undoes it exactly.
     """
@@ -56,7 +56,7 @@ def uninstall(
     ] = False,
     dry_run: Annotated[bool, Parameter(negative="", help="Print what would change, and change nothing.")] = False,
 ) -> int:
-    """Undo `toolvet hook install`: a file that was not edited since is again what it was, byte for byte."""
+    """Undo `toolvet hook install`. A file that was not edited since is restored byte for byte."""
     from toolvet.cli.commands.hook.client_settings import change_settings  # noqa: PLC0415 - the heavy half
 
     return change_settings(client, "uninstall", project=project, dry_run=dry_run)

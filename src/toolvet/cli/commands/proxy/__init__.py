@@ -22,7 +22,7 @@ def command(
     ],
     flags: ProxyFlags | None = None,
 ) -> int:
-    """Stand before an MCP server: check the arguments of calls, judge their results, pass on everything else unchanged.
+    """Run in front of an MCP server: check arguments, judge results, and pass everything else through unchanged.
 
     toolvet proxy -- uvx mcp-server-git
 
@@ -70,9 +70,9 @@ def uninstall(
         list[str] | None, Parameter(negative="", help="Only this server; may be repeated. [default: all of them]")
     ] = None,
 ) -> int:
-    """Take the servers of a client's configuration from behind toolvet.
+    """Remove toolvet from a client's configuration.
 
-    A file that nobody edited in between comes back byte for byte; in an edited one only our entries change.
+    A file that was not edited in between is restored byte for byte; in an edited one only toolvet's entries change.
     """
     from toolvet.cli.commands.proxy.client_config import uninstall_proxy  # noqa: PLC0415 - the heavy half, for this command only
 

@@ -105,15 +105,17 @@ def _check_flags(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
         if len(words) > 1:
             raise UsageError(f"one URL at a time; unexpected: {' '.join(words[1:])}")
         if flags.env or flags.cwd:
-            raise UsageError("--env and --cwd are for a command: a server at a URL was started by somebody else")
+            raise UsageError("--env and --cwd are for a command: toolvet does not start a server at a URL")
     elif flags.header or flags.header_env:
         raise UsageError(
             "--header is for a URL, and so is --header-env; a command gets its secrets through --env NAME=VALUE"
         )
     if flags.listen is None and (flags.host or flags.origin):
-        raise UsageError("--host and --origin are for --listen: nobody else can reach a server over stdin and stdout")
+        raise UsageError(
+            "--host and --origin are for --listen: no other program can reach a server on stdin and stdout"
+        )
     if flags.listen is not None and flags.metrics is not None:
-        raise UsageError("with --listen, /metrics and /healthz are at that address; leave --metrics away")
+        raise UsageError("with --listen, /metrics and /healthz are at that address; omit --metrics")
 
 
 def _read_policies(flags: ProxyFlags) -> Policies:

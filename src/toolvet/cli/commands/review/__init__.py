@@ -81,7 +81,7 @@ def label(
     *,
     signal: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="What you say of one signal: `0:refusal=wrong`. Can be given several times."),
+        Parameter(negative="", help="Your label for one signal: `0:refusal=wrong`. Can be given several times."),
     ] = (),
     note: Annotated[str, Parameter(help="Your words.")] = "",
     second_opinion: Annotated[bool, Parameter(negative="", help="Ask one more reviewer.")] = False,

@@ -1,4 +1,4 @@
-"""Keep house in a store of verdicts: export, import, prune, check."""
+"""Manage the verdict store: export, import, prune, check."""
 
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -68,7 +68,8 @@ def prune(
         str | None, Parameter(help="Delete what is older: `30d`, `12h`, `1y`. [default: `[store]` in toolvet.toml]")
     ] = None,
     max_size: Annotated[
-        str | None, Parameter(help="Delete the oldest verdicts until the database is no larger: `2GiB`, `500MB`.")
+        str | None,
+        Parameter(help="Delete the oldest verdicts until the database is at most this large: `2GiB`, `500MB`."),
     ] = None,
     labelled: Annotated[
         bool, Parameter(negative="", help="Delete also verdicts that people labelled, with their labels.")

@@ -1,4 +1,4 @@
-"""`toolvet compare`: our report on a server beside those of other programs."""
+"""`toolvet peers`: our report on a server beside those of other programs."""
 
 import sys
 from pathlib import Path
@@ -35,7 +35,7 @@ def command(
 ) -> int:
     """Run toolvet, mcpscore, mcp-assert and the Inspector on one server, and show who found what.
 
-    toolvet compare -- python server.py
+    toolvet peers -- python server.py
 
     Programs that are not installed are named with the command that installs them; nothing is downloaded. Each runs with
     a minimal environment, in an empty folder with an empty home. The exit code says nothing of the findings.
@@ -53,7 +53,7 @@ def command(
 
     writers = parse_reports(report, tuple(PEERS_FORMATS))
     if not target:
-        raise UsageError("which server? Give a command (toolvet compare -- python server.py), or a URL")
+        raise UsageError("which server? Give a command (toolvet peers -- python server.py), or a URL")
     if not timeout > 0:
         raise UsageError(f"--timeout {timeout:g}: must be greater than 0")
     server = read_target(

@@ -1,4 +1,4 @@
-"""`toolvet compare`: with no peer, and with one real executable. `make live` runs the peers themselves."""
+"""`toolvet peers`: with no peer, and with one real executable. `make live` runs the peers themselves."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def test_what_is_not_installed_is_named_and_what_is_no_peer_is_a_row(
     monkeypatch.setenv("PATH", str(tmp_path))
     page, markdown = tmp_path / "c.html", tmp_path / "c.md"
     reports = [f"--report=html={page}", f"--report=markdown={markdown}"]
-    assert run(["compare", "--json", *reports, "--", *LIBRARY, "old"]) == 0
+    assert run(["peers", "--json", *reports, "--", *LIBRARY, "old"]) == 0
     report = json.loads(capsys.readouterr().out)
     ours, mcpscore, *others = report["runs"]
     assert (ours["name"], ours["outcome"]) == ("toolvet", "ran")
@@ -52,6 +52,6 @@ def test_any_output_of_a_peer_is_read(kind: str, output: bytes) -> None:
 
 
 def test_wrong_words_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["compare"]) == 2
-    assert run(["compare", "--report", "junit=x", "--", "server"]) == 2
+    assert run(["peers"]) == 2
+    assert run(["peers", "--report", "junit=x", "--", "server"]) == 2
     assert "no report format is named 'junit'" in capsys.readouterr().err
