@@ -11,7 +11,7 @@ counts against calling; but a name that only mentions an action (`list_orders`, 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set as AbstractSet
 from functools import cache
 from typing import Final, Literal
 
@@ -30,7 +30,13 @@ _LONGEST_BEGINNING: Final = 400
 _LOOK_AHEAD: Final = (
     6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
 )
-_WORD: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
+_SENTENCE: Final = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
+# After a word that is a noun as often, one of these makes it a verb: "comments and marks it as read".
+_DETERMINERS: Final = frozenset(
+    {"a", "all", "an", "any", "each", "every", "it", "its", "new", "the", "them", "this", "your"}
+)
+_SHOWN: Final = frozenset({"command", "commands", "example", "examples", "guide", "guides", "plan", "schema", "steps"})
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z]+)*|,")
 
 
 def why_not_called(tool: ToolDefinition) -> str | None:
@@ -102,6 +108,65 @@ def find_actions(tool: ToolDefinition) -> Iterator[ToolAction]:
         if force != "read" and not is_noun:
             yield ToolAction(word, force, f"its name says '{word}'")
     yield from _find_in_description(tool.description)
+
+
+def changing_words(words: Sequence[str], *, nouns: bool) -> Iterator[str]:
+    """The words of a name that say a change, wherever they are; with `nouns` also those that are nouns as often.
+
+    >>> list(changing_words(("find", "replace", "formatted"), nouns=False))
+    ['replace']
+    >>> list(changing_words(("list", "import", "jobs"), nouns=False))
+    []
+    """
+    data = _load_words()
+    for index, word in enumerate(words if data.about.isdisjoint(words[1:]) else ()):
+        is_thing = (index and words[index - 1] in data.heads) or {*words[index + 1 : index + 2]} & data.tails
+        # "get_install_command" shows one.
+        is_thing = is_thing or (index and words[-1] in _SHOWN)
+        if data.force(word) in {"mild", "strong"} and not is_thing and (nouns or word not in data.noun):
+            yield word
+
+
+def told_changes(description: str, altering: AbstractSet[str]) -> Iterator[str]:
+    """The words by which a description says a change beside what it begins with, `altering` among them.
+
+    "Find the text and replace it", "Gets the next job, removing it", "Returns the message. Marks it as read."
+    """
+    data = _load_words()
+    for number, sentence in enumerate(_SENTENCE.split(description[:_LONGEST_DESCRIPTION].strip())):
+        words = _WORD.findall(sentence)
+        for index, word in enumerate(words):
+            before = words[index - 1].lower() if index else ""
+            after = words[index + 1].lower() if index + 1 < len(words) else ""
+            if number and (index > 1 or not word.endswith("s") or before not in {"", "also", "it", "then", "this"}):
+                continue
+            joined = before in {"and", "or", "then"} or (before in {"by", "while", ","} and word.endswith("ing"))
+            if not number and not joined and index:
+                continue
+            stems = _stems(word)
+            # "Execute a SELECT query": what a description begins with, `find_actions` has weighed where it is strong.
+            forces = {"mild"} if not number and not index else {"mild", "strong"}
+            verbs = {stem for stem in stems if data.force(stem) in forces}
+            # Without an object, only what is a verb in any reading and is not said of the tool: "This applies to all".
+            is_verb = bool(verbs - data.noun) or (word.lower() in altering and (joined or not (number or index)))
+            is_said = is_verb and not (number and index) and after not in data.tails
+            if is_said or (after in _DETERMINERS and (verbs or not altering.isdisjoint(stems))):
+                yield word
+
+
+def opening_verb(sentence: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The base forms that the first word of a description may have, and the words after it.
+
+    >>> opening_verb("Base64-encode a string") == (frozenset({"encode"}), ("a", "string"))
+    True
+    """
+    verb, *rest = _read_from_verb(sentence) or ("",)
+    return _stems(verb.rpartition("-")[2]), tuple(rest)
+
+
+def says_harmless(sentence: str) -> bool:
+    """Whether a sentence says that what is run or executed only reads: "Run a similarity search"."""
+    return _load_words().harmless.search(sentence) is not None
 
 
 def _find_in_description(description: str) -> Iterator[ToolAction]:
