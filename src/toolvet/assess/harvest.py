@@ -254,11 +254,6 @@ def _replace(shape: str, known: str) -> str:
     return "".join(result)
 
 
-def nested_names(declared: object) -> tuple[str, ...]:
-    """The names of the members of a structure, or of the structures in a list."""
-    return tuple(members(_of_one(declared).get("properties")))
-
-
 def _of_one(declared: object) -> Mapping[str, object]:
     schema = members(declared)
     branches = (members(branch) for word in ("anyOf", "oneOf") for branch in elements(schema.get(word)))

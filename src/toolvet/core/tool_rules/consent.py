@@ -12,7 +12,6 @@ The words are data (`consent.toml`), with their proof beside them.
 """
 
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from fnmatch import fnmatchcase
 from functools import cache
@@ -40,8 +39,6 @@ _BEHIND_OBJECTS = frozenset(
 )
 _MADE_FOR = re.compile(r"(?i)\b(?:build|generate)s?\b.*\b(?:for|of) (?:all|an?|each|every|the|this|your)\b")
 _LONGEST_OBJECT = 12
-_DEEPEST = 3
-_MOST_MEMBERS = 500
 _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*", re.IGNORECASE)
 
 
@@ -116,7 +113,7 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
         is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
         if is_arithmetic and all(
-            _single(members(each)).get("type") in ("number", "integer") for each in tool.properties.values()
+            tool.single(each).get("type") in ("number", "integer") for each in tool.properties.values()
         ):
             return
 
@@ -166,7 +163,7 @@ def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
         _removals(tool, trusted=False),
         _betrayals(tool, trusted=False),
         _ways_out(tool, words, frozenset(tool.properties)),
-        (name for name, _ in _parameters(tool) if _matches(name, table.parameter.kept)),
+        (name for name, _ in tool.parameters() if _matches(name, table.parameter.kept)),
     )
     return next(against, None) is None
 
@@ -263,7 +260,7 @@ def _is_ephemeral(tool: ToolDefinition, sentence: str, after: Sequence[str]) -> 
     thing = "".join(objects[-1:]).lower().rpartition("-")[2]
     if table.ephemeral.isdisjoint({thing, thing.removesuffix("s")}) or _MADE_FOR.search(sentence):
         return False
-    return not any(_matches(name, table.parameter.kept) for name, _ in _parameters(tool))
+    return not any(_matches(name, table.parameter.kept) for name, _ in tool.parameters())
 
 
 def _ways_out(tool: ToolDefinition, words: Sequence[str], judged: AbstractSet[str]) -> Iterator[str]:
@@ -276,12 +273,12 @@ def _ways_out(tool: ToolDefinition, words: Sequence[str], judged: AbstractSet[st
     looks = not stems.isdisjoint(table.openers - table.answers | table.reading - table.making)
     spoken = {*words, *map(str.lower, _WORD.findall(_first_sentence(tool)))}
     may_look = looks and spoken.isdisjoint(table.parameter.products)
-    for name, declared in _parameters(tool):
+    for name, declared in tool.parameters():
         outer = name.partition(".")[0]
         own = name.rpartition(".")[2]
         if outer not in judged:
             continue
-        one = _single(declared)
+        one = tool.single(declared)
         is_choice = "enum" in one or "const" in one
         writes = _matches(own, table.parameter.writes + table.parameter.writes_optional)
         is_named = own.lower() in words or own.lower().removesuffix("s") in words
@@ -289,22 +286,9 @@ def _ways_out(tool: ToolDefinition, words: Sequence[str], judged: AbstractSet[st
         if writes or (_matches(own, table.parameter.leading_out) and not may_be):
             yield f"its parameter '{name}' leads to a file, a program or a machine"
             continue
-        branches = [members(each) for each in elements(one.get("anyOf"))] or [one]
+        branches = [tool.opened(each) for each in elements(one.get("anyOf"))] or [one]
         if not is_choice and not all(each.get("type") in _SCALARS or each.get("properties") for each in branches):
             yield f"its parameter '{name}' may hold anything"
-
-
-def _parameters(tool: ToolDefinition) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The parameters and, as `request.path`, the members of those that are objects, or lists of them."""
-    waiting = deque((name, members(declared)) for name, declared in tool.properties.items())
-    room = _MOST_MEMBERS
-    while waiting:
-        name, declared = waiting.popleft()
-        yield name, declared
-        inner = members(_single(declared).get("properties"))
-        if inner and name.count(".") < _DEEPEST and room > 0:
-            room -= len(inner)
-            waiting.extend((f"{name}.{own}", members(each)) for own, each in inner.items())
 
 
 def _takes_matter(tool: ToolDefinition) -> bool:
@@ -314,16 +298,6 @@ def _takes_matter(tool: ToolDefinition) -> bool:
     spoken = {*word_segments(tool.name), *map(str.lower, _WORD.findall(_first_sentence(tool)))}
     takes = any(_matches(name, table.matter) for name in tool.properties) and spoken.isdisjoint(_words().files)
     return takes and not any(name in required and _matches(name, table.leading_out) for name in tool.properties)
-
-
-def _single(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """The schema of one value: the branch of an `anyOf` that is not null, and the items of a list."""
-    branches = [members(branch) for branch in elements(schema.get("anyOf"))]
-    chosen = [branch for branch in branches if branch.get("type") != "null"]
-    schema = chosen[0] if len(chosen) == 1 else schema
-    if schema.get("type") == "array":
-        return _single(members(schema.get("items")))
-    return schema
 
 
 def _first_sentence(tool: ToolDefinition) -> str:
@@ -346,7 +320,7 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
     table = _words().parameter
     required = frozenset(tool.required)
     runs_nothing = bool(_without_running().search(_first_sentence(tool)))
-    for name, schema in _parameters(tool):
+    for name, schema in tool.parameters():
         own = name.rpartition(".")[2]
         words = word_segments(own)
         # What a structure requires is not looked up: its members count as required.
@@ -368,7 +342,7 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
 def _records(tool: ToolDefinition, name: str, schema: Mapping[str, object]) -> bool:
     """`verify_task(id, score)` keeps a judgement; a `status` is one only where it is required beside something else."""
     table = _words()
-    if table.checking.isdisjoint(word_segments(tool.name)[:2]) or _single(schema).get("type") == "boolean":
+    if table.checking.isdisjoint(word_segments(tool.name)[:2]) or tool.single(schema).get("type") == "boolean":
         return False
     required = tool.required
     return _matches(name, table.parameter.judgements) or (
