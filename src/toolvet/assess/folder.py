@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 from zipfile import ZipFile, ZipInfo
@@ -36,6 +36,25 @@ _LISTING: Final = frozenset(
     {"list", "directory", "dir", "folder", "tree", "search", "find", "glob", "files", "workbooks", "documents"}
 )
 _HERE: Final = (".", "./")  # The defaults of a path that is a folder.
+_OF_FOLDERS: Final = [(word,) for word in ("base", "folder", "project", "repo", "repository", "root", "workspace")]
+_RELATIVE: Final = re.compile(r"(?i)(?<!or )\brelative (?:to|path)\b")
+_CODE: Final = ("py", "ts", "js", "go", "rs", "java", "c", "cpp", "rb", "php")
+_CODE_WORDS: Final = frozenset(
+    {
+        "class",
+        "classes",
+        "code",
+        "codebase",
+        "function",
+        "functions",
+        "method",
+        "methods",
+        "module",
+        "source",
+        "symbol",
+        "symbols",
+    }
+)
 _EXTENSION: Final = re.compile(r"(?<![\w/.])\*?\.([a-z][a-z0-9]{1,4})\b(?!\()")
 _NOT_EXTENSIONS: Final = frozenset({"get", "com", "org", "net", "io", "env", "git", "set", "js", "eg"})
 # Formats by the word that speaks of them, where no extension is written.
@@ -86,15 +105,20 @@ class Folder:
         kind = path_kind(tool, parameter)
         if kind is None:
             return None
+        description = members(tool.properties.get(parameter)).get("description")
+        is_relative = isinstance(description, str) and bool(_RELATIVE.search(description))
         if kind == "folder":
-            return self.path
+            return "." if is_relative else self.path
         extensions = spoken_extensions(tool, parameter)
-        for extension in extensions:
+        speaks_of_code = not extensions and bool(
+            _CODE_WORDS.intersection(re.findall(r"[a-z]+", tool.description[:2_000].lower()))
+        )
+        for extension in _CODE if speaks_of_code else extensions:
             for name in self.files:
                 if name.lower().endswith(f".{extension}"):
-                    return self.join(name)
+                    return name if is_relative else self.join(name)
         if self.files and not extensions:
-            return self.join(self.files[0])
+            return self.files[0] if is_relative else self.join(self.files[0])
         path = self.join(f"toolvet.{extensions[0] if extensions else 'txt'}")
         if self.is_own:
             offer_sample(path)
@@ -134,8 +158,13 @@ def list_folder(path: str | None, *, is_own: bool = False) -> Folder | None:
         return None
     try:
         root = Path(path).resolve(strict=True)
-        entries = (entry for entry in islice(root.iterdir(), _MOST_ENTRIES) if not entry.name.startswith("."))
-        return Folder(str(root), tuple(sorted(entry.name for entry in entries if entry.is_file())), is_own)
+        entries = [entry for entry in islice(root.iterdir(), _MOST_ENTRIES) if not entry.name.startswith(".")]
+        files = sorted(entry.name for entry in entries if entry.is_file())
+        # Those in folders come last: they are for tools that want a kind of file that is not at the top.
+        inner = chain.from_iterable(entry.iterdir() for entry in entries if entry.is_dir() and not entry.is_symlink())
+        deeper = (entry for entry in islice(inner, _MOST_ENTRIES) if not entry.name.startswith("."))
+        files += sorted(entry.relative_to(root).as_posix() for entry in deeper if entry.is_file())
+        return Folder(str(root), tuple(files), is_own)
     except OSError:
         return None
 
@@ -156,7 +185,7 @@ def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
     is_end = words[-1] in _ENDS and not (_FILE | _FOLDER).isdisjoint(word_segments(tool.name))
     if words[-1] not in _FILE and not is_end and not (len(words) > 1 and words[-2:] == ("file", "name")):
         return None
-    if words[-1] == "path" and declared.get("default") in _HERE:
+    if words[-1] == "path" and (declared.get("default") in _HERE or words[-2:-1] in _OF_FOLDERS):
         return "folder"
     if words[-1] == "path" and _LISTING.intersection(word_segments(tool.name)):
         return "folder"

@@ -11,7 +11,7 @@ What is returned satisfies the tool's inputSchema wherever that schema compiles.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -121,7 +121,7 @@ class Values:
 
     def seen(self, name: str) -> object | None:
         """The value that an earlier result has for a parameter, or None."""
-        return self._harvest.value(name)
+        return self._harvest.value(name, self.tool.name)
 
     def knows(self, name: str, value: object) -> bool:
         """Whether an earlier result held this value under the name of a parameter."""
@@ -206,26 +206,51 @@ class Values:
         sources = [f"{origin} ({', '.join(names)})" for origin, names in origins.items()]
         return Sample(arguments, ", ".join([*sources, "schema"]))
 
-    def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
+    def _find_better(
+        self, name: str, declared: object, generated: object, tool: ToolDefinition | None = None
+    ) -> tuple[object | None, str]:
+        """A better value for a parameter or, with `tool`, for a member of one: `request.path` is a path, too."""
+        tool = tool or self.tool
         if self._guard is not None and name in self._guard.protected:
             return self._guard.value(name), "settings" if name in self._known else "made in this run"
         if name in self._known:
             return self._known[name], "settings"
         if is_object(declared) and any(declared.get(word) not in (None, "") for word in VALUE_KEYWORDS):
             return None, ""
-        found = self._harvest.value(name)
-        path = self.folder.value(self.tool, name) if self.folder is not None else None
+        if isinstance(generated, Mapping) or (isinstance(generated, list) and is_object(next(iter(generated), None))):
+            return self._fill(tool, declared, cast("object", generated))
+        found = self._harvest.value(name, tool.name)
+        table = self._harvest.value("table")
+        if isinstance(generated, str) and generated.startswith("SELECT ") and isinstance(table, str):
+            # A name with other signs would have to be quoted, as each database has it.
+            return (f"SELECT * FROM {table}" if table.isidentifier() else None), "earlier result"  # noqa: S608 - a name
+        path = self.folder.value(tool, name) if self.folder is not None else None
         if path is not None and (found is None or self._folder_has(path)):
             return path, "working folder"
-        path = self.folder.listed(self.tool, name) if self.folder is not None else None
+        path = self.folder.listed(tool, name) if self.folder is not None else None
         if path is not None and (found is None or self._folder_has(path)):
             return [path], "working folder"
         if found is not None and isinstance(generated, list):
             return [found], "earlier result"
         return (found if isinstance(found, type(generated)) else None), "earlier result"
 
+    def _fill(self, tool: ToolDefinition, declared: object, generated: object) -> tuple[object | None, str]:
+        """A structure, or the first one in a list, with better values for its members."""
+        schema, one = tool.single(declared), generated[0] if isinstance(generated, list) else generated
+        properties = members(schema.get("properties"))
+        part = msgspec.structs.replace(tool, input_schema={**members(tool.input_schema), "properties": properties})
+        filled, origins = dict(members(one)), list[str]()
+        for name, value in members(one).items():
+            better, origin = self._find_better(name, tool.opened(properties.get(name)), value, part)
+            if better is not None:
+                filled[name] = better
+                origins.append(origin)
+        if not origins:
+            return None, ""
+        return ([filled, *generated[1:]] if isinstance(generated, list) else filled), origins[0]
+
     def _folder_has(self, path: str) -> bool:
-        return self.folder is not None and any(self.folder.join(name) == path for name in self.folder.files)
+        return self.folder is not None and any(path in (name, self.folder.join(name)) for name in self.folder.files)
 
 
 def _object(value: object) -> dict[str, object]:

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 
 from toolvet.assess.guard import action_of, protected_parameters
-from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of
+from toolvet.assess.harvest import LISTING, Harvest, Name, is_identifier, name_of
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ToolDefinition
 from toolvet.assess.values import VALUE_KEYWORDS
@@ -47,7 +47,13 @@ class Waves:
         self._creators = deque(sorted((p for p in actions if actions[p] == "creates"), key=lambda p: (needs[p], p)))
         self._deleters = deque(sorted((p for p in actions if actions[p] == "deletes"), key=lambda p: (-needs[p], p)))
         self._changers = deque(sorted(p for p in actions if actions[p] == "changes"))
-        self._in_order = deque(position for position in range(len(tools)) if position not in changing)
+        # What lists and searches first: with a guessed query it may find nothing, and with luck what others ask for.
+        self._in_order = deque(
+            sorted(
+                (position for position in range(len(tools)) if position not in changing),
+                key=lambda position: (LISTING.isdisjoint(name_of(tools[position].name)), position),
+            )
+        )
         for position, tool in enumerate(tools):
             lacking: set[Name] = set() if fixtures.get(tool.name) else {*map(name_of, guessed_parameters(tool, known))}
             self._lacking.append(len(lacking))
