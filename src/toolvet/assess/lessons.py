@@ -146,23 +146,17 @@ def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None
     parts = re.split(r"\s*[,|]\s*(?:and |or )?|\s+(?:and|or)\s+", match["list"])
     values = [part.strip("\"'`. ") for part in parts if part.strip("\"'`. ")]
     before = case.text[: match.start("list")]
-    name = _blamed(case, before)
-    if name is None:
-        # "Format muss in ['hex', 'rgb'] sein": what is no matter of the call, if that is one parameter or two.
-        free = [name for name in _texts(case) if word_segments(name)[-1:] not in _MATTER]
+    quoted, name = _quoted(case, before), _blamed(case, before)
+    if name is not None and isinstance(case.arguments[name], list):
+        return {**case.arguments, name: values[:1]} if values else None
+    # Two units may have been refused at once, with the same words.
+    same = {case.arguments[other] for other in quoted if isinstance(case.arguments[other], str)}
+    blamed = quoted if len(same) == 1 and name in {None, *quoted} else [name] if name is not None else []
+    if not blamed and {*values} <= {*re.findall(r"[\w-]+", case.tool.description)}:
+        # "Format muss in ['hex', 'rgb'] sein", in the words of the description: all but what the call works on.
+        free = [other for other in _texts(case) if word_segments(other)[-1:] not in _MATTER]
         blamed = free if len(free) <= _MOST_ALIKE else []
-    else:
-        old = case.arguments.get(name)
-        if isinstance(old, list):
-            return {**case.arguments, name: values[:1]} if values else None
-        # Two units may have been refused at once, each with the same words.
-        quoted = (
-            [other for other in _texts(case) if case.arguments[other] == old and old]
-            if name in _quoted(case, before)
-            else []
-        )
-        blamed = quoted or [name]
-    wrong = [name for name in blamed if isinstance(case.arguments[name], str) and case.arguments[name] not in values]
+    wrong = [other for other in blamed if isinstance(old := case.arguments[other], str) and old not in values]
     return {**case.arguments, **dict.fromkeys(wrong, values[0])} if wrong and values else None
 
 
