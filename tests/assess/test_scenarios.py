@@ -121,6 +121,38 @@ def test_a_query_asks_for_a_table_that_there_is() -> None:
     assert odd.arguments == {"sql": "SELECT 1"}
 
 
+@pytest.mark.parametrize(
+    ("name", "parameter", "expected"),
+    [
+        ("json_format", "data", '{"key": "value"}'),
+        ("cron_parse", "expression", "0 9 * * 1"),
+        ("base64_decode", "data", "SGVsbG8="),
+        ("jwt_decode", "token", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"),
+        ("hash_text", "text", None),
+        ("json_search", "query", None),
+    ],
+)
+def test_what_a_tool_works_on_is_of_the_kind_that_its_name_says(
+    name: str, parameter: str, expected: str | None
+) -> None:
+    schema = {"type": "object", "properties": {parameter: {"type": "string"}}, "required": [parameter]}
+    plain = Values(tool(schema), Harvest()).required_only().arguments[parameter]
+    definition = tool_definition({"name": name, "inputSchema": schema})
+    assert Values(definition, Harvest()).required_only().arguments[parameter] == (expected or plain)
+
+
+def test_a_file_name_that_is_described_as_one_is_not_a_title() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"domain": {"type": "string", "description": "Domain config filename"}},
+        "required": ["domain"],
+    }
+    listed = harvest_of(domains=[{"name": "A start-up", "filename": "startup.json"}])
+    assert Values(tool(schema), listed).required_only().arguments == {"domain": "startup.json"}
+    unnamed = harvest_of(domains=[{"name": "A start-up"}])
+    assert Values(tool(schema), unnamed).required_only().arguments == {"domain": "A start-up"}
+
+
 # ── what is planned ──
 
 

@@ -27,7 +27,9 @@ from toolvet.core.schema import words_of
 Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book", "id").
 # Words of a tool that lists things.
 LISTING: Final = frozenset({"list", "search", "find", "show", "all", "query"})
-_NAMING: Final = frozenset({"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"})
+_NAMING: Final = frozenset(
+    {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid", "file", "filename"}
+)
 _LOOKING: Final = frozenset({"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"})
 # Words that say what is to be done: what a result lists under them is a menu or a ban, and never an argument.
 _DEEDS: Final = frozenset(

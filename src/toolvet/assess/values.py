@@ -23,13 +23,38 @@ from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
 from toolvet.core.json_value import is_object, members
-from toolvet.core.schema import compiled, valid_example
+from toolvet.core.redact import word_segments
+from toolvet.core.schema import compiled, valid_example, values_for_name
 from toolvet.core.tool_rules import writing_parameters
 from toolvet.errors import Unsatisfiable
 
 # Keywords by which a schema gives a value itself.
 VALUE_KEYWORDS: Final = ("examples", "example", "default", "const", "enum")
 MOST_RETRIES: Final = 3  # Attempts per tool that obey a refusal.
+_MATTER: Final = [
+    (word,) for word in ("code", "content", "data", "expression", "input", "source", "string", "text", "token", "value")
+]
+_KINDS: Final = (
+    "json",
+    "jwt",
+    "cron",
+    "base 64",
+    "xml",
+    "yaml",
+    "csv",
+    "html",
+    "css",
+    "markdown",
+    "mermaid",
+    "sql",
+    "regex",
+    "uuid",
+    "cidr",
+    "hex",
+    "url",
+)
+_NAMING: Final = frozenset({"code", "file", "filename", "id", "key", "path", "slug", "uri", "uuid"})
+_LONGEST_SAID: Final = 200
 _ABSENT: Final = object()
 
 
@@ -219,7 +244,10 @@ class Values:
             return None, ""
         if isinstance(generated, Mapping) or (isinstance(generated, list) and is_object(next(iter(generated), None))):
             return self._fill(tool, declared, cast("object", generated))
-        found = self._harvest.value(name, tool.name)
+        said = word_segments(str(members(declared).get("description") or "")[:_LONGEST_SAID])
+        # "Domain config filename" is a file name, and not the first thing that a listing has of a domain.
+        named = (self._harvest.value(f"{name}_{word}") for word in said if word in _NAMING)
+        found = next((value for value in named if value is not None), None) or self._harvest.value(name, tool.name)
         table = self._harvest.value("table")
         if isinstance(generated, str) and generated.startswith("SELECT ") and isinstance(table, str):
             # A name with other signs would have to be quoted, as each database has it.
@@ -230,6 +258,10 @@ class Values:
         path = self.folder.listed(tool, name) if self.folder is not None else None
         if path is not None and (found is None or self._folder_has(path)):
             return [path], "working folder"
+        if found is None and isinstance(generated, str) and word_segments(name)[-1:] in _MATTER:
+            # `json_format(data)` works on JSON, `cron_parse(expression)` on a schedule.
+            kinds = (kind for kind in _KINDS if f" {kind} " in f" {' '.join(word_segments(tool.name))} ")
+            return next((value for kind in kinds for value in values_for_name(kind, "string")), None), "kind"
         if found is not None and isinstance(generated, list):
             return [found], "earlier result"
         return (found if isinstance(found, type(generated)) else None), "earlier result"

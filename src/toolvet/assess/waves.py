@@ -48,10 +48,11 @@ class Waves:
         self._deleters = deque(sorted((p for p in actions if actions[p] == "deletes"), key=lambda p: (-needs[p], p)))
         self._changers = deque(sorted(p for p in actions if actions[p] == "changes"))
         # What lists and searches first: with a guessed query it may find nothing, and with luck what others ask for.
+        self._listing = {at for at, tool in enumerate(tools) if not LISTING.isdisjoint(name_of(tool.name))}
         self._in_order = deque(
             sorted(
                 (position for position in range(len(tools)) if position not in changing),
-                key=lambda position: (LISTING.isdisjoint(name_of(tools[position].name)), position),
+                key=lambda position: (position not in self._listing, position),
             )
         )
         for position, tool in enumerate(tools):
@@ -78,8 +79,11 @@ class Waves:
                 if not self._lacking[position] and position not in self._called:
                     self._ready.append(position)
         self._names_read = len(names)
-        wave = sorted(self._ready)
-        self._ready.clear()
+        # What lists things feeds the optional parameters of the others that are ready.
+        lists = [position for position in self._ready if position in self._listing]
+        others = [position for position in self._ready if position not in self._listing]
+        wave = sorted(lists or others)
+        self._ready = others if lists else []
         for queue in (self._creators, self._in_order, self._changers, self._deleters):
             while not wave and queue:
                 position = queue.popleft()

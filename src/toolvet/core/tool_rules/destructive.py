@@ -36,6 +36,8 @@ _DETERMINERS: Final = frozenset(
     {"a", "all", "an", "any", "each", "every", "it", "its", "new", "the", "them", "this", "your"}
 )
 _SHOWN: Final = frozenset({"command", "commands", "example", "examples", "guide", "guides", "plan", "schema", "steps"})
+# What readers say as well: "Makes a request", "Calls the API", "Opens the page".
+_VAGUE: Final = frozenset({"call", "make", "new", "open"})
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z]+)*|,")
 
 
@@ -146,7 +148,7 @@ def told_changes(description: str, altering: AbstractSet[str]) -> Iterator[str]:
             stems = _stems(word)
             # "Execute a SELECT query": what a description begins with, `find_actions` has weighed where it is strong.
             forces = {"mild"} if not number and not index else {"mild", "strong"}
-            verbs = {stem for stem in stems if data.force(stem) in forces}
+            verbs = {stem for stem in stems - _VAGUE if data.force(stem) in forces}
             # Without an object, only what is a verb in any reading and is not said of the tool: "This applies to all".
             is_verb = bool(verbs - data.noun) or (word.lower() in altering and (joined or not (number or index)))
             is_said = is_verb and not (number and index) and after not in data.tails
