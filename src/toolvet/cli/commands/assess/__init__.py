@@ -25,9 +25,9 @@ def command(
 
     toolvet assess --config mcp.json --report html=report.html
 
-    Only tools that are known to read are called: those that say `readOnlyHint: true` with nothing against it, or, where
-    the server annotates no tool, those whose name opens with a verb such as get, list or search. The report says for
-    every other tool why it was skipped; `--include TOOL` calls it.
+    By default only tools that read or compute are called: those marked `readOnlyHint: true` or, if the server has no
+    annotations, those whose name, description and parameters show it (`list_orders`, `note_get`, `url_parse`). The
+    report says why every other tool was skipped; `--include TOOL` calls it.
 
     A command starts in an empty folder with an empty home, both removed afterwards; `--cwd .` and `--keep-home` start
     it in the real ones.
