@@ -305,8 +305,7 @@ def _obey_items(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     items = list(elements(case.arguments[lists[0]]))
     for number in range(len(items), wanted):
         last = items[-1]
-        is_number = isinstance(last, int | float) and not isinstance(last, bool)
-        items.append(last + 1 if is_number else items[number % len(items)])
+        items.append(last + 1 if isinstance(last, int | float) else items[number % len(items)])
     return {**case.arguments, lists[0]: items}
 
 

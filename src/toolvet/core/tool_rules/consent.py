@@ -180,17 +180,7 @@ def _plain(description: str) -> str:
 def _disclaims(tool: ToolDefinition) -> bool:
     """Whether a description says that its tool changes nothing, and what it returns instead."""
     text = tool.description[:_LONGEST_DESCRIPTION]
-    return bool(_disclaimers().search(text)) and "returns" in text.lower()
-
-
-@cache
-def _disclaimers() -> re.Pattern[str]:
-    return re.compile(_words().disclaimers)
-
-
-@cache
-def _without_running() -> re.Pattern[str]:
-    return re.compile(_words().without_running)
+    return bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()
 
 
 def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
@@ -319,7 +309,7 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
     """Parameters that write, run or remove; a `trusted` tool may take a query in SQL, and a switch may be off."""
     table = _words().parameter
     required = frozenset(tool.required)
-    runs_nothing = bool(_without_running().search(_first_sentence(tool)))
+    runs_nothing = bool(re.search(_words().without_running, _first_sentence(tool)))
     for name, schema in tool.parameters():
         own = name.rpartition(".")[2]
         words = word_segments(own)

@@ -1,4 +1,4 @@
-"""Which tools may do harm, judged by their annotations, their name and the beginning of their description.
+"""Which tools may do harm, judged by their name and their description.
 
 Nothing here proves that a tool is harmless. It decides what an assessment calls without the user's consent, so a doubt
 counts against calling; but a name that only mentions an action (`list_orders`, `commit_log`) raises no doubt.
@@ -18,13 +18,11 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.json_value import members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules.subject import ToolDefinition
 
 Force = Literal["read", "mild", "strong"]
 _LONGEST_NAME: Final = 256
-_ADDENDS: Final = 2
 _LONGEST_DESCRIPTION: Final = 2_000
 _LONGEST_BEGINNING: Final = 400
 _LOOK_AHEAD: Final = (
@@ -39,31 +37,6 @@ _SHOWN: Final = frozenset({"command", "commands", "example", "examples", "guide"
 # What readers say as well: "Makes a request", "Calls the API", "Opens the page".
 _VAGUE: Final = frozenset({"call", "make", "new", "open"})
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z]+)*|,")
-
-
-def why_not_called(tool: ToolDefinition) -> str | None:
-    """Why this tool is not called without consent, quoting the word or the annotation; None when it may be called.
-
-    Strong words (delete, send, pay, execute …) and `destructiveHint: true` always count. A mild word (create, update,
-    set …) does not when the tool says `readOnlyHint: true`, or `destructiveHint: false` and nothing of readOnlyHint.
-    """
-    read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
-    if destructive is True:
-        return "its annotations say destructiveHint: true"
-    if read_only is False and destructive is not False:
-        return "its annotations say readOnlyHint: false, and not destructiveHint: false"
-    actions = tuple(find_actions(tool))
-    for action in actions:
-        if action.force == "strong":
-            return action.reason
-    if read_only is True or (destructive is False and read_only is not False):
-        return None
-    # `add(a, b)` is arithmetic: the only action is `add`, and all parameters are numbers.
-    kinds = {str(members(schema).get("type")) for schema in tool.properties.values()}
-    numeric = len(tool.properties) >= _ADDENDS and kinds <= {"number", "integer"}
-    if numeric and all(action.word == "add" for action in actions):
-        return None
-    return next((action.reason for action in actions), None)
 
 
 class ToolAction(msgspec.Struct, frozen=True):
@@ -122,9 +95,11 @@ def changing_words(words: Sequence[str], *, nouns: bool) -> Iterator[str]:
     """
     data = _load_words()
     for index, word in enumerate(words if data.about.isdisjoint(words[1:]) else ()):
-        is_thing = (index and words[index - 1] in data.heads) or {*words[index + 1 : index + 2]} & data.tails
+        is_thing = bool(
+            {*words[max(0, index - 1) : index]} & data.heads or {*words[index + 1 : index + 2]} & data.tails
+        )
         # "get_install_command" shows one.
-        is_thing = is_thing or (index and words[-1] in _SHOWN)
+        is_thing |= index > 0 and words[-1] in _SHOWN
         if data.force(word) in {"mild", "strong"} and not is_thing and (nouns or word not in data.noun):
             yield word
 
