@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,32 @@ def test_no_target_is_invented_for_a_tool_that_changes_something(tmp_path: Path)
     called = {json.loads(line)["tool"] for line in (tmp_path / "calls").read_text(encoding="utf-8").splitlines()}
     assert called.isdisjoint({"format_disk", "push_branch", "empty_bucket", "migrate", "pay"})
     assert skipped(report)["format_disk"].endswith("could be given as 'device': give it a fixture")
+
+
+def test_tools_in_disguise_are_not_called_by_default(tmp_path: Path) -> None:
+    table = Path(__file__).parents[1] / "core" / "tool_rules" / "disguised.toml"
+    rows = [row.split("|") for row in tomllib.loads(table.read_text(encoding="utf-8"))["hits"]]
+    tools = [
+        {
+            "name": name,
+            "description": words,
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    each.partition(":")[0].rstrip("?"): {"type": each.partition(":")[2]}
+                    for each in filter(None, parameters.split(","))
+                },
+            },
+        }
+        for name, words, parameters, _ in rows
+    ]
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"tools": tools, "answers": {"*": {"echo": True}}}), encoding="utf-8")
+    scripted = SERVER.with_name("scripted.py")
+    target = StdioTarget(command=sys.executable, args=(str(scripted), str(script)))
+    report = asyncio.run(assess(target, Options(timeout=5.0)))
+    assert len(rows) >= 30
+    assert len(skipped(report)) == len(report.tools) == len(rows)
 
 
 def test_an_included_tool_that_only_computes_is_called_with_any_value(tmp_path: Path) -> None:

@@ -222,6 +222,25 @@ def test_what_the_refusal_asked_for_is_sent_next(tmp_path: Path) -> None:
     assert second.origin == "refusal"
 
 
+def test_what_was_not_found_is_looked_up_in_a_search_that_names_no_noun(tmp_path: Path) -> None:
+    one = {"type": "object", "properties": {"fqn": {"type": "string"}}, "required": ["fqn"]}
+    look = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    tools = [
+        {"name": "get_callers", "description": "Callers.", "inputSchema": one},
+        {"name": "search", "description": "Search.", "inputSchema": look},
+    ]
+    answers = {
+        "search": {"content": [{"type": "text", "text": '{"results": ["core.load"]}'}]},
+        "get_callers": refusal("fqn_not_in_graph"),
+    }
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"tools": tools, "answers": answers}), encoding="utf-8")
+    target = StdioTarget(command=sys.executable, args=(str(SERVER), str(script)))
+    report = asyncio.run(assess(target, Options(timeout=5)))
+    asked = [scenario.arguments["fqn"] for scenario in report.tools[0].scenarios if scenario.origin == "refusal"]
+    assert asked[0] == "core.load"
+
+
 def test_a_tool_that_never_has_enough_is_asked_at_most_three_times_more(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "required": ["limit"]}
     counting = {"name": "get_rows", "description": "Gets rows.", "inputSchema": schema}

@@ -9,6 +9,7 @@ What is returned satisfies the tool's inputSchema wherever that schema compiles.
     required_only  {"book_id": "b-17", "copies": 1}, origin "earlier result (book_id), schema"
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -55,6 +56,7 @@ _KINDS: Final = (
 )
 _NAMING: Final = frozenset({"code", "file", "filename", "id", "key", "path", "slug", "uri", "uuid"})
 _LONGEST_SAID: Final = 200
+_NOT_THERE: Final = re.compile(r"(?i)(?:\b|_)not[ _](?:found|in|exist)|\bno such\b|\bunknown\b|doesn't exist")
 _ABSENT: Final = object()
 
 
@@ -189,6 +191,11 @@ class Values:
         arguments, words = self._last
         wider = self._enrich(self._all).arguments
         lesson = learn_from(self.tool, arguments, words, wider=wider, folder=self.folder, others=self._others)
+        texts = [name for name in self.tool.required if isinstance(arguments.get(name), str)]
+        listed = self._harvest.value("result")
+        if lesson is None and len(texts) == 1 and isinstance(listed, str) and _NOT_THERE.search(words):
+            # A search that names no noun ({"results": ["core.load"]}) may have listed what this tool asks for.
+            lesson = Lesson({**arguments, texts[0]: listed}, "not found") if arguments[texts[0]] != listed else None
         if lesson is None or not compiled(self.tool.input_schema).is_valid(lesson.arguments):
             return None
         self._retries += 1
