@@ -78,20 +78,13 @@ def test_no_target_is_invented_for_a_tool_that_changes_something(tmp_path: Path)
 def test_tools_in_disguise_are_not_called_by_default(tmp_path: Path) -> None:
     table = Path(__file__).parents[1] / "core" / "tool_rules" / "disguised.toml"
     rows = [row.split("|") for row in tomllib.loads(table.read_text(encoding="utf-8"))["hits"]]
-    tools = [
-        {
-            "name": name,
-            "description": words,
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    each.partition(":")[0].rstrip("?"): {"type": each.partition(":")[2]}
-                    for each in filter(None, parameters.split(","))
-                },
-            },
-        }
-        for name, words, parameters, _ in rows
-    ]
+    tools: list[dict[str, object]] = []
+    for name, words, parameters, _ in rows:
+        split = [each.partition(":") for each in parameters.split(",") if each]
+        properties = {key.rstrip("?"): {"type": kind} for key, _, kind in split}
+        required = [key for key, _, _ in split if not key.endswith("?")]
+        shape = {"type": "object", "properties": properties, "required": required}
+        tools.append({"name": name, "description": words, "inputSchema": shape})
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"tools": tools, "answers": {"*": {"echo": True}}}), encoding="utf-8")
     scripted = SERVER.with_name("scripted.py")

@@ -38,6 +38,8 @@ _BEHIND_OBJECTS = frozenset(
     {"against", "based", "between", "by", "for", "from", "in", "into", "of", "on", "that", "to", "using", "with"}
 )
 _MADE_FOR = re.compile(r"(?i)\b(?:build|generate)s?\b.*\b(?:for|of) (?:all|an?|each|every|the|this|your)\b")
+_GENERATES = re.compile(r"(?i)\b(?:build|generate|make|random|roll)")
+_OF_ALL = re.compile(r"(?i)\bof (?:all|each|every|the|your)\b")
 _LONGEST_OBJECT = 12
 _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*", re.IGNORECASE)
 
@@ -108,7 +110,7 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
     verb, *rest = words
     if verb in table.adjectives and rest and rest[0] in table.reading:
         verb, *rest = rest
-    words, second = (verb, *rest), "".join(rest[:1])
+    words = (verb, *rest)
     if verb not in table.reading:
         # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
         is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
@@ -126,24 +128,42 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         else:
             yield f"its name opens with '{verb}', which is not known as a verb that only reads"
             return
-    yield from (f"its name says '{word}'" for word in changing_words(words, nouns=False))
-    if second in table.turns.get(verb, ()):
-        yield f"its name says '{verb} {second}'"
-    for before, word in pairwise(words):
-        if before in {"and", "or", "then"} and word in table.altering:
-            yield f"its name says '{word}'"
+    yield from (f"its name says '{word}'" for word in _turned(tool, words))
     for action in find_actions(tool):
         # "Execute a SELECT query": the sentence that calls itself a query has said what it does.
         if action.force == "strong" or action.reason.startswith("its name"):
             yield action.reason
     yield from _removals(tool, trusted=False)
     yield from _betrayals(tool, trusted=False)
+    if moved := re.search(table.moves, _first_sentence(tool)):
+        yield f"its description says '{moved[0]}'"
+    files = (name for name in tool.required if _matches(name, table.parameter.places))
+    if verb in table.transforming and (name := next(files, None)):
+        yield f"its parameter '{name}' names a file, beside which it may write another"
     if verb in table.making and not _takes_matter(tool):
         for name in writing_parameters(tool):
             yield f"its parameter '{name}' names a place to write"
     # "Make a token contract … Does not write to disk.": the first sentence is explained by a later one.
     told = f". {tool.description}" if _disclaims(tool) else _plain(tool.description)
     yield from (f"its description says '{word}'" for word in told_changes(told, table.altering))
+
+
+def _turned(tool: ToolDefinition, words: tuple[str, ...]) -> Iterator[str]:
+    """The words of a name that turn its reading verb around: `check_in`, `search_and_index`, `fetch_to_disk`."""
+    table, sentence = _words(), _FRAME.sub("", _first_sentence(tool))
+    yield from changing_words(words, nouns=False)
+    second = "".join(words[1:2])
+    if second in table.turns.get(words[0], ()) or (second == "to" and words[0] not in table.transforming):
+        yield " ".join(words[:3] if second == "to" else words[:2])
+    things = {*_things_told(sentence)} | table.things | table.data
+    for before, word in pairwise(words):
+        if before in {"and", "or", "then"} and word not in table.reading | things and not word.endswith("s"):
+            yield word
+    # "info_push", "help_desk_new": the verb is the last word, unless the sentence speaks of it as a thing.
+    last = words[-1]
+    changes = last in table.altering or bool({*changing_words((last,), nouns=True)})
+    if sentence and len(words) > 1 and changes and last not in things and words[0] not in table.verbs_only:
+        yield last
 
 
 def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
@@ -250,6 +270,9 @@ def _is_ephemeral(tool: ToolDefinition, sentence: str, after: Sequence[str]) -> 
     thing = "".join(objects[-1:]).lower().rpartition("-")[2]
     if table.ephemeral.isdisjoint({thing, thing.removesuffix("s")}) or _MADE_FOR.search(sentence):
         return False
+    makes = _GENERATES.search(sentence) is not None
+    if not (makes or tool.properties) or (not makes and _OF_ALL.search(sentence)):
+        return False  # "Normalize the phone numbers of all contacts"
     return not any(_matches(name, table.parameter.kept) for name, _ in tool.parameters())
 
 
@@ -316,7 +339,8 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
         # What a structure requires is not looked up: its members count as required.
         if ("." in name or name in required) and _matches(own, table.writes):
             yield f"its parameter '{name}' names a place to write"
-        if not trusted and _matches(own, table.runs) and not runs_nothing:
+        runs = _matches(own, table.runs) or (own == "code" and "evaluate" in word_segments(tool.name))
+        if not trusted and runs and not runs_nothing:
             yield f"its parameter '{name}' carries a program to run"
         if words and words[-1] in table.modes:
             for value in (*elements(schema.get("enum")), schema.get("const"), schema.get("default")):
@@ -374,12 +398,15 @@ class ConsentWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     reading: frozenset[str]
     making: frozenset[str]
+    transforming: frozenset[str]
+    verbs_only: frozenset[str]
     checking: frozenset[str]
     deriving: frozenset[str]
     ephemeral: frozenset[str]
     altering: frozenset[str]
     disclaimers: str
     without_running: str
+    moves: str
     removing: frozenset[str]
     turns: dict[str, frozenset[str]]
     adjectives: frozenset[str]
