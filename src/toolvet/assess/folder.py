@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Final
 from zipfile import ZipFile, ZipInfo
@@ -39,21 +39,8 @@ _HERE: Final = (".", "./")  # The defaults of a path that is a folder.
 _OF_FOLDERS: Final = [(word,) for word in ("base", "folder", "project", "repo", "repository", "root", "workspace")]
 _RELATIVE: Final = re.compile(r"(?i)(?<!or )\brelative (?:to|path)\b")
 _CODE: Final = ("py", "ts", "js", "go", "rs", "java", "c", "cpp", "rb", "php")
-_CODE_WORDS: Final = frozenset(
-    {
-        "class",
-        "classes",
-        "code",
-        "codebase",
-        "function",
-        "functions",
-        "method",
-        "methods",
-        "module",
-        "source",
-        "symbol",
-        "symbols",
-    }
+_SPEAKS_OF_CODE: Final = re.compile(
+    r"(?i)\b(?:class(?:es)?|code(?:base)?|functions?|methods?|module|source|symbols?)\b"
 )
 _EXTENSION: Final = re.compile(r"(?<![\w/.])\*?\.([a-z][a-z0-9]{1,4})\b(?!\()")
 _NOT_EXTENSIONS: Final = frozenset({"get", "com", "org", "net", "io", "env", "git", "set", "js", "eg"})
@@ -110,10 +97,8 @@ class Folder:
         if kind == "folder":
             return "." if is_relative else self.path
         extensions = spoken_extensions(tool, parameter)
-        speaks_of_code = not extensions and bool(
-            _CODE_WORDS.intersection(re.findall(r"[a-z]+", tool.description[:2_000].lower()))
-        )
-        for extension in _CODE if speaks_of_code else extensions:
+        wants_code = not extensions and _SPEAKS_OF_CODE.search(tool.description[:2_000])
+        for extension in _CODE if wants_code else extensions:
             for name in self.files:
                 if name.lower().endswith(f".{extension}"):
                     return name if is_relative else self.join(name)
@@ -161,8 +146,7 @@ def list_folder(path: str | None, *, is_own: bool = False) -> Folder | None:
         entries = [entry for entry in islice(root.iterdir(), _MOST_ENTRIES) if not entry.name.startswith(".")]
         files = sorted(entry.name for entry in entries if entry.is_file())
         # Those in folders come last: they are for tools that want a kind of file that is not at the top.
-        inner = chain.from_iterable(entry.iterdir() for entry in entries if entry.is_dir() and not entry.is_symlink())
-        deeper = (entry for entry in islice(inner, _MOST_ENTRIES) if not entry.name.startswith("."))
+        deeper = islice(root.glob("[!.]*/[!.]*"), _MOST_ENTRIES)
         files += sorted(entry.relative_to(root).as_posix() for entry in deeper if entry.is_file())
         return Folder(str(root), tuple(files), is_own)
     except OSError:

@@ -6,7 +6,14 @@ import msgspec
 import pytest
 
 from toolvet.assess.rules import ToolDefinition, tool_definition
-from toolvet.core.tool_rules.consent import ConsentProof, _words, habits_of, why_not_called, writing_parameters
+from toolvet.core.tool_rules.consent import (
+    ConsentProof,
+    _words,
+    habits_of,
+    only_computes,
+    why_not_called,
+    writing_parameters,
+)
 
 MORE = msgspec.toml.decode(Path(__file__).with_name("disguised.toml").read_bytes(), type=ConsentProof)
 
@@ -75,6 +82,32 @@ def test_members_of_a_structure_count_as_parameters_behind_a_reference_too() -> 
     schema = {"type": "object", "properties": {"request": {"$ref": "#/$defs/Request"}}, "$defs": {"Request": inner}}
     tool = tool_definition({"name": "get_report", "inputSchema": schema})
     assert why_not_called(tool, habits_of([tool])) == "its parameter 'request.options.script' carries a program to run"
+
+
+@pytest.mark.parametrize(
+    ("row", "computes"),
+    [
+        ("parse_cidr|Take a network apart|cidr:string", True),
+        ("generate_uuid|Random ones|", True),
+        ("generate_qr|A code for a text|text:string", True),
+        ("normalize_text|Brings it in order|text:string", True),
+        ("base64_encode|Encodes it|text:string", True),
+        ("format_disk|Formats it|device:string", False),
+        ("format_partition|Formats it|partition:string", False),
+        ("build_version|Builds it|version:string", False),
+        ("generate_password|For a user|username:string", False),
+        ("generate_id|Saves an id|kind:string", False),
+        ("parse_url|Parses it|url:string,output_file:string", False),
+        ("parse_and_import|Parses text|text:string", False),
+        ("delete_text|Deletes it|text:string", False),
+        ("scrub|Scrubs it|text:string", False),
+    ],
+)
+def test_an_included_tool_computes_if_its_name_says_of_what_and_nothing_speaks_against_it(
+    row: str, *, computes: bool
+) -> None:
+    tool, _ = _tool(f"{row}|")
+    assert only_computes(tool, habits_of([tool])) is computes
 
 
 def test_a_word_that_all_names_share_is_no_verb() -> None:

@@ -40,6 +40,8 @@ _BEHIND_OBJECTS = frozenset(
 _MADE_FOR = re.compile(r"(?i)\b(?:build|generate)s?\b.*\b(?:for|of) (?:all|an?|each|every|the|this|your)\b")
 _GENERATES = re.compile(r"(?i)\b(?:build|generate|make|random|roll)")
 _OF_ALL = re.compile(r"(?i)\bof (?:all|each|every|the|your)\b")
+_MAKES = frozenset({"compose", "create", "make", "produce"})
+_MAY_RUN = frozenset({"build", "match", "print", "simulate", "split", "test"})
 _LONGEST_OBJECT = 12
 _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*", re.IGNORECASE)
 
@@ -172,9 +174,12 @@ def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
     `parse_cidr(cidr)` and `generate_uuid()` do. The name has to say so, and nothing may speak against it.
     """
     words, table = _own_words(tool, habits), _words()
-    verbs = table.deriving | table.computing | (table.reading - table.making) | {"convert", "decode", "encode"}
-    if not words or verbs.isdisjoint((words[0], words[-1])) or tool.annotations.get("destructiveHint") is True:
+    verbs = (table.deriving - _MAY_RUN) | table.computing | (table.reading - table.making) | table.transforming
+    things = {word.removesuffix("s") for word in words} - verbs
+    if verbs.isdisjoint((*words[:1], *words[-1:])) or tool.annotations.get("destructiveHint") is True:
         return False
+    if things and things.isdisjoint(table.ephemeral):
+        return False  # `format_partition(partition)`
     against = chain(
         changing_words(words, nouns=True),
         table.altering.intersection(words),
@@ -200,7 +205,8 @@ def _plain(description: str) -> str:
 def _disclaims(tool: ToolDefinition) -> bool:
     """Whether a description says that its tool changes nothing, and what it returns instead."""
     text = tool.description[:_LONGEST_DESCRIPTION]
-    return bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()
+    makes = not opening_verb(_FRAME.sub("", _first_sentence(tool)))[0].isdisjoint(_words().deriving | _MAKES)
+    return makes and bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()
 
 
 def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:

@@ -216,12 +216,8 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
 
     def opened(self, declared: object) -> Mapping[str, object]:
         """A schema, or the one in `$defs` that it refers to."""
-        reference = members(declared).get("$ref")
-        _, where, name = (
-            reference.split("/", 2) if isinstance(reference, str) and reference.count("/") > 1 else ("",) * 3
-        )
-        found = members(members(members(self.input_schema).get(where)).get(name))
-        return found if where in {"$defs", "definitions"} and found else members(declared)
+        where, _, name = str(members(declared).get("$ref")).removeprefix("#/").partition("/")
+        return members(members(members(self.input_schema).get(where)).get(name)) or members(declared)
 
     @property
     def required(self) -> tuple[str, ...]:
