@@ -1,7 +1,7 @@
 """The servers of `judged.json` beside the project, assessed in a sandbox, against what a person said of the findings.
 
-A finding that was called wrong must not return, and a fault that was missed must be found: some finding that nobody has
-judged yet has to be about one of the tools that the missed fault names. Skips where the labelled data are not there.
+A finding that was called wrong must not return. A fault that was missed must be found: at least one finding without a
+judgement has to be about a tool that the missed fault names. The tests skip without the labelled data.
 """
 
 import json

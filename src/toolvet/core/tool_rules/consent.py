@@ -33,7 +33,7 @@ _LONGEST_DESCRIPTION = 2_000
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 _WORD = re.compile(r"[A-Za-z]+")
 _LABEL = re.compile(r"^[\w /-]{1,40}:\s+")
-# What the objects of a verb end before, and what says for whom or what a thing is made.
+# Words behind the objects of a verb, and words by which a sentence says for whom or for what a thing is made.
 _BEHIND_OBJECTS = frozenset(
     {"against", "based", "between", "by", "for", "from", "in", "into", "of", "on", "that", "to", "using", "with"}
 )
@@ -342,7 +342,7 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
     for name, schema in tool.parameters():
         own = name.rpartition(".")[2]
         words = word_segments(own)
-        # What a structure requires is not looked up: its members count as required.
+        # The members of a structure count as required, whatever it requires.
         if ("." in name or name in required) and _matches(own, table.writes):
             yield f"its parameter '{name}' names a place to write"
         runs = _matches(own, table.runs) or (own == "code" and "evaluate" in word_segments(tool.name))

@@ -121,7 +121,7 @@ def told_changes(description: str, altering: AbstractSet[str]) -> Iterator[str]:
             if not number and not joined and index:
                 continue
             stems = _stems(word)
-            # "Execute a SELECT query": what a description begins with, `find_actions` has weighed where it is strong.
+            # `find_actions` has weighed a strong verb at the beginning: "Execute a SELECT query".
             forces = {"mild"} if not number and not index else {"mild", "strong"}
             verbs = {stem for stem in stems - _VAGUE if data.force(stem) in forces}
             # Without an object, only what is a verb in any reading and is not said of the tool: "This applies to all".
