@@ -198,14 +198,17 @@ def test_a_choice_of_targets_is_no_approval_and_a_choice_of_ways_needs_none() ->
 
 
 def test_a_target_inside_a_structure_is_found_behind_its_reference() -> None:
-    shape = {"type": "object", "properties": {"options": {"type": "object", "properties": {"bucket": {}}}}}
+    shape = {
+        "type": "object",
+        "properties": {"options": {"type": "object", "properties": {"bucket": {"type": "string"}}}},
+    }
     definition = tool_definition(
         {
             "name": "sync",
             "inputSchema": {
                 "type": "object",
                 "properties": {"request": {"$ref": "#/$defs/Request"}, "style": {"$ref": "#/$defs/Style"}},
-                "$defs": {"Request": shape, "Style": {"type": "object", "properties": {"colour": {}}}},
+                "$defs": {"Request": shape, "Style": {"type": "object", "properties": {"colour": {"type": "string"}}}},
             },
         }
     )

@@ -116,7 +116,7 @@ def test_the_faults_that_were_missed_are_found(judged: Mapping[str, Any], report
         for tool in finding.concerns
         if not any(finding.id == entry["id"] and tool in tools_of(entry) for entry in judged["findings"])
     }
-    still = []
+    still: list[str] = []
     for missed in judged["missed"]:
         said = set(re.findall(r"[\w-]+", missed))
         # "search_files: …" of a server whose tools are called fast_search_files; one without a name is about all.

@@ -12,7 +12,7 @@ What is returned satisfies the tool's inputSchema wherever that schema compiles.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 
@@ -23,7 +23,7 @@ from toolvet.assess.lessons import Lesson, learn as learn_from
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
-from toolvet.core.json_value import is_object, members
+from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import word_segments
 from toolvet.core.schema import compiled, valid_example, values_for_name
 from toolvet.core.tool_rules import writing_parameters
@@ -249,8 +249,8 @@ class Values:
             return self._known[name], "settings"
         if is_object(declared) and any(declared.get(word) not in (None, "") for word in VALUE_KEYWORDS):
             return None, ""
-        if isinstance(generated, Mapping) or (isinstance(generated, list) and is_object(next(iter(generated), None))):
-            return self._fill(tool, declared, cast("object", generated))
+        if is_object(generated) or is_object(next(iter(elements(generated)), None)):
+            return self._fill(tool, declared, generated)
         said = word_segments(str(members(declared).get("description") or "")[:_LONGEST_SAID])
         # "Domain config filename" is a file name, and not the first thing that a listing has of a domain.
         named = (self._harvest.value(f"{name}_{word}") for word in said if word in _NAMING)
@@ -275,18 +275,18 @@ class Values:
 
     def _fill(self, tool: ToolDefinition, declared: object, generated: object) -> tuple[object | None, str]:
         """A structure, or the first one in a list, with better values for its members."""
-        schema, one = tool.single(declared), generated[0] if isinstance(generated, list) else generated
-        properties = members(schema.get("properties"))
+        first, *others = elements(generated) or [generated]
+        one, properties = members(first), members(tool.single(declared).get("properties"))
         part = msgspec.structs.replace(tool, input_schema={**members(tool.input_schema), "properties": properties})
-        filled, origins = dict(members(one)), list[str]()
-        for name, value in members(one).items():
+        filled, origins = dict(one), list[str]()
+        for name, value in one.items():
             better, origin = self._find_better(name, tool.opened(properties.get(name)), value, part)
             if better is not None:
                 filled[name] = better
                 origins.append(origin)
         if not origins:
             return None, ""
-        return ([filled, *generated[1:]] if isinstance(generated, list) else filled), origins[0]
+        return ([filled, *others] if is_array(generated) else filled), origins[0]
 
     def _folder_has(self, path: str) -> bool:
         return self.folder is not None and any(path in (name, self.folder.join(name)) for name in self.folder.files)

@@ -78,7 +78,10 @@ def test_several_words_that_all_names_share_are_no_verb_and_what_all_tools_do_is
 
 
 def test_members_of_a_structure_count_as_parameters_behind_a_reference_too() -> None:
-    inner = {"type": "object", "properties": {"options": {"type": "object", "properties": {"script": {}}}}}
+    inner = {
+        "type": "object",
+        "properties": {"options": {"type": "object", "properties": {"script": {"type": "string"}}}},
+    }
     schema = {"type": "object", "properties": {"request": {"$ref": "#/$defs/Request"}}, "$defs": {"Request": inner}}
     tool = tool_definition({"name": "get_report", "inputSchema": schema})
     assert why_not_called(tool, habits_of([tool])) == "its parameter 'request.options.script' carries a program to run"
