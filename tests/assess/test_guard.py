@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,40 @@ def test_a_value_of_the_user_is_as_good_as_a_fixture(tmp_path: Path) -> None:
     assert {arguments["command"] for arguments in calls(tmp_path, "run")} == {"true"}
 
 
+def test_no_target_is_invented_for_a_tool_that_changes_something(tmp_path: Path) -> None:
+    report = assessed(tmp_path, "targets", destructive="call")
+    called = {json.loads(line)["tool"] for line in (tmp_path / "calls").read_text(encoding="utf-8").splitlines()}
+    assert called.isdisjoint({"format_disk", "push_branch", "empty_bucket", "migrate", "pay"})
+    assert skipped(report)["format_disk"].endswith("could be given as 'device': give it a fixture")
+
+
+def test_tools_in_disguise_are_not_called_by_default(tmp_path: Path) -> None:
+    table = Path(__file__).parents[1] / "core" / "tool_rules" / "disguised.toml"
+    rows = [row.split("|") for row in tomllib.loads(table.read_text(encoding="utf-8"))["hits"]]
+    tools: list[dict[str, object]] = []
+    for name, words, parameters, _ in rows:
+        split = [each.partition(":") for each in parameters.split(",") if each]
+        properties = {key.rstrip("?"): {"type": kind} for key, _, kind in split}
+        required = [key for key, _, _ in split if not key.endswith("?")]
+        shape = {"type": "object", "properties": properties, "required": required}
+        tools.append({"name": name, "description": words, "inputSchema": shape})
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"tools": tools, "answers": {"*": {"echo": True}}}), encoding="utf-8")
+    scripted = SERVER.with_name("scripted.py")
+    target = StdioTarget(command=sys.executable, args=(str(scripted), str(script)))
+    report = asyncio.run(assess(target, Options(timeout=5.0)))
+    assert len(rows) >= 30
+    assert len(skipped(report)) == len(report.tools) == len(rows)
+
+
+def test_an_included_tool_that_only_computes_is_called_with_any_value(tmp_path: Path) -> None:
+    report = assessed(tmp_path, "targets", include=["parse_cidr", "generate_qr", "normalize_table"])
+    assert next(calls(tmp_path, "parse_cidr"))["cidr"]
+    assert {"parse_cidr", "generate_qr"}.isdisjoint(skipped(report))
+    # It may change the table that it is given.
+    assert "'table'" in skipped(report)["normalize_table"]
+
+
 def test_what_creates_comes_before_what_changes_and_deletes(tmp_path: Path) -> None:
     assessed(tmp_path, destructive="call")
     lines = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
@@ -119,6 +154,26 @@ def test_the_words_of_a_name_say_what_is_done(name: str, deed: str) -> None:
         ("send_mail", "recipient", True),
         ("delete_thing", "what", True),
         ("delete_thing", "reason", False),
+        ("format_disk", "device", True),
+        ("resize_partition", "partition_name", True),
+        ("flush_cache", "host", True),
+        ("push_changes", "branch", True),
+        ("migrate", "database", True),
+        ("rotate_logs", "table", True),
+        ("empty_bucket", "bucket", True),
+        ("charge", "from_account", True),
+        ("invite", "recipients", True),
+        ("attach", "volume", True),
+        ("create_record", "zone", True),
+        ("create_token", "for_user", True),
+        ("toggle", "lamp", True),
+        ("sync", "what", True),
+        ("format_text", "text", False),
+        ("paint", "colour", False),
+        ("draw", "font_size", False),
+        ("schedule", "start_time", False),
+        ("create_bucket", "bucket", True),
+        ("create_note", "body", False),
     ],
 )
 def test_what_names_a_thing_or_aims_at_something_is_protected(name: str, parameter: str, *, is_protected: bool) -> None:
@@ -134,6 +189,41 @@ def test_what_a_structure_names_is_protected_as_well() -> None:
     assert protected_parameters(tool("update_tasks", items=ITEMS)) == ("items",)
     assert protected_parameters(tool("create_entities", entities=ENTITIES)) == ()
     assert protected_parameters(tool("paint", cells=CELLS)) == ()
+
+
+def test_a_choice_of_targets_is_no_approval_and_a_choice_of_ways_needs_none() -> None:
+    disks = {"type": "string", "enum": ["/dev/sda", "/dev/sdb"]}
+    ways = {"type": "string", "enum": ["quick", "full"]}
+    assert protected_parameters(tool("format_disk", device=disks, method=ways)) == ("device",)
+
+
+def test_a_target_inside_a_structure_is_found_behind_its_reference() -> None:
+    shape = {
+        "type": "object",
+        "properties": {"options": {"type": "object", "properties": {"bucket": {"type": "string"}}}},
+    }
+    definition = tool_definition(
+        {
+            "name": "sync",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"request": {"$ref": "#/$defs/Request"}, "style": {"$ref": "#/$defs/Style"}},
+                "$defs": {"Request": shape, "Style": {"type": "object", "properties": {"colour": {"type": "string"}}}},
+            },
+        }
+    )
+    assert protected_parameters(definition) == ("request",)
+
+
+def test_what_this_run_made_under_its_own_noun_is_given_to_what_deletes_it() -> None:
+    creates = tool("create_bucket", "bucket")
+    guard = guard_of(creates, Harvest(), known={}, fixtures=(), folder=None)
+    assert guard.value("bucket") == "toolvet-made"
+    harvest = Harvest()
+    harvest.note_made([("bucket",)], "toolvet-made")
+    deletes = guard_of(tool("empty_bucket", "bucket"), harvest, known={}, fixtures=(), folder=None)
+    assert deletes.value("bucket") == "toolvet-made"
+    assert guard_of(tool("format_disk", "device"), harvest, known={}, fixtures=(), folder=None).missing == ("device",)
 
 
 def test_a_new_thing_gets_a_new_name_and_a_path_below_the_folder() -> None:

@@ -42,6 +42,16 @@ def text(words: str) -> dict[str, object]:
         ("list_files", text("[FILE] my notes.txt\n[DIR] src"), "file_name", "my notes.txt"),
         ("list_tables", text("Tables: orders, users, carts"), "table_name", "orders"),
         ("search_users", text('{"users": [{"userId": 7}]}'), "user_id", 7),
+        (
+            "list_books",
+            {"content": [], "structuredContent": {"result": '{"books": [{"id": "b-1"}]}'}},
+            "book_id",
+            "b-1",
+        ),
+        ("list_books", {"content": [], "structuredContent": {"result": '[{"id": "b-1"}]'}}, "book_id", "b-1"),
+        ("list_components", text('{"items": [{"name": "button"}]}'), "component", "button"),
+        ("list_components", text('{"results": ["button"], "total": 1}'), "component_name", "button"),
+        ("list_rooms", text("north, south, east"), "room_name", "north"),
     ],
 )
 def test_what_a_listing_returned_feeds_the_parameter_of_that_name(
@@ -52,6 +62,22 @@ def test_what_a_listing_returned_feeds_the_parameter_of_that_name(
     assert harvest.value(parameter) == expected
 
 
+def test_a_name_is_one_of_the_noun_of_the_tool_that_wants_it() -> None:
+    harvest = Harvest()
+    harvest.gather([call("list_primitives", text('[{"name": "a11y"}]'))])
+    harvest.gather([call("list_reusable_components", text('[{"name": "button", "primitive": "a11y"}]'))])
+    assert harvest.value("name", "get_reusable_component") == "button"
+    assert harvest.value("name", "get_primitive_details") == "a11y"
+    assert harvest.value("name", "get_theme") == "a11y"
+
+
+def test_a_search_that_found_nothing_does_not_count_among_the_first() -> None:
+    harvest = Harvest()
+    nothing = [call("search_symbols", text('{"symbols": []}'))] * 5
+    harvest.gather([*nothing, call("search_symbols", text('{"symbols": ["core.load"]}'))])
+    assert harvest.value("symbol") == "core.load"
+
+
 def test_prose_is_no_listing() -> None:
     harvest = Harvest()
     harvest.gather([call("list_books", text("There are three books on the shelf.")), call("describe", text("north"))])
@@ -60,7 +86,9 @@ def test_prose_is_no_listing() -> None:
 
 def test_sentences_behind_bullets_are_no_listing() -> None:
     harvest = Harvest()
-    harvest.gather([call("list_books", text("- There are three books on the shelf\n* it is, of course, late"))])
+    harvest.gather(
+        [call("list_books", text("- There are three books on the shelf\n* it is, of course, late\nyes, no"))]
+    )
     assert len(harvest) == 0
 
 

@@ -106,6 +106,35 @@ NUMBER = {"type": "integer"}
             "style is not supported for 'markdown'. Supported formats: docx, odt",
             {"text": "a"},
         ),
+        (
+            tool("from", "to", value=NUMBER),
+            {"value": 1, "from": "example", "to": "example"},
+            "Error: Unknown unit: example. Supported units: m, km, kg",
+            {"value": 1, "from": "m", "to": "m"},
+        ),
+        (
+            tool("value", "source", "target", description="Konvertiert Farb-Formate: hex, rgb, hsl."),
+            {"value": "v", "source": "s", "target": "t"},
+            "Format muss in ['hex', 'hsl', 'rgb'] sein",
+            {"value": "v", "source": "hex", "target": "hex"},
+        ),
+        (
+            tool("front", "back"),
+            {"front": "example", "back": "example"},
+            "Ungueltiger Hex-Wert: 'example'",
+            {"front": "#336699", "back": "#336699"},
+        ),
+        (tool("net"), {"net": "hello"}, "Invalid CIDR: 'hello'", {"net": "192.0.2.0/24"}),
+        (
+            tool("from_unit", "to_unit", description="Convert.\n- length: mm, cm, m\n- weight: g, kg, t"),
+            {"from_unit": "metric", "to_unit": "metric"},
+            "{\"error\": \"Mismatched units: 'metric' -> 'metric'\"}",
+            {"from_unit": "mm", "to_unit": "mm"},
+        ),
+        (tool("path"), {"path": "/data/a.txt"}, "Absolute paths are not allowed", {"path": "a.txt"}),
+        (tool("path"), {"path": "/data"}, "Absolute paths are not allowed", {"path": "."}),
+        (tool(points={}), {"points": [1.5]}, "At least 4 data points are required", {"points": [1.5, 2.5, 3.5, 4.5]}),
+        (tool(names={}), {"names": ["a"]}, "needs two values", {"names": ["a", "a"]}),
         (tool("path"), {"path": "/data"}, "EISDIR: illegal operation on a directory, read", {"path": "/data/a.txt"}),
     ],
 )
@@ -129,6 +158,12 @@ def test_the_next_attempt_obeys(
         (tool("a"), {"a": "x"}, "Rate limit exceeded, try again later"),
         (tool("head", "tail"), {"head": "a", "tail": "b"}, "Cannot specify both head and tail"),
         (tool("a"), {"a": "x"}, ""),
+        (tool("task"), {"task": "t-9"}, "Task 't-9' not found"),
+        (tool("task"), {"task": "t-9"}, "Invalid request: 'other'"),
+        (tool("path"), {"path": "/elsewhere/a.txt"}, "Absolute paths are not allowed"),
+        (tool(a={}, b={}), {"a": [1], "b": [2]}, "At least 4 values are required"),
+        (tool(a={}), {"a": [1]}, "At least 99 values are required"),
+        (tool("a", "b", "c", description="x, y"), {"a": "1", "b": "2", "c": "3"}, "muss in ['x', 'y'] sein"),
     ],
 )
 def test_what_says_nothing_of_the_arguments_teaches_nothing(
@@ -153,8 +188,12 @@ def test_a_path_is_below_the_folder_and_has_the_extension_that_the_tool_speaks_o
 def test_a_folder_is_listed_without_what_is_hidden(tmp_path: Path) -> None:
     for name in (".secret", "b.txt", "a.txt"):
         (tmp_path / name).touch()
-    (tmp_path / "sub").mkdir()
-    assert list_folder(str(tmp_path)) == Folder(str(tmp_path.resolve()), ("a.txt", "b.txt"))
+    (tmp_path / "sub" / "deep").mkdir(parents=True)
+    for name in (".secret", "a.py", "deep/z.py"):
+        (tmp_path / "sub" / name).touch()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").touch()
+    assert list_folder(str(tmp_path)) == Folder(str(tmp_path.resolve()), ("a.txt", "b.txt", "sub/a.py"))
     assert list_folder(str(tmp_path / "none")) is None
     assert list_folder(None) is None
 
@@ -181,6 +220,25 @@ def test_what_the_refusal_asked_for_is_sent_next(tmp_path: Path) -> None:
     assert (first.name, second.name) == ("minimal", "minimal, as the refusal asked")
     assert second.arguments["style"] == "upper"
     assert second.origin == "refusal"
+
+
+def test_what_was_not_found_is_looked_up_in_a_search_that_names_no_noun(tmp_path: Path) -> None:
+    one = {"type": "object", "properties": {"fqn": {"type": "string"}}, "required": ["fqn"]}
+    look = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    tools = [
+        {"name": "get_callers", "description": "Callers.", "inputSchema": one},
+        {"name": "search", "description": "Search.", "inputSchema": look},
+    ]
+    answers = {
+        "search": {"content": [{"type": "text", "text": '{"results": ["core.load"]}'}]},
+        "get_callers": refusal("fqn_not_in_graph"),
+    }
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"tools": tools, "answers": answers}), encoding="utf-8")
+    target = StdioTarget(command=sys.executable, args=(str(SERVER), str(script)))
+    report = asyncio.run(assess(target, Options(timeout=5)))
+    asked = [scenario.arguments["fqn"] for scenario in report.tools[0].scenarios if scenario.origin == "refusal"]
+    assert asked[0] == "core.load"
 
 
 def test_a_tool_that_never_has_enough_is_asked_at_most_three_times_more(tmp_path: Path) -> None:

@@ -127,6 +127,23 @@ def test_a_path_whose_default_is_here_is_a_folder() -> None:
     assert Folder("/data", ("a.txt",)).value(tool("", path={**PATH, "default": "x"}), "path") == "/data/a.txt"
 
 
+def test_a_path_that_is_to_be_relative_is() -> None:
+    work = Folder("/data", ("a.txt",))
+    relative = {**PATH, "description": "Path of the file, relative to the root."}
+    assert work.value(tool("", path=relative), "path") == "a.txt"
+    assert work.value(tool("", folder=relative), "folder") == "."
+    either = {**PATH, "description": "An absolute or relative path"}
+    assert work.value(tool("", path=either), "path") == "/data/a.txt"
+
+
+def test_the_path_of_a_project_is_a_folder_and_a_tool_for_code_gets_a_file_with_code() -> None:
+    work = Folder("/data", ("a.txt", "pkg/core.py"))
+    assert work.value(tool("", project_path=PATH), "project_path") == "/data"
+    assert work.value(tool("Lists the functions in a file", path=PATH), "path") == "/data/pkg/core.py"
+    assert work.value(tool("Counts the lines of a file", path=PATH), "path") == "/data/a.txt"
+    assert work.value(tool("Finds functions in a .txt file", path=PATH), "path") == "/data/a.txt"
+
+
 def test_a_file_is_made_only_in_a_folder_of_our_own(tmp_path: Path) -> None:
     reader = tool("Reads a PDF", path=PATH)
     path = Folder(str(tmp_path)).value(reader, "path")

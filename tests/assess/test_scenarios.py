@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.labelled import DATA
 
+from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.assess.scenarios import plan_calls
@@ -79,6 +80,77 @@ def test_an_earlier_result_that_the_schema_forbids_is_not_used() -> None:
         "required": ["book_id"],
     }
     assert Values(tool(schema), harvest_of(**BOOKS)).required_only().arguments["book_id"] != "b-17"
+
+
+INNER = {
+    "type": "object",
+    "properties": {"path": {"type": "string", "description": "Relative to the root."}, "book_id": {"type": "string"}},
+    "required": ["path", "book_id"],
+}
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (INNER, {"path": "a.txt", "book_id": "b-17"}),
+        ({"$ref": "#/$defs/Inner"}, {"path": "a.txt", "book_id": "b-17"}),
+        ({"type": "array", "items": INNER, "minItems": 1}, [{"path": "a.txt", "book_id": "b-17"}]),
+        (
+            {"type": "object", "properties": {"deep": {"$ref": "#/$defs/Inner"}}, "required": ["deep"]},
+            {"deep": {"path": "a.txt", "book_id": "b-17"}},
+        ),
+    ],
+)
+def test_the_members_of_a_structure_get_better_values_too(declared: object, expected: object) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"request": declared},
+        "required": ["request"],
+        "$defs": {"Inner": INNER},
+    }
+    sample = Values(tool(schema), harvest_of(**BOOKS), folder=Folder("/data", ("a.txt",))).required_only()
+    assert sample.arguments == {"request": expected}
+
+
+def test_a_query_asks_for_a_table_that_there_is() -> None:
+    schema = {"type": "object", "properties": {"sql": {"type": "string"}}, "required": ["sql"]}
+    assert Values(tool(schema), harvest_of(tables=["orders"])).required_only().arguments == {
+        "sql": "SELECT * FROM orders"
+    }
+    odd = Values(tool(schema), harvest_of(tables=["a; DROP TABLE b"])).required_only()
+    assert odd.arguments == {"sql": "SELECT 1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "expected"),
+    [
+        ("json_format", "data", '{"key": "value"}'),
+        ("cron_parse", "expression", "0 9 * * 1"),
+        ("base64_decode", "data", "SGVsbG8="),
+        ("jwt_decode", "token", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"),
+        ("hash_text", "text", None),
+        ("json_search", "query", None),
+    ],
+)
+def test_what_a_tool_works_on_is_of_the_kind_that_its_name_says(
+    name: str, parameter: str, expected: str | None
+) -> None:
+    schema = {"type": "object", "properties": {parameter: {"type": "string"}}, "required": [parameter]}
+    plain = Values(tool(schema), Harvest()).required_only().arguments[parameter]
+    definition = tool_definition({"name": name, "inputSchema": schema})
+    assert Values(definition, Harvest()).required_only().arguments[parameter] == (expected or plain)
+
+
+def test_a_file_name_that_is_described_as_one_is_not_a_title() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"domain": {"type": "string", "description": "Domain config filename"}},
+        "required": ["domain"],
+    }
+    listed = harvest_of(domains=[{"name": "A start-up", "filename": "startup.json"}])
+    assert Values(tool(schema), listed).required_only().arguments == {"domain": "startup.json"}
+    unnamed = harvest_of(domains=[{"name": "A start-up"}])
+    assert Values(tool(schema), unnamed).required_only().arguments == {"domain": "A start-up"}
 
 
 # ── what is planned ──

@@ -44,6 +44,12 @@ def test_a_tool_is_ready_once_its_free_strings_are_known() -> None:
     assert Waves([reserve, other], filled, {}, {}).next() == (0, 1)
 
 
+def test_what_lists_things_comes_before_what_else_is_ready_and_a_search_before_other_guesses() -> None:
+    tools = [tool("status"), tool("refers_to", "symbol"), tool("search", "query"), tool("list_books"), tool("info")]
+    waves = Waves(tools, Harvest(), {}, {})
+    assert [waves.next() for _ in range(5)] == [(3,), (0, 4), (2,), (1,), ()]
+
+
 def test_only_strings_that_the_schema_says_nothing_of_need_guessing() -> None:
     properties = {
         "free": TEXT,

@@ -9,6 +9,7 @@ LOG gets one line of JSON per call, with the answer. Words change how it behaves
     forgets      tasks are not listed by any tool
     text         create_task answers with a sentence
     upserts      create_task returns a task that was there before, if one has the same title
+    targets      more tools, which change things that the server names nowhere, or only compute
 """
 
 import json
@@ -38,6 +39,20 @@ TOOLS: list[dict[str, Any]] = [
 ]
 if "forgets" not in words:
     TOOLS.append({"name": "list_tasks", "description": "List the tasks.", "inputSchema": schema()})
+
+
+if "targets" in words:
+    one = {"type": "string"}
+    TOOLS += [
+        {"name": "format_disk", "description": "Format a disk.", "inputSchema": schema(device=one)},
+        {"name": "push_branch", "description": "Push.", "inputSchema": schema(branch=one, message=one)},
+        {"name": "empty_bucket", "description": "Empty a bucket.", "inputSchema": schema(bucket_name=one)},
+        {"name": "migrate", "description": "Migrate.", "inputSchema": schema(database=one)},
+        {"name": "pay", "description": "Pay.", "inputSchema": schema(account=one, amount={"type": "number"})},
+        {"name": "parse_cidr", "description": "Take a network apart.", "inputSchema": schema(cidr=one)},
+        {"name": "generate_qr", "description": "A code for a text.", "inputSchema": schema(text=one)},
+        {"name": "normalize_table", "description": "Put rows in order.", "inputSchema": schema(table=one)},
+    ]
 
 
 def text(answer: object, *, is_error: bool = False) -> dict[str, object]:
@@ -71,6 +86,8 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, object]:
         return text(task(number))
     if name in {"kill_process", "run", "delete_all_of_host"}:
         return text("Done.")
+    if name in {"parse_cidr", "generate_qr"} and arguments:
+        return text({"parsed": list(arguments.values())})
     return text("Invalid arguments: task_id and title are what it takes", is_error=True)
 
 

@@ -36,6 +36,12 @@ _LISTING: Final = frozenset(
     {"list", "directory", "dir", "folder", "tree", "search", "find", "glob", "files", "workbooks", "documents"}
 )
 _HERE: Final = (".", "./")  # The defaults of a path that is a folder.
+_OF_FOLDERS: Final = [(word,) for word in ("base", "folder", "project", "repo", "repository", "root", "workspace")]
+_RELATIVE: Final = re.compile(r"(?i)(?<!or )\brelative (?:to|path)\b")
+_CODE: Final = ("py", "ts", "js", "go", "rs", "java", "c", "cpp", "rb", "php")
+_SPEAKS_OF_CODE: Final = re.compile(
+    r"(?i)\b(?:class(?:es)?|code(?:base)?|functions?|methods?|module|source|symbols?)\b"
+)
 _EXTENSION: Final = re.compile(r"(?<![\w/.])\*?\.([a-z][a-z0-9]{1,4})\b(?!\()")
 _NOT_EXTENSIONS: Final = frozenset({"get", "com", "org", "net", "io", "env", "git", "set", "js", "eg"})
 # Formats by the word that speaks of them, where no extension is written.
@@ -86,15 +92,18 @@ class Folder:
         kind = path_kind(tool, parameter)
         if kind is None:
             return None
+        description = members(tool.properties.get(parameter)).get("description")
+        is_relative = isinstance(description, str) and bool(_RELATIVE.search(description))
         if kind == "folder":
-            return self.path
+            return "." if is_relative else self.path
         extensions = spoken_extensions(tool, parameter)
-        for extension in extensions:
+        wants_code = not extensions and _SPEAKS_OF_CODE.search(tool.description[:2_000])
+        for extension in _CODE if wants_code else extensions:
             for name in self.files:
                 if name.lower().endswith(f".{extension}"):
-                    return self.join(name)
+                    return name if is_relative else self.join(name)
         if self.files and not extensions:
-            return self.join(self.files[0])
+            return self.files[0] if is_relative else self.join(self.files[0])
         path = self.join(f"toolvet.{extensions[0] if extensions else 'txt'}")
         if self.is_own:
             offer_sample(path)
@@ -134,8 +143,12 @@ def list_folder(path: str | None, *, is_own: bool = False) -> Folder | None:
         return None
     try:
         root = Path(path).resolve(strict=True)
-        entries = (entry for entry in islice(root.iterdir(), _MOST_ENTRIES) if not entry.name.startswith("."))
-        return Folder(str(root), tuple(sorted(entry.name for entry in entries if entry.is_file())), is_own)
+        entries = [entry for entry in islice(root.iterdir(), _MOST_ENTRIES) if not entry.name.startswith(".")]
+        files = sorted(entry.name for entry in entries if entry.is_file())
+        # Those in folders come last: they are for tools that want a kind of file that is not at the top.
+        deeper = islice(root.glob("[!.]*/[!.]*"), _MOST_ENTRIES)
+        files += sorted(entry.relative_to(root).as_posix() for entry in deeper if entry.is_file())
+        return Folder(str(root), tuple(files), is_own)
     except OSError:
         return None
 
@@ -156,7 +169,7 @@ def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
     is_end = words[-1] in _ENDS and not (_FILE | _FOLDER).isdisjoint(word_segments(tool.name))
     if words[-1] not in _FILE and not is_end and not (len(words) > 1 and words[-2:] == ("file", "name")):
         return None
-    if words[-1] == "path" and declared.get("default") in _HERE:
+    if words[-1] == "path" and (declared.get("default") in _HERE or words[-2:-1] in _OF_FOLDERS):
         return "folder"
     if words[-1] == "path" and _LISTING.intersection(word_segments(tool.name)):
         return "folder"

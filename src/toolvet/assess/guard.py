@@ -6,7 +6,8 @@
     skipped     kill_process             "… made nothing that could be given as 'pid': give it a fixture"
 
 A parameter that names a thing, or aims at a program, a machine or a person, takes the user's own values and things made
-in this run. All else may be generated.
+in this run: `format_disk(device)` is not called at all without a device from the user. What describes (a title, a
+colour, a number) may be generated.
 """
 
 import re
@@ -18,7 +19,7 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.assess.folder import FRESH, Folder, path_kind, spoken_extensions
-from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of, nested_names
+from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
 from toolvet.core.discover import read_toml
@@ -41,6 +42,8 @@ class ActionWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     creates: frozenset[str]
     deletes: frozenset[str]
     aims: frozenset[str]
+    targets: frozenset[str]
+    describes: frozenset[str]
     names: frozenset[str]
     prose: frozenset[str]
     matter: frozenset[str]
@@ -61,7 +64,16 @@ def _says_delete(tool: ToolDefinition) -> bool:
 
 def protected_parameters(tool: ToolDefinition) -> tuple[str, ...]:
     """Return the parameters of a changing tool that take no guessed or harvested value."""
-    return tuple(name for name, declared in tool.properties.items() if _is_protected(tool, name, declared))
+    inner: dict[str, list[str]] = {}
+    for name, _ in tool.parameters():
+        outer, _, rest = name.partition(".")
+        if rest and outer in tool.properties:
+            inner.setdefault(outer, []).append(rest.rpartition(".")[2])
+    return tuple(
+        name
+        for name, declared in tool.properties.items()
+        if _is_protected(tool, name, declared) or any(_names_another(tool, each) for each in inner.get(name, ()))
+    )
 
 
 @dataclass(frozen=True)
@@ -193,29 +205,32 @@ def _fit(value: object, kind: object) -> object | None:
 
 
 def _is_protected(tool: ToolDefinition, name: str, declared: object) -> bool:
-    words, schema = word_segments(name), members(declared)
+    words, schema, table = word_segments(name), tool.single(declared), _words()
     if not words:
         return True
-    if any(key in schema for key in ("enum", "const")) or schema.get("type") == "boolean":
+    if schema.get("type") == "boolean":
         return False
-    table = _words()
-    if is_identifier(name, declared) or path_kind(tool, name) is not None or words[-1] in table.aims:
+    if words[-1] in table.targets or (words[-1] in table.names and not table.targets.isdisjoint(words)):
         return True
-    if words[-1] in {"id", "ids"} or any(_names_another(tool, inner) for inner in nested_names(declared)):
+    if any(key in schema for key in ("enum", "const")):
+        return False
+    if is_identifier(name, declared) or path_kind(tool, name) is not None or words[-1] in table.aims | {"id", "ids"}:
         return True
     if words[-1] in table.names and words[-1] not in {"title", "label"}:
         return True
     if _says_delete(tool):
         return schema.get("type") != "number" and words[-1] not in table.prose
     is_its_noun = len(words) == 1 and name_of(name) == (_noun(tool),) and words[-1] not in table.matter
-    return is_its_noun and action_of(tool) == "changes"
+    is_text = schema.get("type", "string") == "string" and "format" not in schema
+    describes = table.describes | table.prose | table.matter | {"label"}
+    return action_of(tool) == "changes" and (is_its_noun or (is_text and describes.isdisjoint(words[-1:])))
 
 
 def _names_another(tool: ToolDefinition, inner: str) -> bool:
     words = word_segments(inner)
     if not words or (action_of(tool) == "creates" and _names_itself(tool, inner)):
         return False
-    return is_identifier(inner, {}) or words[-1] in _words().aims or words[-1] in {"name", "path"}
+    return is_identifier(inner, {}) or words[-1] in _words().aims | _words().targets | {"name", "path"}
 
 
 def _names_itself(tool: ToolDefinition, name: str) -> bool:
@@ -223,7 +238,8 @@ def _names_itself(tool: ToolDefinition, name: str) -> bool:
     naming = own[-1:] and (
         own[-1] in {"name", "id", "slug", "title", "username", "filename", "branch", "table", "label", "key"}
     )
-    return bool(naming) and (len(own) == 1 or own[:-1] == (noun,))
+    is_its_noun = own == (noun,) and noun not in _words().matter | _words().prose
+    return is_its_noun or (bool(naming) and (len(own) == 1 or own[:-1] == (noun,)))
 
 
 def _noun(tool: ToolDefinition) -> str:

@@ -13,8 +13,8 @@ name of the tool.
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
 from typing import Final, TypeAlias
 
 import msgspec
@@ -25,8 +25,11 @@ from toolvet.core.redact import word_segments
 from toolvet.core.schema import words_of
 
 Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book", "id").
-_LISTING: Final = frozenset({"list", "search", "find", "show", "all", "query"})
-_NAMING: Final = frozenset({"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid"})
+# Words of a tool that lists things.
+LISTING: Final = frozenset({"list", "search", "find", "show", "all", "query"})
+_NAMING: Final = frozenset(
+    {"id", "name", "path", "key", "slug", "uri", "url", "title", "code", "number", "uuid", "file", "filename"}
+)
 _LOOKING: Final = frozenset({"list", "get", "search", "find", "read", "show", "all", "fetch", "query", "lookup"})
 # Words that say what is to be done: what a result lists under them is a menu or a ban, and never an argument.
 _DEEDS: Final = frozenset(
@@ -35,7 +38,13 @@ _DEEDS: Final = frozenset(
 # Listings in plain text: "- contract.docx (35.88 KB)", "• x", "1. x", "[FILE] x"; and "tables: a, b, c".
 _BULLET: Final = re.compile(r"(?:[-*•]|\d{1,3}[.)]|\[(?P<kind>FILE|DIR)\])\s+(?P<entry>.+)")
 _ENTRY: Final = re.compile(r"(?:\*\*|`|'|\")?(?P<entry>[\w./@+-]{1,120})(?:\*\*|`|'|\")?(?:\s*(?:\(.*|[:—|].*|- .*))?")
-_COMMAS: Final = re.compile(r"[^:\n]{0,60}:\s*(?P<entries>[\w./@+-]{1,80}(?:,\s*[\w./@+-]{1,80})+)\.?")
+_COMMAS: Final = re.compile(
+    r"(?:[^:\n]{0,60}:\s*(?=[^,]+,)|(?=[^,]+,[^,]+,))(?P<entries>[\w./@+-]{1,80}(?:,\s*[\w./@+-]{1,80})+)\.?"
+)
+# Keys that say nothing of what is under them: {"items": [{"name": "button"}]} of `list_components` names a component.
+_WRAPPING: Final = frozenset(
+    {"content", "data", "element", "entry", "hit", "item", "match", "record", "response", "result", "row", "value"}
+)
 _LINE: Final = re.compile(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})")
 _MOST_CALLS: Final = 3  # Of one tool: its later scenarios return more of the same.
 _MOST_VALUES: Final = 20  # Of one name: a later call needs a few, not a table.
@@ -66,13 +75,16 @@ class Harvest:
 
     def gather(self, calls: Iterable[ObservedCall]) -> None:
         """Take what the first successful calls of a tool returned; errors and error cases are left alone."""
-        successful = (call for call in calls if call.accepted and call.intended is None)
-        for call in islice(successful, _MOST_CALLS):
+        useful = 0  # A search for nothing that is there says nothing; one for "" may list all.
+        for call in calls:
+            if useful == _MOST_CALLS or not call.accepted or call.intended is not None:
+                continue
+            before = sum(map(len, self._values.values()))
             tool_words = name_of(call.tool.name)
             nouns = [word for word in tool_words if word not in _LOOKING]
             subject = nouns[-1] if nouns else ""
             payloads = list(_read_payloads(call.result))
-            if not _LISTING.isdisjoint(tool_words):
+            if not LISTING.isdisjoint(tool_words):
                 payloads.append(_read_lines(call.result))
             for name, leaf in (found for value in payloads for found in _leaves(value, subject, 0)):
                 if not name or name[-1] in _DEEDS:
@@ -83,11 +95,19 @@ class Harvest:
                 values = self._values[name]
                 if len(values) < _MOST_VALUES and leaf not in values:
                     values.append(leaf)
+            useful += sum(map(len, self._values.values())) > before
 
-    def value(self, parameter: str) -> object | None:
-        """The first value from an earlier result for a parameter of this name, or None."""
-        values = self._values.get(name_of(parameter))
-        return values[0] if values else None
+    def value(self, parameter: str, tool: str = "") -> object | None:
+        """The first value from an earlier result for a parameter of this name, or None.
+
+        The `name` that `tool` wants is one of its own noun, if there is one: `get_component(name)` a component's.
+        """
+        own = name_of(parameter)
+        nouns = reversed(name_of(tool)) if len(own) == 1 and own[0] in _NAMING else ()
+        for name in (*((noun, *own) for noun in nouns if noun not in _LOOKING), own):
+            if values := self._values.get(name):
+                return values[0]
+        return None
 
     def note_made(self, names: Iterable[Name], value: object) -> None:
         """Keep a value that names a thing which a call of this run has created, unless it was there before."""
@@ -128,14 +148,17 @@ def _read_payloads(result: object) -> Iterator[object]:
         return
     for block in elements(members(result).get("content")):
         text = members(block).get("text")
-        if isinstance(text, str) and len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in {"{", "["}:
-            try:
-                yield msgspec.json.decode(text)
-            except (msgspec.DecodeError, RecursionError):
-                try:
-                    yield ast.literal_eval(text.strip())
-                except (ValueError, SyntaxError, RecursionError, MemoryError):
-                    continue
+        if isinstance(text, str):
+            yield from _decoded(text)
+
+
+def _decoded(text: str) -> Iterator[object]:
+    if len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in {"{", "["}:
+        try:
+            yield msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                yield ast.literal_eval(text.strip())
 
 
 def _read_lines(result: object) -> list[object]:
@@ -163,13 +186,18 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, obj
     if is_object(value):
         for key, entry in value.items():
             own = name_of(key)
-            if isinstance(entry, str | int | float) and not isinstance(entry, bool) and entry != "" and own:
+            if isinstance(entry, str) and entry.lstrip()[:1] in {"{", "["}:
+                # FastMCP sends a text as {"result": "…"}, and the text may be JSON.
+                for inner in _decoded(entry):
+                    yield from _leaves(inner, subject, depth + 1)
+            elif isinstance(entry, str | int | float) and not isinstance(entry, bool) and entry != "" and own:
                 yield own, entry
                 if own[-1] in _NAMING and len(own) == 1 and subject:
                     yield (subject, own[-1]), entry
                     yield (subject,), entry
             else:
-                yield from _leaves(entry, own[-1] if own else subject, depth + 1)
+                is_wrapping = not own or (own[-1] in _WRAPPING and subject != "")
+                yield from _leaves(entry, subject if is_wrapping else own[-1], depth + 1)
     elif is_array(value):
         for entry in value[:_MOST_VALUES]:
             if subject in _DEEDS and not (is_object(entry) or is_array(entry)):
@@ -252,11 +280,6 @@ def _replace(shape: str, known: str) -> str:
         else:
             result.append(character if character.isascii() else "q")
     return "".join(result)
-
-
-def nested_names(declared: object) -> tuple[str, ...]:
-    """The names of the members of a structure, or of the structures in a list."""
-    return tuple(members(_of_one(declared).get("properties")))
 
 
 def _of_one(declared: object) -> Mapping[str, object]:

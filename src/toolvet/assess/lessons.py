@@ -18,8 +18,9 @@ import msgspec
 from toolvet.assess.folder import Folder, path_kind
 from toolvet.assess.rules import ToolDefinition
 from toolvet.core.discover import read_toml
-from toolvet.core.json_value import is_array
+from toolvet.core.json_value import elements, is_array
 from toolvet.core.redact import word_segments
+from toolvet.core.schema import values_for_name
 
 Kind = Literal[
     "first",
@@ -33,10 +34,18 @@ Kind = Literal[
     "maximum",
     "date",
     "is_folder",
+    "relative",
+    "items",
+    "thing",
 ]
 Arguments: TypeAlias = Mapping[str, object]
 
 _SHORTEST_WORD: Final = 3  # Characters of the last word of a name that may stand for it: "type" for unit_type.
+_MATTER: Final = [(word,) for word in ("content", "data", "input", "message", "query", "text", "value")]
+_MOST_ALIKE: Final = 2  # Parameters that one list may be for.
+_MOST_ITEMS: Final = 50
+_COUNTS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
+_LISTED: Final = re.compile(r":\s*(?P<first>[\w%/°-]{1,20})(?:,\s*[\w%/°-]{1,20}){2,}")
 _LONGEST: Final = 2_000  # Characters of a refusal that are read.
 _DATES: Final = {
     "YYYY-MM-DD": "2025-01-15", "%Y-%m-%d": "2025-01-15", "YYYY/MM/DD": "2025/01/15", "MM/DD/YYYY": "01/15/2025",
@@ -137,22 +146,38 @@ def _obey_allowed(case: _Case, match: re.Match[str]) -> dict[str, object] | None
     parts = re.split(r"\s*[,|]\s*(?:and |or )?|\s+(?:and|or)\s+", match["list"])
     values = [part.strip("\"'`. ") for part in parts if part.strip("\"'`. ")]
     before = case.text[: match.start("list")]
-    name = _blamed(case, before)
-    if name is None or not values:
-        return None
-    old = case.arguments.get(name)
-    if isinstance(old, list):
-        return {**case.arguments, name: [values[0]]}
-    return {**case.arguments, name: values[0]} if isinstance(old, str) and old not in values else None
+    quoted, name = _quoted(case, before), _blamed(case, before)
+    if name is not None and isinstance(case.arguments[name], list):
+        return {**case.arguments, name: values[:1]} if values else None
+    # Two units may have been refused at once, with the same words.
+    same = {case.arguments[other] for other in quoted if isinstance(case.arguments[other], str)}
+    blamed = quoted if len(same) == 1 and name in {None, *quoted} else [name] if name is not None else []
+    if not blamed and {*values} <= {*re.findall(r"[\w-]+", case.tool.description)}:
+        # "Format muss in ['hex', 'rgb'] sein", in the words of the description: all but what the call works on.
+        free = [other for other in _texts(case) if word_segments(other)[-1:] not in _MATTER]
+        blamed = free if len(free) <= _MOST_ALIKE else []
+    wrong = [other for other in blamed if isinstance(old := case.arguments[other], str) and old not in values]
+    return {**case.arguments, **dict.fromkeys(wrong, values[0])} if wrong and values else None
 
 
-def _blamed(case: _Case, before: str) -> str | None:
+def _texts(case: _Case) -> Mapping[str, str]:
+    """The texts of a call by parameter, also the first of a list; no paths."""
     texts: dict[str, str] = {}
     for name, value in case.arguments.items():
         first = value[0] if is_array(value) and value else value
         if isinstance(first, str) and path_kind(case.tool, name) is None:
             texts[name] = first
-    quoted = [name for name, text in texts.items() if text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", before)]
+    return texts
+
+
+def _quoted(case: _Case, text: str) -> list[str]:
+    """The parameters whose value is repeated in a text."""
+    given = _texts(case).items()
+    return [name for name, value in given if value and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text)]
+
+
+def _blamed(case: _Case, before: str) -> str | None:
+    texts, quoted = _texts(case), _quoted(case, before)
     named = sorted(
         (name for name in texts if _last_mention(name, before) >= 0),
         key=lambda name: _last_mention(name, before),
@@ -262,6 +287,39 @@ def _obey_is_folder(case: _Case, _match: re.Match[str]) -> dict[str, object] | N
     return None
 
 
+def _obey_relative(case: _Case, _match: re.Match[str]) -> dict[str, object] | None:
+    base = f"{case.folder.path}/" if case.folder is not None else ""
+    for name in case.paths():
+        value = case.arguments[name]
+        if base and isinstance(value, str) and f"{value}/".startswith(base):
+            return {**case.arguments, name: value.removeprefix(base.rstrip("/")).lstrip("/") or "."}
+    return None
+
+
+def _obey_items(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The only list of the call, repeated until it has the items that are wanted."""
+    wanted = _COUNTS.get(match["number"].lower()) or int(match["number"])
+    lists = [name for name, value in case.arguments.items() if is_array(value) and value]
+    if len(lists) != 1 or wanted > _MOST_ITEMS:
+        return None
+    items = list(elements(case.arguments[lists[0]]))
+    for number in range(len(items), wanted):
+        last = items[-1]
+        items.append(last + 1 if isinstance(last, int | float) else items[number % len(items)])
+    return {**case.arguments, lists[0]: items}
+
+
+def _obey_thing(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """A value that was refused with a word for what it should be: "Ungueltiger Hex-Wert: 'example'"."""
+    refused = [name for name in _texts(case) if case.arguments[name] == match["value"]]
+    found = next(iter(values_for_name(match["what"], "string")), None)
+    if found == match["value"] or found is None:
+        # Or the description lists what there is: "length: mm, cm, m".
+        listed = _LISTED.search(case.tool.description[:_LONGEST])
+        found = listed["first"] if listed else None
+    return {**case.arguments, **dict.fromkeys(refused, found)} if refused and found is not None else None
+
+
 def _obey_unwanted(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     name = case.parameter(match["name"])
     if name is None or name not in case.arguments or name in case.tool.required:
@@ -280,4 +338,7 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "maximum": partial(_obey_bound, step=-1),
     "date": _obey_date,
     "is_folder": _obey_is_folder,
+    "relative": _obey_relative,
+    "items": _obey_items,
+    "thing": _obey_thing,
 }

@@ -29,7 +29,7 @@ from toolvet.assess.values import Values
 from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules import habits_of, why_not_called
+from toolvet.core.tool_rules import habits_of, only_computes, why_not_called
 from toolvet.errors import ToolvetError, Unsatisfiable, UsageError, could_not_check
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
@@ -205,7 +205,7 @@ class Run:
             run.skipped = self.options.why_left_out(tool.name) or run.skipped or self._why_skipped(tool, met)
             if run.skipped is None and options.arguments is None:
                 reason = why_not_called(tool, habits)
-                run.changes = reason is not None
+                run.changes = reason is not None and not only_computes(tool, habits)
                 if reason and not options.is_included(tool.name):
                     run.skipped = f"{reason}; --include {tool.name} calls it"
             called += run.skipped is None

@@ -9,6 +9,7 @@ What is returned satisfies the tool's inputSchema wherever that schema compiles.
     required_only  {"book_id": "b-17", "copies": 1}, origin "earlier result (book_id), schema"
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -22,14 +23,40 @@ from toolvet.assess.lessons import Lesson, learn as learn_from
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
-from toolvet.core.json_value import is_object, members
-from toolvet.core.schema import compiled, valid_example
+from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.redact import word_segments
+from toolvet.core.schema import compiled, valid_example, values_for_name
 from toolvet.core.tool_rules import writing_parameters
 from toolvet.errors import Unsatisfiable
 
 # Keywords by which a schema gives a value itself.
 VALUE_KEYWORDS: Final = ("examples", "example", "default", "const", "enum")
 MOST_RETRIES: Final = 3  # Attempts per tool that obey a refusal.
+_MATTER: Final = [
+    (word,) for word in ("code", "content", "data", "expression", "input", "source", "string", "text", "token", "value")
+]
+_KINDS: Final = (
+    "json",
+    "jwt",
+    "cron",
+    "base 64",
+    "xml",
+    "yaml",
+    "csv",
+    "html",
+    "css",
+    "markdown",
+    "mermaid",
+    "sql",
+    "regex",
+    "uuid",
+    "cidr",
+    "hex",
+    "url",
+)
+_NAMING: Final = frozenset({"code", "file", "filename", "id", "key", "path", "slug", "uri", "uuid"})
+_LONGEST_SAID: Final = 200
+_NOT_THERE: Final = re.compile(r"(?i)(?:\b|_)not[ _](?:found|in|exist)|\bno such\b|\bunknown\b|doesn't exist")
 _ABSENT: Final = object()
 
 
@@ -121,7 +148,7 @@ class Values:
 
     def seen(self, name: str) -> object | None:
         """The value that an earlier result has for a parameter, or None."""
-        return self._harvest.value(name)
+        return self._harvest.value(name, self.tool.name)
 
     def knows(self, name: str, value: object) -> bool:
         """Whether an earlier result held this value under the name of a parameter."""
@@ -164,6 +191,11 @@ class Values:
         arguments, words = self._last
         wider = self._enrich(self._all).arguments
         lesson = learn_from(self.tool, arguments, words, wider=wider, folder=self.folder, others=self._others)
+        texts = [name for name in self.tool.required if isinstance(arguments.get(name), str)]
+        listed = self._harvest.value("result")
+        if lesson is None and len(texts) == 1 and isinstance(listed, str) and _NOT_THERE.search(words):
+            # A search that names no noun ({"results": ["core.load"]}) may have listed what this tool asks for.
+            lesson = Lesson({**arguments, texts[0]: listed}, "not found") if arguments[texts[0]] != listed else None
         if lesson is None or not compiled(self.tool.input_schema).is_valid(lesson.arguments):
             return None
         self._retries += 1
@@ -206,26 +238,58 @@ class Values:
         sources = [f"{origin} ({', '.join(names)})" for origin, names in origins.items()]
         return Sample(arguments, ", ".join([*sources, "schema"]))
 
-    def _find_better(self, name: str, declared: object, generated: object) -> tuple[object | None, str]:
+    def _find_better(
+        self, name: str, declared: object, generated: object, tool: ToolDefinition | None = None
+    ) -> tuple[object | None, str]:
+        """A better value for a parameter or, with `tool`, for a member of one: `request.path` is a path, too."""
+        tool = tool or self.tool
         if self._guard is not None and name in self._guard.protected:
             return self._guard.value(name), "settings" if name in self._known else "made in this run"
         if name in self._known:
             return self._known[name], "settings"
         if is_object(declared) and any(declared.get(word) not in (None, "") for word in VALUE_KEYWORDS):
             return None, ""
-        found = self._harvest.value(name)
-        path = self.folder.value(self.tool, name) if self.folder is not None else None
+        if is_object(generated) or is_object(next(iter(elements(generated)), None)):
+            return self._fill(tool, declared, generated)
+        said = word_segments(str(members(declared).get("description") or "")[:_LONGEST_SAID])
+        # "Domain config filename" is a file name, and not the first thing that a listing has of a domain.
+        named = (self._harvest.value(f"{name}_{word}") for word in said if word in _NAMING)
+        found = next((value for value in named if value is not None), None) or self._harvest.value(name, tool.name)
+        table = self._harvest.value("table")
+        if isinstance(generated, str) and generated.startswith("SELECT ") and isinstance(table, str):
+            # A name with other signs would have to be quoted, as each database has it.
+            return (f"SELECT * FROM {table}" if table.isidentifier() else None), "earlier result"  # noqa: S608 - a name
+        path = self.folder.value(tool, name) if self.folder is not None else None
         if path is not None and (found is None or self._folder_has(path)):
             return path, "working folder"
-        path = self.folder.listed(self.tool, name) if self.folder is not None else None
+        path = self.folder.listed(tool, name) if self.folder is not None else None
         if path is not None and (found is None or self._folder_has(path)):
             return [path], "working folder"
+        if found is None and isinstance(generated, str) and word_segments(name)[-1:] in _MATTER:
+            # `json_format(data)` works on JSON, `cron_parse(expression)` on a schedule.
+            kinds = (kind for kind in _KINDS if f" {kind} " in f" {' '.join(word_segments(tool.name))} ")
+            return next((value for kind in kinds for value in values_for_name(kind, "string")), None), "kind"
         if found is not None and isinstance(generated, list):
             return [found], "earlier result"
         return (found if isinstance(found, type(generated)) else None), "earlier result"
 
+    def _fill(self, tool: ToolDefinition, declared: object, generated: object) -> tuple[object | None, str]:
+        """A structure, or the first one in a list, with better values for its members."""
+        first, *others = elements(generated) or [generated]
+        one, properties = members(first), members(tool.single(declared).get("properties"))
+        part = msgspec.structs.replace(tool, input_schema={**members(tool.input_schema), "properties": properties})
+        filled, origins = dict(one), list[str]()
+        for name, value in one.items():
+            better, origin = self._find_better(name, tool.opened(properties.get(name)), value, part)
+            if better is not None:
+                filled[name] = better
+                origins.append(origin)
+        if not origins:
+            return None, ""
+        return ([filled, *others] if is_array(generated) else filled), origins[0]
+
     def _folder_has(self, path: str) -> bool:
-        return self.folder is not None and any(self.folder.join(name) == path for name in self.folder.files)
+        return self.folder is not None and any(path in (name, self.folder.join(name)) for name in self.folder.files)
 
 
 def _object(value: object) -> dict[str, object]:

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 
 from toolvet.assess.guard import action_of, protected_parameters
-from toolvet.assess.harvest import Harvest, Name, is_identifier, name_of
+from toolvet.assess.harvest import LISTING, Harvest, Name, is_identifier, name_of
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ToolDefinition
 from toolvet.assess.values import VALUE_KEYWORDS
@@ -47,7 +47,14 @@ class Waves:
         self._creators = deque(sorted((p for p in actions if actions[p] == "creates"), key=lambda p: (needs[p], p)))
         self._deleters = deque(sorted((p for p in actions if actions[p] == "deletes"), key=lambda p: (-needs[p], p)))
         self._changers = deque(sorted(p for p in actions if actions[p] == "changes"))
-        self._in_order = deque(position for position in range(len(tools)) if position not in changing)
+        # What lists and searches first: with a guessed query it may find nothing, and with luck what others ask for.
+        self._listing = {at for at, tool in enumerate(tools) if not LISTING.isdisjoint(name_of(tool.name))}
+        self._in_order = deque(
+            sorted(
+                (position for position in range(len(tools)) if position not in changing),
+                key=lambda position: (position not in self._listing, position),
+            )
+        )
         for position, tool in enumerate(tools):
             lacking: set[Name] = set() if fixtures.get(tool.name) else {*map(name_of, guessed_parameters(tool, known))}
             self._lacking.append(len(lacking))
@@ -72,8 +79,11 @@ class Waves:
                 if not self._lacking[position] and position not in self._called:
                     self._ready.append(position)
         self._names_read = len(names)
-        wave = sorted(self._ready)
-        self._ready.clear()
+        # What lists things feeds the optional parameters of the others that are ready.
+        lists = [position for position in self._ready if position in self._listing]
+        others = [position for position in self._ready if position not in self._listing]
+        wave = sorted(lists or others)
+        self._ready = others if lists else []
         for queue in (self._creators, self._in_order, self._changers, self._deleters):
             while not wave and queue:
                 position = queue.popleft()

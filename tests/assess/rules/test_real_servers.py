@@ -26,7 +26,7 @@ from toolvet.assess.rules.ending import words_of
 from toolvet.assess.rules.message import score_message, tool_message_score
 from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules.destructive import why_not_called
+from toolvet.core.tool_rules import habits_of, why_not_called
 from toolvet.findings import Finding
 
 pytestmark = pytest.mark.labelled
@@ -69,7 +69,12 @@ ANSWERED = {
     "time": {"extra_prop: unknown-argument-ignored info", "bad_value: valid-refused info"},
 }
 SKIPPED = {
-    "everything": {"toggle-simulated-logging", "toggle-subscriber-updates"},
+    "everything": {
+        "gzip-file-as-resource",
+        "simulate-research-query",
+        "toggle-simulated-logging",
+        "toggle-subscriber-updates",
+    },
     "git": {"git_add", "git_checkout", "git_commit", "git_create_branch", "git_reset"},
     "sqlite": {"write_query", "create_table", "append_insight"},
     "time": set[str](),
@@ -93,7 +98,8 @@ def test_the_answers_have_these_findings_only(server: str) -> None:
 
 @pytest.mark.parametrize("server", SKIPPED)
 def test_these_tools_are_not_called_without_consent(server: str) -> None:
-    assert {tool.name for tool in tools(server) if why_not_called(tool)} == SKIPPED[server]
+    habits = habits_of(tools(server))
+    assert {tool.name for tool in tools(server) if why_not_called(tool, habits)} == SKIPPED[server]
 
 
 @pytest.mark.parametrize("server", SCORES)

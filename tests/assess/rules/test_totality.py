@@ -34,7 +34,7 @@ from toolvet.assess.rules.message import tool_message_score
 from toolvet.core.checks.capability import Message, ValidationReply
 from toolvet.core.checks.result import check_result
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules.destructive import why_not_called
+from toolvet.core.tool_rules import Habits, why_not_called
 from toolvet.core.tool_rules.subject import HttpExchange, ObservedHttp
 
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
@@ -164,7 +164,7 @@ def test_any_entry_of_a_tool_list_is_judged(raw: object) -> None:
     tool = tool_definition(raw)
     for finding in judge_tool(tool):
         assert finding.message
-    assert why_not_called(tool) != ""
+    assert why_not_called(tool, Habits()) != ""
 
 
 @examples(150)

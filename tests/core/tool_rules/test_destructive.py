@@ -4,13 +4,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.assess.rules import ToolDefinition, tool_definition
-from toolvet.core.tool_rules.destructive import find_actions, read_destructive_source, why_not_called
+from toolvet.core.tool_rules.destructive import find_actions, read_destructive_source
 
 SOURCE = read_destructive_source()
 
 
 def tool(name: str = "", description: str = "", **annotations: object) -> ToolDefinition:
     return tool_definition({"name": name, "description": description, "annotations": annotations})
+
+
+def why_not_called(definition: ToolDefinition) -> str | None:
+    return next((action.reason for action in find_actions(definition) if action.force != "read"), None)
 
 
 @pytest.mark.parametrize("row", SOURCE.hits)
@@ -25,52 +29,6 @@ def test_a_tool_that_says_it_does_harm_is_not_called_and_the_word_is_quoted(row:
 def test_a_tool_that_only_mentions_a_deed_is_called(row: str) -> None:
     name, description = row.split("|")
     assert why_not_called(tool(name, description)) is None
-
-
-@pytest.mark.parametrize(
-    ("definition", "reason"),
-    [
-        (tool("look", destructiveHint=True), "its annotations say destructiveHint: true"),
-        (tool("look", readOnlyHint=False), "its annotations say readOnlyHint: false, and not destructiveHint: false"),
-        (tool("look", readOnlyHint=True, destructiveHint=True), "its annotations say destructiveHint: true"),
-        (tool("look", readOnlyHint=False, destructiveHint=False), None),
-        (tool("look", readOnlyHint=True), None),
-        (tool("create_note", readOnlyHint=True), None),
-        (tool("create_note", destructiveHint=False), None),
-        (tool("create_note", readOnlyHint=False, destructiveHint=False), "its name says 'create'"),
-        (tool("delete_note", readOnlyHint=True), "its name says 'delete'"),
-        (tool("delete_note", destructiveHint=False), "its name says 'delete'"),
-        (tool("git_add", "Adds file contents", readOnlyHint=False, destructiveHint=False), "its name says 'add'"),
-        (tool("git_add", "Adds file contents"), "its name says 'add'"),
-        (tool("look", readOnlyHint="yes"), None),
-    ],
-)
-def test_annotations_weigh_against_mild_words_and_not_against_strong_ones(
-    definition: ToolDefinition, reason: str | None
-) -> None:
-    assert why_not_called(definition) == reason
-
-
-@pytest.mark.parametrize(
-    ("name", "kinds", "called"),
-    [
-        ("add", ["number", "number"], True),
-        ("add", ["integer", "integer"], True),
-        ("add", ["integer", "number", "number"], True),
-        ("add", ["number"], False),
-        ("add", ["string", "number"], False),
-        ("add", [], False),
-        ("add_and_save", ["number", "number"], False),
-    ],
-)
-def test_adding_numbers_is_arithmetic_and_adding_anything_else_is_not(
-    name: str,
-    kinds: list[str],
-    called: bool,  # noqa: FBT001 - a column of the table.
-) -> None:
-    properties = {f"p{index}": {"type": kind} for index, kind in enumerate(kinds)}
-    adds = {"name": name, "inputSchema": {"type": "object", "properties": properties}}
-    assert why_not_called(tool_definition(adds)) == (None if called else "its name says 'add'")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,10 @@ from toolvet.core.schema.invalid import (
     InvalidExample as InvalidExample,
     invalid_examples as invalid_examples,
 )
-from toolvet.core.schema.naming import words_of as words_of
+from toolvet.core.schema.naming import (
+    values_for_name as values_for_name,
+    words_of as words_of,
+)
 from toolvet.core.schema.repairs import (
     Recovered as Recovered,
     Repair as Repair,

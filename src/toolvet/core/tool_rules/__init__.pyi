@@ -3,6 +3,7 @@
 from toolvet.core.tool_rules.consent import (
     Habits as Habits,
     habits_of as habits_of,
+    only_computes as only_computes,
     why_not_called as why_not_called,
     writing_parameters as writing_parameters,
 )

@@ -1,7 +1,8 @@
 """Which tools an assessment calls without being asked, and for each other tool why not.
 
 A tool is called when it says `readOnlyHint: true` and nothing contradicts that, or when the server annotates none of
-its tools and this one plainly reads. Everything else is skipped: a missed call is cheap, a deleted file is not.
+its tools and this one plainly reads, by all the words of its name, by its description and by its parameters. Everything
+else is skipped: a missed call is cheap, a deleted file is not.
 
     habits = habits_of(tools)                       # what the server's tool list has in common
     why_not_called(get_orders, habits)              # None: it may be called
@@ -11,17 +12,17 @@ The words are data (`consent.toml`), with their proof beside them.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise, takewhile
 
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.redact import word_segments
-from toolvet.core.tool_rules.destructive import find_actions
+from toolvet.core.tool_rules.destructive import changing_words, find_actions, opening_verb, says_harmless, told_changes
 from toolvet.core.tool_rules.subject import ToolDefinition
 
 _HINTS = ("readOnlyHint", "destructiveHint")
@@ -31,26 +32,43 @@ _SCALARS = ("string", "number", "integer", "boolean")
 _LONGEST_DESCRIPTION = 2_000
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 _WORD = re.compile(r"[A-Za-z]+")
+_LABEL = re.compile(r"^[\w /-]{1,40}:\s+")
+# Words behind the objects of a verb, and words by which a sentence says for whom or for what a thing is made.
+_BEHIND_OBJECTS = frozenset(
+    {"against", "based", "between", "by", "for", "from", "in", "into", "of", "on", "that", "to", "using", "with"}
+)
+_MADE_FOR = re.compile(r"(?i)\b(?:build|generate)s?\b.*\b(?:for|of) (?:all|an?|each|every|the|this|your)\b")
+_GENERATES = re.compile(r"(?i)\b(?:build|generate|make|random|roll)")
+_OF_ALL = re.compile(r"(?i)\bof (?:all|each|every|the|your)\b")
+_MAKES = frozenset({"compose", "create", "make", "produce"})
+_MAY_RUN = frozenset({"build", "match", "print", "simulate", "split", "test"})
+_LONGEST_OBJECT = 12
 _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*", re.IGNORECASE)
 
 
 class Habits(msgspec.Struct, frozen=True):
     """What the tools of one server have in common.
 
-    `annotates` is true when any of them has a readOnlyHint or destructiveHint; `prefix` is the word that all their
-    names open with (`git_status`, `git_log`), which says nothing about a single tool, or "".
+    `annotates` is true when any of them has a readOnlyHint or destructiveHint; `prefix` are the words that all their
+    names open with (`git_status`, `git_log`), which say nothing about a single tool.
     """
 
     annotates: bool = False
-    prefix: str = ""
+    prefix: tuple[str, ...] = ()
 
 
 def habits_of(tools: Sequence[ToolDefinition]) -> Habits:
     """Read the habits of a server from all its tools."""
     annotates = any(isinstance(tool.annotations.get(hint), bool) for tool in tools for hint in _HINTS)
-    first = {words[0] for tool in tools if (words := word_segments(tool.name))}
-    shared = first.pop() if len(tools) >= _FEWEST_OF_A_PREFIX and len(first) == 1 else ""
-    return Habits(annotates, "" if shared in _words().reading else shared)
+    named = [words for tool in tools if (words := word_segments(tool.name))]
+    # The shortest and the longest in the order of the alphabet share what all share.
+    ends = (min(named, default=()), max(named, default=()))
+    prefix = tuple(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
+    table = _words()
+    # What all tools do is no prefix: `purge_list`, `purge_status`.
+    verbs = table.reading | table.altering | table.deriving | {*changing_words(prefix, nouns=True)}
+    says_nothing = tuple(takewhile(lambda word: word not in verbs, prefix))
+    return Habits(annotates, says_nothing if len(named) >= _FEWEST_OF_A_PREFIX else ())
 
 
 def why_not_called(tool: ToolDefinition, habits: Habits) -> str | None:
@@ -87,72 +105,208 @@ def writing_parameters(tool: ToolDefinition) -> tuple[str, ...]:
 
 
 def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
-    words = word_segments(tool.name)
-    if habits.prefix and len(words) > 1 and words[0] == habits.prefix:
-        words = words[1:]
+    words, table = _own_words(tool, habits), _words()
     if not words:
         yield "its name has no words"
         return
-    table = _words()
     verb, *rest = words
     if verb in table.adjectives and rest and rest[0] in table.reading:
         verb, *rest = rest
-    words, second = (verb, *rest), "".join(rest[:1])
+    words = (verb, *rest)
     if verb not in table.reading:
         # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
         is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
         if is_arithmetic and all(
-            _single(members(each)).get("type") in ("number", "integer") for each in tool.properties.values()
+            tool.single(each).get("type") in ("number", "integer") for each in tool.properties.values()
         ):
             return
 
-        if not _reads_without_verb(tool, words):
+        if _disclaims(tool):
+            yield from (f"its name says '{word}'" for word in changing_words(words, nouns=True))
+            yield from _ways_out(tool, words, frozenset(tool.required))
+        elif _reads_without_verb(tool, words):
+            yield from (action.reason for action in find_actions(tool) if action.force != "read")
+            yield from _ways_out(tool, words, frozenset(tool.properties))
+        else:
             yield f"its name opens with '{verb}', which is not known as a verb that only reads"
             return
-        yield from _risks(tool)
-    if second in table.turns:
-        yield f"its name says '{verb} {second}'"
+    yield from (f"its name says '{word}'" for word in _turned(tool, words))
     for action in find_actions(tool):
         # "Execute a SELECT query": the sentence that calls itself a query has said what it does.
         if action.force == "strong" or action.reason.startswith("its name"):
             yield action.reason
     yield from _removals(tool, trusted=False)
     yield from _betrayals(tool, trusted=False)
+    if moved := re.search(table.moves, _first_sentence(tool)):
+        yield f"its description says '{moved[0]}'"
+    files = (name for name in tool.required if _matches(name, table.parameter.places))
+    if verb in table.transforming and (name := next(files, None)):
+        yield f"its parameter '{name}' names a file, beside which it may write another"
     if verb in table.making and not _takes_matter(tool):
         for name in writing_parameters(tool):
             yield f"its parameter '{name}' names a place to write"
+    # "Make a token contract … Does not write to disk.": the first sentence is explained by a later one.
+    told = f". {tool.description}" if _disclaims(tool) else _plain(tool.description)
+    yield from (f"its description says '{word}'" for word in told_changes(told, table.altering))
+
+
+def _turned(tool: ToolDefinition, words: tuple[str, ...]) -> Iterator[str]:
+    """The words of a name that turn its reading verb around: `check_in`, `search_and_index`, `fetch_to_disk`."""
+    table, sentence = _words(), _FRAME.sub("", _first_sentence(tool))
+    yield from changing_words(words, nouns=False)
+    second = "".join(words[1:2])
+    if second in table.turns.get(words[0], ()) or (second == "to" and words[0] not in table.transforming):
+        yield " ".join(words[:3] if second == "to" else words[:2])
+    things = {*_things_told(sentence)} | table.things | table.data
+    for before, word in pairwise(words):
+        if before in {"and", "or", "then"} and word not in table.reading | things and not word.endswith("s"):
+            yield word
+    # "info_push", "help_desk_new": the verb is the last word, unless the sentence speaks of it as a thing.
+    last = words[-1]
+    changes = last in table.altering or bool({*changing_words((last,), nouns=True)})
+    if sentence and len(words) > 1 and changes and last not in things and words[0] not in table.verbs_only:
+        yield last
+
+
+def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
+    """Whether a tool that the user included makes its answer of its arguments, and so can harm nothing with any value.
+
+    `parse_cidr(cidr)` and `generate_uuid()` do. The name has to say so, and nothing may speak against it.
+    """
+    words, table = _own_words(tool, habits), _words()
+    verbs = (table.deriving - _MAY_RUN) | table.computing | (table.reading - table.making) | table.transforming
+    things = {word.removesuffix("s") for word in words} - verbs
+    if verbs.isdisjoint((*words[:1], *words[-1:])) or tool.annotations.get("destructiveHint") is True:
+        return False
+    if things and things.isdisjoint(table.ephemeral):
+        return False  # `format_partition(partition)`
+    against = chain(
+        changing_words(words, nouns=True),
+        table.altering.intersection(words),
+        (action.word for action in find_actions(tool) if action.force == "strong" or action.word != "make"),
+        told_changes(_plain(tool.description), table.altering),
+        _removals(tool, trusted=False),
+        _betrayals(tool, trusted=False),
+        _ways_out(tool, words, frozenset(tool.properties)),
+        (name for name, _ in tool.parameters() if _matches(name, table.parameter.kept)),
+    )
+    return next(against, None) is None
+
+
+def _own_words(tool: ToolDefinition, habits: Habits) -> tuple[str, ...]:
+    words, shared = word_segments(tool.name), len(habits.prefix)
+    return words[shared:] if len(words) > shared and words[:shared] == habits.prefix else words
+
+
+def _plain(description: str) -> str:
+    return _FRAME.sub("", description[:_LONGEST_DESCRIPTION].strip())
+
+
+def _disclaims(tool: ToolDefinition) -> bool:
+    """Whether a description says that its tool changes nothing, and what it returns instead."""
+    text = tool.description[:_LONGEST_DESCRIPTION]
+    makes = not opening_verb(_FRAME.sub("", _first_sentence(tool)))[0].isdisjoint(_words().deriving | _MAKES)
+    return makes and bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()
 
 
 def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
-    """Whether a name without a verb that reads is plainly one of a reader, by its shape.
+    """Whether a name that opens with no verb that reads is plainly one of a reader, together with the description.
 
     all_table_names         from a thing to a thing, and the description begins "Return all table names"
     geometry_calculator     something that computes
+    url_parse, char_info    things, or things and a verb that reads; "Parse a URL", "Get information about a character"
+    uuid_generate           "Generate one or more UUIDs", which come back in the answer
     advanced_cleanup        no: nothing says that its last word is a thing
     """
     table = _words()
     first, last = words[0], words[-1]
     if last in table.computing:
         return True
+    sentence = _FRAME.sub("", _first_sentence(tool))
+    stems, after = opening_verb(sentence)
+    if stems.isdisjoint(table.openers | table.reading | table.deriving):
+        # "Semantic versioning: compare, validate, …"
+        stems, after = opening_verb(_LABEL.sub("", sentence))
     plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
-    if first not in table.things or not (len(words) == 1 or plural or last in table.things or last in table.data):
+    is_thing = first in table.things and (len(words) == 1 or plural or last in table.things or last in table.data)
+    if is_thing and not stems.isdisjoint(table.openers):
+        return True
+    verbs = table.reading | table.deriving
+    # "Element icon search" says no more than the name.
+    is_title = last in table.reading and after[-1:] != () and after[-1].lower() == last
+    if not is_title and stems.isdisjoint(table.openers - table.answers | verbs) and not says_harmless(sentence):
         return False
-    opener = next(iter(_WORD.findall(_FRAME.sub("", _first_sentence(tool)))), "").lower()
-    return opener in table.openers
+    things = {
+        word
+        for name, declared in tool.properties.items()
+        if members(declared).get("type") != "boolean"
+        for word in word_segments(name)
+    }
+    things.update(map(str.lower, _WORD.findall(sentence)) if is_title else _things_told(sentence))
+    known = things | table.things | table.data | table.adjectives | table.operands | table.joining | table.ephemeral
+    # `symbol_info`, "Get the properties of a character": both read, and so what is between them need not be known.
+    agrees = last in table.reading and not stems.isdisjoint(table.reading)
+    for place, word in enumerate(words):
+        is_verb = place in {0, len(words) - 1} and word in verbs
+        is_known = word.isdecimal() or word in known or word.removesuffix("s") in known
+        if not (agrees or is_verb or is_known or len(word) == 1):
+            return False
+        following = next(iter(words[place + 1 :]), "")
+        if word in table.altering and following not in table.things | table.data:
+            return False
+    derives = not stems.isdisjoint(table.deriving) and last not in table.reading
+    if first in table.deriving or derives or (last in table.deriving and stems.isdisjoint(table.reading)):
+        return _is_ephemeral(tool, sentence, after)
+    return True
 
 
-def _risks(tool: ToolDefinition) -> Iterator[str]:
-    """What counts against a tool that has no verb: any action at all, and parameters that lead out of the call."""
-    for action in find_actions(tool):
-        if action.force != "read":
-            yield action.reason
-    for name, declared in tool.properties.items():
-        if _matches(name, _words().parameter.leading_out):
+def _things_told(sentence: str) -> Iterator[str]:
+    """The words of a sentence that are no verbs: those behind the first one, and not behind "and", "or", "to"."""
+    words = _WORD.findall(sentence)
+    for before, word in pairwise(words):
+        if before.lower() not in {"and", "or", "then", "to"}:
+            yield word.lower()
+            yield word.lower().removesuffix("s")
+
+
+def _is_ephemeral(tool: ToolDefinition, sentence: str, after: Sequence[str]) -> bool:
+    """Whether what is made comes back in the answer: "Generate a random number", not "Format a range of text"."""
+    table = _words()
+    objects = list(takewhile(lambda word: word.lower() not in _BEHIND_OBJECTS, after[:_LONGEST_OBJECT]))
+    thing = "".join(objects[-1:]).lower().rpartition("-")[2]
+    if table.ephemeral.isdisjoint({thing, thing.removesuffix("s")}) or _MADE_FOR.search(sentence):
+        return False
+    makes = _GENERATES.search(sentence) is not None
+    if not (makes or tool.properties) or (not makes and _OF_ALL.search(sentence)):
+        return False  # "Normalize the phone numbers of all contacts"
+    return not any(_matches(name, table.parameter.kept) for name, _ in tool.parameters())
+
+
+def _ways_out(tool: ToolDefinition, words: Sequence[str], judged: AbstractSet[str]) -> Iterator[str]:
+    """What counts against a tool that has no verb: parameters (`judged`) that lead out of the call.
+
+    A tool that looks (`find`, `inspect`) may be given a place, and `url_parse` its URL.
+    """
+    table = _words()
+    stems, _ = opening_verb(_FRAME.sub("", _first_sentence(tool)))
+    looks = not stems.isdisjoint(table.openers - table.answers | table.reading - table.making)
+    spoken = {*words, *map(str.lower, _WORD.findall(_first_sentence(tool)))}
+    may_look = looks and spoken.isdisjoint(table.parameter.products)
+    for name, declared in tool.parameters():
+        outer = name.partition(".")[0]
+        own = name.rpartition(".")[2]
+        if outer not in judged:
+            continue
+        one = tool.single(declared)
+        is_choice = "enum" in one or "const" in one
+        writes = _matches(own, table.parameter.writes + table.parameter.writes_optional)
+        is_named = own.lower() in words or own.lower().removesuffix("s") in words
+        may_be = is_choice or is_named or (may_look and not writes and _matches(own, table.parameter.places))
+        if writes or (_matches(own, table.parameter.leading_out) and not may_be):
             yield f"its parameter '{name}' leads to a file, a program or a machine"
             continue
-        one = _single(members(declared))
-        is_scalar = "enum" in one or "const" in one or one.get("type") in _SCALARS
-        if not is_scalar:
+        branches = [tool.opened(each) for each in elements(one.get("anyOf"))] or [one]
+        if not is_choice and not all(each.get("type") in _SCALARS or each.get("properties") for each in branches):
             yield f"its parameter '{name}' may hold anything"
 
 
@@ -163,16 +317,6 @@ def _takes_matter(tool: ToolDefinition) -> bool:
     spoken = {*word_segments(tool.name), *map(str.lower, _WORD.findall(_first_sentence(tool)))}
     takes = any(_matches(name, table.matter) for name in tool.properties) and spoken.isdisjoint(_words().files)
     return takes and not any(name in required and _matches(name, table.leading_out) for name in tool.properties)
-
-
-def _single(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """The schema of one value: the branch of an `anyOf` that is not null, and the items of a list."""
-    branches = [members(branch) for branch in elements(schema.get("anyOf"))]
-    chosen = [branch for branch in branches if branch.get("type") != "null"]
-    schema = chosen[0] if len(chosen) == 1 else schema
-    if schema.get("type") == "array":
-        return _single(members(schema.get("items")))
-    return schema
 
 
 def _first_sentence(tool: ToolDefinition) -> str:
@@ -194,28 +338,31 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
     """Parameters that write, run or remove; a `trusted` tool may take a query in SQL, and a switch may be off."""
     table = _words().parameter
     required = frozenset(tool.required)
-    for name, declared in tool.properties.items():
-        words = word_segments(name)
-        schema = members(declared)
-        if name in required and _matches(name, table.writes):
+    runs_nothing = bool(re.search(_words().without_running, _first_sentence(tool)))
+    for name, schema in tool.parameters():
+        own = name.rpartition(".")[2]
+        words = word_segments(own)
+        # The members of a structure count as required, whatever it requires.
+        if ("." in name or name in required) and _matches(own, table.writes):
             yield f"its parameter '{name}' names a place to write"
-        if not trusted and _matches(name, table.runs):
+        runs = _matches(own, table.runs) or (own == "code" and "evaluate" in word_segments(tool.name))
+        if not trusted and runs and not runs_nothing:
             yield f"its parameter '{name}' carries a program to run"
         if words and words[-1] in table.modes:
             for value in (*elements(schema.get("enum")), schema.get("const"), schema.get("default")):
                 if isinstance(value, str) and not _words().removing.isdisjoint(word_segments(value)):
                     yield f"its parameter '{name}' may be '{value}'"
                     break
-        if not trusted and _records(tool, name, schema):
+        if not trusted and _records(tool, own, schema):
             yield f"its parameter '{name}' is something to be recorded"
-        if not trusted and words and words[0] in table.switches and schema.get("type") == "boolean":
+        if not trusted and own == name and words and words[0] in table.switches and schema.get("type") == "boolean":
             yield f"its parameter '{name}' has it change something"
 
 
 def _records(tool: ToolDefinition, name: str, schema: Mapping[str, object]) -> bool:
     """`verify_task(id, score)` keeps a judgement; a `status` is one only where it is required beside something else."""
     table = _words()
-    if table.checking.isdisjoint(word_segments(tool.name)[:2]) or _single(schema).get("type") == "boolean":
+    if table.checking.isdisjoint(word_segments(tool.name)[:2]) or tool.single(schema).get("type") == "boolean":
         return False
     required = tool.required
     return _matches(name, table.parameter.judgements) or (
@@ -235,6 +382,9 @@ class ParameterWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     writes_optional: tuple[str, ...]
     runs: tuple[str, ...]
     leading_out: tuple[str, ...]
+    places: tuple[str, ...]
+    products: frozenset[str]
+    kept: tuple[str, ...]
     matter: tuple[str, ...]
     modes: frozenset[str]
     switches: frozenset[str]
@@ -254,12 +404,22 @@ class ConsentWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     reading: frozenset[str]
     making: frozenset[str]
+    transforming: frozenset[str]
+    verbs_only: frozenset[str]
     checking: frozenset[str]
+    deriving: frozenset[str]
+    ephemeral: frozenset[str]
+    altering: frozenset[str]
+    disclaimers: str
+    without_running: str
+    moves: str
     removing: frozenset[str]
-    turns: frozenset[str]
+    turns: dict[str, frozenset[str]]
     adjectives: frozenset[str]
     things: frozenset[str]
     data: frozenset[str]
+    answers: frozenset[str]
+    joining: frozenset[str]
     openers: frozenset[str]
     computing: frozenset[str]
     arithmetic: frozenset[str]

@@ -1,4 +1,4 @@
-"""Which tools may do harm, judged by their annotations, their name and the beginning of their description.
+"""Which tools may do harm, judged by their name and their description.
 
 Nothing here proves that a tool is harmless. It decides what an assessment calls without the user's consent, so a doubt
 counts against calling; but a name that only mentions an action (`list_orders`, `commit_log`) raises no doubt.
@@ -11,51 +11,32 @@ counts against calling; but a name that only mentions an action (`list_orders`, 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set as AbstractSet
 from functools import cache
 from typing import Final, Literal
 
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.json_value import members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules.subject import ToolDefinition
 
 Force = Literal["read", "mild", "strong"]
 _LONGEST_NAME: Final = 256
-_ADDENDS: Final = 2
 _LONGEST_DESCRIPTION: Final = 2_000
 _LONGEST_BEGINNING: Final = 400
 _LOOK_AHEAD: Final = (
     6  # "Retrieve and delete messages", "Save or update a watch": later verbs belong to something else.
 )
-_WORD: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*|,")
-
-
-def why_not_called(tool: ToolDefinition) -> str | None:
-    """Why this tool is not called without consent, quoting the word or the annotation; None when it may be called.
-
-    Strong words (delete, send, pay, execute …) and `destructiveHint: true` always count. A mild word (create, update,
-    set …) does not when the tool says `readOnlyHint: true`, or `destructiveHint: false` and nothing of readOnlyHint.
-    """
-    read_only, destructive = tool.annotations.get("readOnlyHint"), tool.annotations.get("destructiveHint")
-    if destructive is True:
-        return "its annotations say destructiveHint: true"
-    if read_only is False and destructive is not False:
-        return "its annotations say readOnlyHint: false, and not destructiveHint: false"
-    actions = tuple(find_actions(tool))
-    for action in actions:
-        if action.force == "strong":
-            return action.reason
-    if read_only is True or (destructive is False and read_only is not False):
-        return None
-    # `add(a, b)` is arithmetic: the only action is `add`, and all parameters are numbers.
-    kinds = {str(members(schema).get("type")) for schema in tool.properties.values()}
-    numeric = len(tool.properties) >= _ADDENDS and kinds <= {"number", "integer"}
-    if numeric and all(action.word == "add" for action in actions):
-        return None
-    return next((action.reason for action in actions), None)
+_SENTENCE: Final = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
+# After a word that is a noun as often, one of these makes it a verb: "comments and marks it as read".
+_DETERMINERS: Final = frozenset(
+    {"a", "all", "an", "any", "each", "every", "it", "its", "new", "the", "them", "this", "your"}
+)
+_SHOWN: Final = frozenset({"command", "commands", "example", "examples", "guide", "guides", "plan", "schema", "steps"})
+# What readers say as well: "Makes a request", "Calls the API", "Opens the page".
+_VAGUE: Final = frozenset({"call", "make", "new", "open"})
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z]+)*|,")
 
 
 class ToolAction(msgspec.Struct, frozen=True):
@@ -102,6 +83,67 @@ def find_actions(tool: ToolDefinition) -> Iterator[ToolAction]:
         if force != "read" and not is_noun:
             yield ToolAction(word, force, f"its name says '{word}'")
     yield from _find_in_description(tool.description)
+
+
+def changing_words(words: Sequence[str], *, nouns: bool) -> Iterator[str]:
+    """The words of a name that say a change, wherever they are; with `nouns` also those that are nouns as often.
+
+    >>> list(changing_words(("find", "replace", "formatted"), nouns=False))
+    ['replace']
+    >>> list(changing_words(("list", "import", "jobs"), nouns=False))
+    []
+    """
+    data = _load_words()
+    for index, word in enumerate(words if data.about.isdisjoint(words[1:]) else ()):
+        is_thing = bool(
+            {*words[max(0, index - 1) : index]} & data.heads or {*words[index + 1 : index + 2]} & data.tails
+        )
+        # "get_install_command" shows one.
+        is_thing |= index > 0 and words[-1] in _SHOWN
+        if data.force(word) in {"mild", "strong"} and not is_thing and (nouns or word not in data.noun):
+            yield word
+
+
+def told_changes(description: str, altering: AbstractSet[str]) -> Iterator[str]:
+    """The words by which a description says a change beside what it begins with, `altering` among them.
+
+    "Find the text and replace it", "Gets the next job, removing it", "Returns the message. Marks it as read."
+    """
+    data = _load_words()
+    for number, sentence in enumerate(_SENTENCE.split(description[:_LONGEST_DESCRIPTION].strip())):
+        words = _WORD.findall(sentence)
+        for index, word in enumerate(words):
+            before = words[index - 1].lower() if index else ""
+            after = words[index + 1].lower() if index + 1 < len(words) else ""
+            if number and (index > 1 or not word.endswith("s") or before not in {"", "also", "it", "then", "this"}):
+                continue
+            joined = before in {"and", "or", "then"} or (before in {"by", "while", ","} and word.endswith("ing"))
+            if not number and not joined and index:
+                continue
+            stems = _stems(word)
+            # `find_actions` has weighed a strong verb at the beginning: "Execute a SELECT query".
+            forces = {"mild"} if not number and not index else {"mild", "strong"}
+            verbs = {stem for stem in stems - _VAGUE if data.force(stem) in forces}
+            # Without an object, only what is a verb in any reading and is not said of the tool: "This applies to all".
+            is_verb = bool(verbs - data.noun) or (word.lower() in altering and (joined or not (number or index)))
+            is_said = is_verb and not (number and index) and after not in data.tails
+            if is_said or (after in _DETERMINERS and (verbs or not altering.isdisjoint(stems))):
+                yield word
+
+
+def opening_verb(sentence: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The base forms that the first word of a description may have, and the words after it.
+
+    >>> opening_verb("Base64-encode a string") == (frozenset({"encode"}), ("a", "string"))
+    True
+    """
+    verb, *rest = _read_from_verb(sentence) or ("",)
+    return _stems(verb.rpartition("-")[2]), tuple(rest)
+
+
+def says_harmless(sentence: str) -> bool:
+    """Whether a sentence says that what is run or executed only reads: "Run a similarity search"."""
+    return _load_words().harmless.search(sentence) is not None
 
 
 def _find_in_description(description: str) -> Iterator[ToolAction]:

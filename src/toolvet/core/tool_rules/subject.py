@@ -4,7 +4,8 @@ The rules do not know where these come from: an assessment fills them from calls
 them from calls that it passed on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, Literal, cast
 
@@ -12,13 +13,15 @@ import msgspec
 
 from toolvet.core.checks.capability import Level, ValidationReply
 from toolvet.core.checks.result import ResultVerdict
-from toolvet.core.json_value import members, names
+from toolvet.core.json_value import elements, members, names
 from toolvet.core.schema import Violation
 
 FOREIGN_ORIGIN: Final = "https://attacker.example"  # What the probes say that they come from.
 # How the HTTP layers of the Python SDK (which FastMCP is built on) and the TypeScript SDK refuse a Content-Type.
 _PYTHON: Final = ("Invalid Content-Type header",)
 _TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/json",)
+_DEEPEST: Final = 3  # Levels of a structure whose members are parameters as well.
+_MOST_MEMBERS: Final = 500
 PROBE_POINTER: Final = "/transport/"  # What the JSON Pointers of findings about probes begin with.
 # Statuses that say nothing of the probe: credentials are wanted, or there were too many requests.
 UNJUDGED: Final = frozenset({401, 429})
@@ -186,6 +189,35 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
     def properties(self) -> Mapping[str, object]:
         """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
         return members(members(self.input_schema).get("properties"))
+
+    def parameters(self) -> Iterator[tuple[str, Mapping[str, object]]]:
+        """Yield the parameters and, as `request.path`, the members of those that are objects, or lists of them."""
+        waiting = deque((name, self.opened(declared)) for name, declared in self.properties.items())
+        room = _MOST_MEMBERS
+        while waiting:
+            name, declared = waiting.popleft()
+            yield name, declared
+            inner = members(self.single(declared).get("properties"))
+            if inner and name.count(".") < _DEEPEST and room > 0:
+                room -= len(inner)
+                waiting.extend((f"{name}.{own}", self.opened(each)) for own, each in inner.items())
+
+    def single(self, declared: object) -> Mapping[str, object]:
+        """The schema of one value: the branch of an `anyOf` that is not null, and the items of a list."""
+        schema: Mapping[str, object] = self.opened(declared)
+        for _ in range(_DEEPEST):
+            branches = [self.opened(branch) for branch in elements(schema.get("anyOf"))]
+            chosen = [branch for branch in branches if branch.get("type") != "null"]
+            schema = chosen[0] if len(chosen) == 1 else schema
+            if schema.get("type") != "array":
+                break
+            schema = self.opened(schema.get("items"))
+        return schema
+
+    def opened(self, declared: object) -> Mapping[str, object]:
+        """A schema, or the one in `$defs` that it refers to."""
+        where, _, name = str(members(declared).get("$ref")).removeprefix("#/").partition("/")
+        return members(members(members(self.input_schema).get(where)).get(name)) or members(declared)
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ def command(
 
     toolvet assess --config mcp.json --report html=report.html
 
-    By default only read-only tools are called: those marked `readOnlyHint: true`, unless their name, description or
-    parameters suggest otherwise, and, if the server has no annotations at all, those with a name such as `get_…` or
-    `list_…`. The report gives the reason for every tool that was skipped; `--include TOOL` calls it.
+    By default only tools that read or compute are called: those marked `readOnlyHint: true` or, if the server has no
+    annotations, those whose name, description and parameters show it (`list_orders`, `note_get`, `url_parse`). The
+    report says why every other tool was skipped; `--include TOOL` calls it.
 
     The server starts in an empty folder with an empty home, and both are removed afterwards. `--cwd .` and
     `--keep-home` use the real ones.
