@@ -18,6 +18,7 @@ from typing import Final, cast
 import msgspec
 
 from toolvet.core.causes import State
+from toolvet.core.checks.result.body import Asked
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength, tool_names
 from toolvet.core.checks.result.response import object_of, readable
 from toolvet.core.checks.result.unflagged import strings_of
@@ -247,16 +248,17 @@ class ToolTraits(msgspec.Struct, frozen=True):
     """What the name and the description of a tool say.
 
     `validating_word` is the word of the name because of which a rejection is to be expected, or empty; `runs` are the
-    texts of its caller that it runs.
+    texts of its caller that it runs, and `asked` is how its answers are read.
     """
 
     validating_word: str
     runs: frozenset[CallerText]
+    asked: Asked
 
     @property
     def runs_programs(self) -> bool:
         """Whether what it gives back is the output of a program of its caller."""
-        return CallerText.PROGRAM in self.runs
+        return self.asked.runs_programs
 
 
 @lru_cache(maxsize=4096)
@@ -271,7 +273,14 @@ def tool_traits(name: str, description: str = "") -> ToolTraits:
     if description:
         read = description[:_LONGEST_DESCRIPTION]
         runs.update(kind for kind, pattern in _descriptions().items() if pattern.search(read) is not None)
-    return ToolTraits(validating, frozenset(runs))
+    runs_programs = CallerText.PROGRAM in runs
+    asked = Asked(
+        runs_programs=runs_programs,
+        acts=bool(validating) and words.judging.isdisjoint(segments) and "valid" not in description.lower(),
+        reports=not runs_programs and not words.reporting.isdisjoint(segments),
+        probes=not words.probing.isdisjoint(segments),
+    )
+    return ToolTraits(validating, frozenset(runs), asked)
 
 
 def caller_texts(view: ToolView, arguments: object) -> frozenset[CallerText]:
