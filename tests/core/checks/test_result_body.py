@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolvet import check_result
-from toolvet.core.checks.result.unflagged import could_report, is_error_page, reports_error, unwrap
+from toolvet.core.checks.result.body import Report, could_report, is_error_page, report_in, unwrap
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.
@@ -65,7 +65,7 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
 )
 def test_an_object_that_says_that_the_call_failed(body: str) -> None:
     value = json.loads(body)
-    assert reports_error(value)
+    assert report_in(value) is Report.FAILED
     assert could_report(value)
 
 
@@ -120,7 +120,7 @@ def test_an_object_that_says_that_the_call_failed(body: str) -> None:
     ],
 )
 def test_an_object_that_only_speaks_of_errors(body: str) -> None:
-    assert not reports_error(json.loads(body))
+    assert report_in(json.loads(body)) is not Report.FAILED
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ _FEWEST_WORDS: Final = 2
 _HIGHEST_EXIT_CODE: Final = 256
 _CODE: Final = re.compile(r"-?\d{1,7}")
 # "±2 °C" under `error` is how exact a value is.
-_MEASURE: Final = re.compile(r"\s*[±+\-~<≤]{0,2}\s*\d[\d.,eE+-]*\s*\S{0,4}\s*")
+_MEASURE: Final = re.compile(r"\s*(?:[±+~<≤][+-]? ?\d[\d.,]*\s*\S{0,4}(?: ?[CFK])?|\d[\d.,]* ?(?:%|°.?.?))\s*")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 # A page that a web server sends instead of an answer: its title or first heading is the error.
 _ERROR_PAGE: Final = re.compile(
@@ -177,7 +177,7 @@ def _stated(body: Mapping[str, object], shapes: _Shapes, asked: Asked, *, is_rec
     if not refused and any(type(each) is bool or (_speaks(each, table) and not (failed and words)) for each in judged):
         return Report.NOTHING
     said = [body.get(key) for key in table.errors if _speaks(body.get(key), table)]
-    if judged or asked.reports:
+    if judged or (asked.reports and len(body) > 1):
         # A list of errors without a failure is what a linter or a log was asked for.
         said = said if failed else [each for each in said if list_of(each) is None]
     others = [key for key in body if key not in shapes.companions]
@@ -203,12 +203,14 @@ def _stated(body: Mapping[str, object], shapes: _Shapes, asked: Asked, *, is_rec
         is_problem = not failed and not others and words and _is_problem(body, table, probes=asked.probes)
         return Report.FAILED if is_problem else Report.NOTHING
     if not is_wide:
-        return Report.FAILED
+        long = not failed and any(isinstance(body[key], str) and _is_filled(body[key], table) for key in others)
+        return Report.PART_FAILED if long else Report.FAILED
     sentences = failed or any(not isinstance(each, str) or _is_sentence(each) for each in said)
     if is_record or asked.reports or not sentences:
         return Report.NOTHING
-    # Lists, records and numbers of its own are results of the call; what was sent and a name of a mode are not.
-    outweighs = any(_is_filled(body[key], table) or (not failed and _is_measured(body[key])) for key in others)
+    # Lists, records and numbers of its own are results of the call; a flag with a sentence outweighs the numbers.
+    told = failed and any(isinstance(body.get(key), str) and _speaks(body[key], table) for key in shapes.said_by)
+    outweighs = any(_is_filled(body[key], table) or (not told and _is_measured(body[key])) for key in others)
     return Report.PART_FAILED if outweighs else Report.FAILED
 
 

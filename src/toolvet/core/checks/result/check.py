@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from toolvet.core.causes import ErrorKind, State, cause_of
 from toolvet.core.checks.result.body import Asked, Report, unwrap
-from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope
+from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope, shown
 from toolvet.core.checks.result.evidence import CallFacts, FirstHits, tool_traits
 from toolvet.core.checks.result.own_words import OwnWords, own_words
 from toolvet.core.checks.result.phrases import ResultPhrases, Strength, phrases, tool_names
@@ -385,7 +385,6 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     view, arguments, envelope = seen.view, seen.arguments, seen.envelope
     known = phrases()
     sent = _sent(arguments)
-    written = readable(text[:_LONGEST_READ])
     shortened, echoes = without_echoes(text[:_LONGEST_READ], sent)
     read = readable(shortened)
     hits = known.evidence(read)
@@ -402,13 +401,20 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     state = None if envelope is None else envelope.state
     if envelope is not None and state is not None and evidence.own_strong is None and evidence.own_failure is None:
         decision = decide_by_envelope(envelope, state, decision)
-    # Where a leak is counts in the text as it came.
-    leaks = leaks_in(written, known.evidence(written) if echoes else hits, known, sent)
+    leaks = leaks_in(read, hits, known, sent)
     if echoes:
+        # Where a leak is counts in the text as it came.
+        leaks = tuple(
+            Leak(each.kind, _with_echoes(each.text, echoes), start, start + len(_with_echoes(each.text, echoes)))
+            for each in leaks
+            for start in (len(_with_echoes(read[: each.start], echoes)),)
+        )
         decision = replace(
             decision,
-            reason=_with_echoes(decision.reason, echoes),
-            factors=tuple(replace(each, evidence=_with_echoes(each.evidence, echoes)) for each in decision.factors),
+            reason=shown(_with_echoes(decision.reason, echoes)),
+            factors=tuple(
+                replace(each, evidence=shown(_with_echoes(each.evidence, echoes))) for each in decision.factors
+            ),
         )
     if evidence.refusal is not None:
         # "Unexpected keyword argument" are the words of a crash elsewhere.
@@ -417,11 +423,11 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     return decision, leaks
 
 
-def _with_echoes(shown: str, echoes: Mapping[str, str]) -> str:
-    """The words for a reader, with the beginnings of the values that were taken out of them."""
-    for word, value in echoes.items():
-        shown = shown.replace(word, value if len(value) <= _LONGEST_QUOTED else f"{value[:_LONGEST_QUOTED]}\u2026")
-    return shown
+def _with_echoes(words: str, echoes: Mapping[str, str]) -> str:
+    """The words with the values that were taken out of them."""
+    for word, written in echoes.items():
+        words = words.replace(word, written)
+    return words
 
 
 def _asked(view: ToolView, arguments: object) -> Asked:

@@ -10,7 +10,7 @@ opens that, and what is inside is judged like a value that nothing wraps.
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, cast
 
 import msgspec
@@ -49,7 +49,7 @@ _LONG_WORD_LENGTH = 80
 _LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # What stands for a member that is too large to be looked at: something to read.
-_UNREAD: Final = ["\u2026"]
+_UNREAD: Final = "\u2026" * 201
 _FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
 _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
 _GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
@@ -180,7 +180,7 @@ def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
     # A page that was fetched speaks for itself.
     if Strength.SUCCESS in strengths or text.lstrip(' "\n\r\t').startswith("<"):
         return False
-    # The first sentence says it, and what follows is not another text: short, what there is instead, or a list of causes.
+    # The first sentence says it, and what follows is not another text: what there is instead, or a list of causes.
     is_marked = _MARK.match(text) is not None and _GOOD_MARK.search(text) is None
     end = len(text)
     if len(text) > _SHORT or "\n" in text.strip():
@@ -205,7 +205,7 @@ _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
 
 
 def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The text with each value that was sent and comes back as one word, and the value behind each of these words.
+    """The text with each value that was sent and comes back as one word, and what each of these words stands for.
 
     A value that is a word already stays. What a caller wrote says nothing about what happened, and its length and its
     quotation marks come between the words of an error.
@@ -223,13 +223,15 @@ def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]
             if written in text:
                 word = f"Echo{len(replaced)}x"
                 text = text.replace(written, word)
-                replaced[word] = value
+                replaced[word] = written
     return text, replaced
 
 
 def _crashed(text: str) -> bool:
     """Whether the output of a program contains a traceback, or code that does not compile."""
-    return "Traceback (most recent call last)" in text or ("SyntaxError: " in text and _NO_CODE.search(text) is not None)
+    if "Traceback (most recent call last)" in text:
+        return True
+    return "SyntaxError: " in text and _NO_CODE.search(text) is not None
 
 
 def _exit_code(text: str) -> int:
