@@ -152,7 +152,7 @@ def report_in(value: object, asked: Asked = _UNKNOWN) -> Report:
     if members is None or not 0 < len(members) <= _MOST_MEMBERS:
         return Report.NOTHING
     shapes = _shapes()
-    body = {key.lower(): member for key, member in members.items() if type(key) is str}
+    body: dict[object, object] = {key.lower(): member for key, member in members.items() if type(key) is str}
     # Most payloads have none of these keys, and looking for each of them in turn takes 15 µs.
     if shapes.telling.isdisjoint(body):
         return Report.NOTHING
@@ -166,7 +166,7 @@ def report_in(value: object, asked: Asked = _UNKNOWN) -> Report:
     return _stated(body, shapes, asked, is_record=is_record)
 
 
-def _stated(body: Mapping[str, object], shapes: _Shapes, asked: Asked, *, is_record: bool) -> Report:
+def _stated(body: Mapping[object, object], shapes: _Shapes, asked: Asked, *, is_record: bool) -> Report:
     """What the flags, the error members and the shape of an object say."""
     table = shapes.table
     refused = asked.acts and any(body.get(key) is False for key in table.validities)
@@ -235,25 +235,22 @@ def _are_failures(items: list[object], asked: Asked) -> bool:
     return True
 
 
-def _nothing_succeeded(body: Mapping[str, object], asked: Asked, *, is_record: bool) -> bool:
+def _nothing_succeeded(body: dict[object, object], asked: Asked, *, is_record: bool) -> bool:
     """Whether the counts say that all of it failed, or the only results are failures."""
     table = _shapes().table
     if is_record or asked.reports:
         return False
-    for counts in (body, *(inner for key in table.summaries if (inner := object_of(body.get(key))) is not None)):
-        none = any(type(counts.get(key)) is int and counts[key] == 0 for key in table.succeeded_counts)
-        if none and any(_is_count(counts.get(key)) for key in table.failed_counts):
+    for place in (body, *(body[key] for key in table.summaries if key in body)):
+        counts = {key: number for key, number in (object_of(place) or {}).items() if type(number) is int}
+        none = any(counts.get(key) == 0 for key in table.succeeded_counts)
+        if none and any(counts.get(key, 0) > 0 for key in table.failed_counts):
             return True
     # With a summary, a cursor or the time beside it.
     results = [items for key in table.payloads if (items := list_of(body.get(key)))]
     return len(results) == 1 and all(_are_failures(items, asked) for items in results)
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and value > 0
-
-
-def _ended_badly(body: Mapping[str, object], asked: Asked, *, is_record: bool) -> bool:
+def _ended_badly(body: Mapping[object, object], asked: Asked, *, is_record: bool) -> bool:
     """Whether a program that this call ran ended with the code of a failure."""
     table = _shapes().table
     outputs = [body[key] for key in table.outputs if key in body]
@@ -290,7 +287,7 @@ def _speaks(value: object, known: _BodyTable) -> bool:
     return bool(object_of(value))
 
 
-def _is_problem(body: Mapping[str, object], known: _BodyTable, *, probes: bool) -> bool:
+def _is_problem(body: Mapping[object, object], known: _BodyTable, *, probes: bool) -> bool:
     """Problem details, status objects and the like: an error by the keys that occur together."""
     code = next((body[key] for key in known.codes if body.get(key) is not None), None)
     number = int(code) if isinstance(code, str) and _CODE.fullmatch(code) else code
@@ -315,7 +312,7 @@ def _is_problem(body: Mapping[str, object], known: _BodyTable, *, probes: bool) 
 _LONGEST_COMMAND: Final = 2_000
 _LIST: Final = re.compile(r"[;\n]|&&|\|\|?")
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
-# What runs another program and ends with its code: `sudo -u me`, `env A=1`, `uv run`, `python -m`, a folder before a name.
+# What runs another program and ends with its code: `sudo -u me`, `env A=1`, `uv run`, `python -m`, a folder.
 _RUNNER: Final = re.compile(
     r"(?:[A-Z_]\w*=\S* +|(?:[\w.~-]*/)*(?:sudo|env|nice|nohup|time|timeout \S+|command|exec|npx|bunx|uvx|xargs"
     r"|(?:uv|poetry|pdm|pipenv|hatch) run|python[\d.]* -m|then|do|if|while|until|!) +(?:-\S+ +)*)*(?:[\w.~-]*/)*"

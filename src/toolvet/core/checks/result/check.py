@@ -240,9 +240,10 @@ def _error_verdict(
     else:
         # How likely the tool works all the same.
         confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
-        classification, valid = Classification.ERROR, False
+        valid = decision.kind is ErrorKind.UNKNOWN
+        classification = Classification.PARTIALLY_WORKING if valid else Classification.ERROR
         evidence = (decision.reason,)
-        issues = (f"The tool failed ({decision.state})", *issues)
+        issues = issues if valid else (f"The tool failed ({decision.state})", *issues)
     cause = cause_of(decision.state)
     return ResultVerdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,

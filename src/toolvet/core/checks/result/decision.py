@@ -172,9 +172,8 @@ def _unclear(
     if prior.business > _EVEN:
         reason = f"business logic, as mostly: {prior.evidence}"
         return Decision(ErrorKind.BUSINESS, State.INVALID_INPUT, reason, factors, prior.business)
-    return Decision(
-        ErrorKind.TOOL_FAILURE, State.UNKNOWN, "Nothing shows that the input was at fault", factors, 1 - prior.business
-    )
+    reason = "Nothing shows whose fault it is: no refusal, no crash and no outage"
+    return Decision(ErrorKind.UNKNOWN, State.UNKNOWN, reason, factors, 1 - prior.business)
 
 
 class Ground(StrEnum):

@@ -1,8 +1,8 @@
 """Errors without the flag: whether a success says in its text or structured content that the call failed.
 
 Precision first: a log file, a document about errors, a record with an `error` column are payloads. So an error must be
-the whole of the answer: a JSON object that states it (`body.py`), a text that opens like an error report, or a text whose
-first sentence says it and that adds nothing but what is available instead.
+the whole of the answer: a JSON object that states it (`body.py`), a text that opens like an error report, or a text
+whose first sentence says it and that adds nothing but what is available instead.
 
 Frameworks wrap what a tool returns: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
 opens that, and what is inside is judged like a value that nothing wraps.
@@ -40,8 +40,8 @@ _MOST_LINES = 40
 _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n){1,3}SyntaxError: ", re.MULTILINE)
 _EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
-# Without the arguments, a row of characters that long is taken for one. It is looked for where a word begins: the search
-# would start again at each letter.
+# A row of characters that long is an echo, also where no arguments are known. It is looked for where a word begins: the
+# search would start again at each letter.
 _LONG_WORD = re.compile(r"(?<![^\s\"'{}<>])[^\s\"'{}<>]{80,}")
 _LARGE_LIST = 20_000
 _FAILING_ITEM = re.compile(r'"(?:err|errors?|success|ok|status|exception)"', re.IGNORECASE)
@@ -55,7 +55,8 @@ _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
 _GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
 # What there is instead of what was not found: the rest of an error, however long.
 _OFFERS = re.compile(
-    r"\W{0,6}(?:(?:the |all |currently )?(?:available|supported|valid|allowed|known|possible|existing|accepted|registered)"
+    r"\W{0,6}(?:(?:the |all |currently )?"
+    r"(?:available|supported|valid|allowed|known|possible|existing|accepted|registered)"
     r" (?:\w+ ){0,2}?(\w+) ?(?::|are\b|include)|did you mean\b|choose (?:one of|from)\b|(?:must be )?one of\b)",
     re.IGNORECASE,
 )
@@ -157,7 +158,7 @@ def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
     rest = "" if first is None else text[first.end() : _LONGEST_REPORT].strip()
     offer = _OFFERS.match(rest) if rest else None
     if offer is not None and offer[1] and first is not None and _NONE_FOUND.match(first.group()):
-        # "No icons found in category x. Available categories: …": a category that does not exist, and not an empty search.
+        # "No icons found in category x. Available categories: …": there is no such category. It is not an empty search.
         noun = offer[1].lower()
         return noun[: max(_SHORTEST_STEM, len(noun) - 3)] in first.group().lower()
     if not hits:
