@@ -37,6 +37,8 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
         '{"status": "FAILED", "message": "no such row"}',
         '{"status": "error", "message": "no such row", "a": 1, "b": 2, "c": 3, "d": 4}',
         '{"status": "error", "id": 4, "message": "no such row"}',
+        '{"status": "error", "message": "no such row", "a": 1, "b": 2, "c": 3, "d": 4, "e": 5}',
+        '{"warnings": [], "error": "no such row"}',
         '{"status": "failed"}',
         # Problem details, and what else is known by the keys that occur together.
         '{"detail": "no such row"}',
@@ -88,11 +90,9 @@ def test_an_object_that_says_that_the_call_failed(body: str) -> None:
         # It worked, or a verdict was asked for.
         '{"success": true, "error": "no such row"}',
         '{"valid": false, "errors": ["no such row"]}',
-        '{"warnings": [], "error": "no such row"}',
         # A record with an identity of its own.
         '{"ok": false, "error": "no such row", "id": 1, "a": 1, "b": 2, "c": 3}',
         '{"status": "failed", "id": 4, "message": "no such row"}',
-        '{"status": "error", "message": "no such row", "a": 1, "b": 2, "c": 3, "d": 4, "e": 5}',
         '{"status": "error", "message": "no such row", "name": "x", "a": 1, "b": 2, "c": 3}',
         '{"status": "done", "message": "no such row"}',
         '{"success": false, "a": 1, "b": 2}',
@@ -163,7 +163,8 @@ def test_the_error_page_of_a_web_server(text: str, is_page: bool) -> None:  # no
 @pytest.mark.parametrize(
     ("text", "reports"),
     [
-        ('{"result": "[{\\"error\\": \\"x\\"}]"}', False),
+        ('{"result": "[{\\"error\\": \\"x\\"}]"}', True),
+        ('{"result": "[{\\"error\\": \\"x\\"}, {\\"row\\": 1}]"}', False),
         ('{"result": "  [{\\"text\\": \\"Error: no such row\\"}]"}', False),
         ('{"result": "Error: no such row"}', True),
         ("{'result': 'Error: no such row'}", True),

@@ -298,7 +298,7 @@ def test_the_output_of_a_program_is_read_so_far(length: int, reports: bool) -> N
         ("exit code: 1", False),
         ("a\nexit code: 1", True),
         ("exit status 3", True),
-        ("exit code: 2, exit code: 0", False),
+        ("a\nexit code: 2, exit code: 0", False),
         ("a\n" + "exit code: 2".ljust(200), True),
         ("a\n" + "exit code: 2".ljust(201), False),
     ],

@@ -228,7 +228,7 @@ def test_a_missing_table_or_file_explains_no_crash(text: CallerText) -> None:
         ("total 4\n-rw-r--r-- 1 a a 5 notes.txt", False),
         ("  File \"a.py\", line 2\n    print(\n         ^\nSyntaxError: '(' was never closed", True),
         ("no pods\n\nCommand completed with return code: 2", True),
-        ("Command completed with return code: 1", False),
+        ("Command completed with return code: 1", True),
         ("3 files\nReturn code: 0", False),
         ("docs/shell.md: bash says command not found\nsrc/a.py\nsrc/b.py\nsrc/c.py", False),
     ],

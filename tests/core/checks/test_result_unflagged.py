@@ -104,7 +104,6 @@ PAYLOADS = [
     '{"valid": false, "matches": 0}',
     '{"id": 7, "title": "Login fails", "description": "Error: invalid token when I log in", "status": "open", "author": "x"}',
     '{"id": "job-1", "state": "FAILED", "started": 1, "ended": 2, "error": "oom", "logs": ["a"], "node": "n1"}',
-    '{"data": {"user": {"id": 1}}, "errors": [{"message": "field x is deprecated"}]}',
     '{"results": [{"name": "a", "error": "not found"}, {"name": "b", "error": null}]}',
     '{"code": "USD", "message": "Dollar"}',
     '{"code": 200, "message": "OK"}',
