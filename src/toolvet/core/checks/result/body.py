@@ -28,6 +28,7 @@ _MOST_WRAPPING: Final = 2
 _MOST_OTHERS: Final = 2
 # A record with one of these has an identity of its own: a job that failed, a ticket about an error.
 _RECORD: Final = frozenset(("id", "name", "title", "url", "created_at", "time"))
+_NAMED: Final = frozenset(("name", "title", "created_at"))
 _LONGEST_OPENING: Final = 200
 _LONGEST_PAGE_HEAD: Final = 4_000
 _MOST_ITEMS: Final = 100
@@ -109,7 +110,7 @@ def _shapes() -> _Shapes:
     said_by = (*found.errors, *found.words)
     facts = frozenset((*found.exit_codes, *found.succeeded_counts, *found.summaries, *found.validities))
     known = frozenset((*said_by, *found.flags, *found.codes))
-    telling = known | facts | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object"}
+    telling = known | facts | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object", "results"}
     return _Shapes(found, said_by, known | found.companions, telling)
 
 
@@ -157,6 +158,8 @@ def report_in(value: object, asked: Asked = _UNKNOWN) -> Report:
     if shapes.telling.isdisjoint(body):
         return Report.NOTHING
     is_record = any(key in _RECORD and body[key] not in asked.sent for key in body)
+    if is_record and asked.reports and not _NAMED.isdisjoint(body):
+        return Report.NOTHING
     if _ended_badly(body, asked, is_record=is_record):
         return Report.FAILED
     if any(body.get(flag) is True for flag in shapes.table.flags):

@@ -12,7 +12,7 @@ machinery. That is a vague sign of business logic, and like every vague one it n
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, cast
 
 import msgspec
@@ -267,7 +267,9 @@ def tool_traits(name: str, description: str = "") -> ToolTraits:
     words = tool_names()
     segments = [segment.lower() for segment in _SEGMENT.findall(name[:200])]
     validating = next((segment for segment in segments if segment in words.validates), "")
-    runs = {kind for kind, texts in words.runs.items() if not texts.names.isdisjoint(segments)}
+    # "convert_figma_to_code" makes code, and runs none.
+    run = [segment for before, segment in pairwise(("", *segments)) if before != "to"]
+    runs = {kind for kind, texts in words.runs.items() if not texts.names.isdisjoint(run)}
     if not runs and words.ready_made.isdisjoint(segments) and not words.running_verbs.isdisjoint(segments):
         runs.add(CallerText.PROGRAM)
     if description:
