@@ -363,7 +363,8 @@ def test_a_breakdown_in_any_vendors_words_is_a_tool_failure(text: str) -> None:
 def test_only_a_sign_of_a_crash_or_an_outage_proves_a_failure(text: str) -> None:
     verdict = check_result({"name": "tool"}, {}, {"isError": True, "content": [{"type": "text", "text": text}]})
     assert (verdict.error_kind, verdict.state, verdict.certainty) == ("unknown", "unknown", 0.5)
-    assert (verdict.classification, verdict.is_valid, verdict.issues) == ("partially_working", True, ())
+    assert (verdict.classification, verdict.confidence, verdict.is_valid) == ("error", 50, False)
+    assert verdict.issues == ("An error that does not show whose fault it is",)
 
 
 @pytest.mark.parametrize(("text", "state"), BUSINESS, ids=[text[:40] for text, _ in BUSINESS])

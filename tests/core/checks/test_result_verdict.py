@@ -43,7 +43,7 @@ CLASSES: list[tuple[str, object, str, float, bool]] = [
     ("an error that says nothing", {"isError": True, "content": [text("  ")]}, "connectivity_only", 30, False),
     ("an error in structured content", {"isError": True, "structuredContent": {"error": "no such user"}}, "partially_working", 70, True),
     ("a protocol error", {"code": -32602, "message": "Invalid params"}, "fully_working", 100, True),
-    ("a protocol error in its message", {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "boom"}}, "partially_working", 50, True),
+    ("a protocol error in its message", {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "boom"}}, "error", 50, False),
     ("input required", {"resultType": "input_required", "inputRequests": {}}, "fully_working", 100, True),
     ("a task", {"task": {"taskId": "1", "status": "working"}}, "fully_working", 100, True),
 ]  # fmt: skip

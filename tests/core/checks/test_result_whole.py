@@ -51,10 +51,10 @@ def in_words(verdict: ResultVerdict) -> str:
         ),
         (
             {"content": [{"type": "text", "text": "fine"}], "isError": "true"},
-            "partially_working unknown 50 valid error",
+            "error unknown 50 error",
             None,
             {"text": 1},
-            ["isError is not a boolean: 'true'"],
+            ["An error that does not show whose fault it is", "isError is not a boolean: 'true'"],
         ),
         (
             {"content": [{"type": "text", "text": "fine"}], "isError": 1},
@@ -131,7 +131,13 @@ def in_words(verdict: ResultVerdict) -> str:
             ["structuredContent has no text mirror in content"],
         ),
         # Flags without a result, and results that are none.
-        ({"isError": True, "content": "gone"}, "partially_working unknown 50 valid error", None, {}, []),
+        (
+            {"isError": True, "content": "gone"},
+            "error unknown 50 error",
+            None,
+            {},
+            ["An error that does not show whose fault it is"],
+        ),
         ({"isError": False, "x": 1}, "broken - 0", None, {}, ["Response has no content"]),
         ({"isError": True, "x": 1}, "connectivity_only - 30 error", None, {}, ["The error says nothing"]),
         (
@@ -170,13 +176,19 @@ def in_words(verdict: ResultVerdict) -> str:
             {"text": 1},
             ["The tool failed (unsupported)"],
         ),
-        (flagged("MCP error -32000: zzz"), "partially_working unknown 50 valid error", None, {"text": 1}, []),
         (
-            flagged('x = 1\ny = 2\nprint("Internal error")'),
-            "partially_working unknown 50 valid error",
+            flagged("MCP error -32000: zzz"),
+            "error unknown 50 error",
             None,
             {"text": 1},
-            [],
+            ["An error that does not show whose fault it is"],
+        ),
+        (
+            flagged('x = 1\ny = 2\nprint("Internal error")'),
+            "error unknown 50 error",
+            None,
+            {"text": 1},
+            ["An error that does not show whose fault it is"],
         ),
         (
             flagged('print("a")\ny = 2\nInternal error'),
@@ -325,7 +337,13 @@ def in_words(verdict: ResultVerdict) -> str:
         ({"status": True, "headers": {}}, "fully_working - 100 valid structured", "payload", {}, []),
         ({"status": 200, "body": "x"}, "fully_working - 100 valid structured", "payload", {}, []),
         (KeyError("no lamp"), "error crash 10 error", "exception", {"text": 1}, ["The tool failed (crash)"]),
-        (ValueError(), "partially_working unknown 50 valid error", "exception", {"text": 1}, []),
+        (
+            ValueError(),
+            "error unknown 50 error",
+            "exception",
+            {"text": 1},
+            ["An error that does not show whose fault it is"],
+        ),
         (5, "fully_working - 100 valid", "text", {"text": 1}, []),
         (None, "broken - 0", "nothing", {}, ["Response has no content"]),
         ("Error: order not found", "fully_working not_found 100 valid unflagged", "text", {"text": 1}, []),
@@ -387,17 +405,17 @@ def in_words(verdict: ResultVerdict) -> str:
         (said("User not found: " + "y" * 79 + " " + "x " * 53), "fully_working - 100 valid", None, {"text": 1}, []),
         (
             said("Error executing tool f: " + "x " * 1_988),
-            "partially_working unknown 50 valid unflagged",
+            "error unknown 50 unflagged",
             None,
             {"text": 1},
-            ["error reported without isError"],
+            ["error reported without isError", "An error that does not show whose fault it is"],
         ),
         (
             said("Error executing tool f: " + "x " * 1_988 + "x"),
-            "partially_working unknown 50 valid unflagged",
+            "error unknown 50 unflagged",
             None,
             {"text": 1},
-            ["error reported without isError"],
+            ["error reported without isError", "An error that does not show whose fault it is"],
         ),
     ],
 )

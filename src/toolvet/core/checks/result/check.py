@@ -64,6 +64,7 @@ NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
 NO_MIRROR = "structuredContent has no text mirror in content"
+UNKNOWN_FAULT = "An error that does not show whose fault it is"
 PART_FAILED = "a part of the result is an error"
 
 
@@ -240,10 +241,10 @@ def _error_verdict(
     else:
         # How likely the tool works all the same.
         confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
-        valid = decision.kind is ErrorKind.UNKNOWN
-        classification = Classification.PARTIALLY_WORKING if valid else Classification.ERROR
+        classification, valid = Classification.ERROR, False
         evidence = (decision.reason,)
-        issues = issues if valid else (f"The tool failed ({decision.state})", *issues)
+        is_unknown = decision.kind is ErrorKind.UNKNOWN
+        issues = (UNKNOWN_FAULT if is_unknown else f"The tool failed ({decision.state})", *issues)
     cause = cause_of(decision.state)
     return ResultVerdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
