@@ -32,12 +32,11 @@ _NAMED: Final = frozenset(("name", "title", "created_at"))
 _LONGEST_OPENING: Final = 200
 _LONGEST_PAGE_HEAD: Final = 4_000
 _MOST_ITEMS: Final = 100
-_FEWEST_WORDS: Final = 2
 _HIGHEST_EXIT_CODE: Final = 256
 _CODE: Final = re.compile(r"-?\d{1,7}")
 # "±2 °C" under `error` is how exact a value is.
 _MEASURE: Final = re.compile(r"\s*(?:[±+~<≤][+-]? ?\d[\d.,]*\s*\S{0,4}(?: ?[CFK])?|\d[\d.,]* ?(?:%|°.?.?))\s*")
-_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_SENTENCE: Final = re.compile(r"[^\n]{0,80}?[^\W\d_]{2}\W[^\n]{0,80}?[^\W\d_]{2}")
 # A page that a web server sends instead of an answer: its title or first heading is the error.
 _ERROR_PAGE: Final = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b[^\0]{0,2000}?<(?:title|h1)[^>]*>\s*"
@@ -208,34 +207,26 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: Asked, *, is_
     if not is_wide:
         long = not failed and any(isinstance(body[key], str) and _is_filled(body[key], table) for key in others)
         return Report.PART_FAILED if long else Report.FAILED
-    sentences = failed or any(not isinstance(each, str) or _is_sentence(each) for each in said)
+    sentences = failed or any(not isinstance(each, str) or _SENTENCE.match(each) for each in said)
     if is_record or asked.reports or not sentences:
         return Report.NOTHING
     # Lists, records and numbers of its own are results of the call; a flag with a sentence outweighs the numbers.
     told = failed and any(isinstance(body.get(key), str) and _speaks(body[key], table) for key in shapes.said_by)
-    outweighs = any(_is_filled(body[key], table) or (not told and _is_measured(body[key])) for key in others)
+    outweighs = any(
+        _is_filled(body[key], table) or (not told and type(body[key]) in (int, float) and body[key]) for key in others
+    )
     return Report.PART_FAILED if outweighs else Report.FAILED
-
-
-def _is_sentence(text: str) -> bool:
-    return len(_WORD.findall(text[:_LONGEST_OPENING])) >= _FEWEST_WORDS
-
-
-def _is_measured(value: object) -> bool:
-    return type(value) in (int, float) and value != 0
 
 
 def _are_failures(items: list[object], asked: Asked) -> bool:
     """Whether a list holds nothing but failures of this call: its items have no identity but what was sent."""
     if not items or asked.reports or len(items) > _MOST_ITEMS:
         return False
-    for item in items:
-        body = object_of(item)
-        if body is None or any(key in _RECORD and value not in asked.sent for key, value in body.items()):
-            return False
-        if report_in(item, asked) is not Report.FAILED:
-            return False
-    return True
+    return all(
+        report_in(item, asked) is Report.FAILED
+        and not any(key in _RECORD and value not in asked.sent for key, value in (object_of(item) or {}).items())
+        for item in items
+    )
 
 
 def _nothing_succeeded(body: dict[object, object], asked: Asked, *, is_record: bool) -> bool:

@@ -45,12 +45,10 @@ _FEWEST_WORDS = 4
 _LONG_WORD = re.compile(r"(?<![^\s\"'{}<>])[^\s\"'{}<>]{80,}")
 _LARGE_LIST = 20_000
 _FAILING_ITEM = re.compile(r'"(?:err|errors?|success|ok|status|exception)"', re.IGNORECASE)
-_LONG_WORD_LENGTH = 80
-_LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # What stands for a member that is too large to be looked at: something to read.
 _UNREAD: Final = "\u2026" * 201
-_FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
+_FIRST_SENTENCE = re.compile(r"\s*[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
 _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
 _GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
 # What there is instead of what was not found: the rest of an error, however long.
@@ -77,7 +75,7 @@ def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: Asked) 
             # Structured content was judged already, and its text is usually the same. `[ERROR]` is not a list.
             report = _json_reports(text, known, asked) if structured is None else Report.NOTHING
         else:
-            report = _text_reports(text, known, asked)
+            report = Report.FAILED if _is_error_text(text, known, asked) else Report.NOTHING
         if report is not Report.NOTHING:
             return report, text
     return Report.NOTHING, ""
@@ -128,14 +126,9 @@ def _value_reports(value: object, known: ResultPhrases, asked: Asked) -> Report:
         return report_in(inner, asked)
     if inner.lstrip()[:1] == "{" or inner.lstrip().startswith("[{"):
         return _json_reports(inner, known, asked)
-    if len(object_of(value) or ()) > 1 and len(inner.split()) < _FEWEST_WORDS:
-        # Where another member says that there was no error, a word or two are what was asked for.
-        return Report.NOTHING
-    return _text_reports(inner, known, asked)
-
-
-def _text_reports(text: str, known: ResultPhrases, asked: Asked) -> Report:
-    return Report.FAILED if _is_error_text(text, known, asked) else Report.NOTHING
+    # Where another member says that there was no error, a word or two are what was asked for.
+    is_said = len(object_of(value) or ()) == 1 or len(inner.split()) >= _FEWEST_WORDS
+    return Report.FAILED if is_said and _is_error_text(inner, known, asked) else Report.NOTHING
 
 
 def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
@@ -143,24 +136,23 @@ def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
         return False
     runs_programs = asked.runs_programs
     if runs_programs:
-        code = _exit_code(text)
-        if code and is_no_match(code, asked.command, silent="\n" not in text.strip()):
-            return False
-        if code or _crashed(text):
+        codes = _EXIT_CODE.findall(text, max(0, len(text) - _SHORT))
+        code = int(codes[-1]) if codes else 0
+        if code:
+            return not is_no_match(code, asked.command, silent="\n" not in text.strip())
+        if "Traceback (most recent call last)" in text or ("SyntaxError: " in text and _NO_CODE.search(text)):
             return True
     # A value that was sent and comes back hides a short report: "Document xxxx…xxxx.docx does not exist".
     text = without_echoes(text, asked.sent)[0]
     if _SHORT < len(text) <= _LONGEST_REPORT:
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
-    opening = len(text) - len(text.lstrip())
-    first = _FIRST_SENTENCE.match(text, opening)
-    rest = "" if first is None else text[first.end() : _LONGEST_REPORT].strip()
-    offer = _OFFERS.match(rest) if rest else None
-    if offer is not None and offer[1] and first is not None and _NONE_FOUND.match(first.group()):
+    first = _FIRST_SENTENCE.match(text)
+    said, rest = ("", "") if first is None else (first.group(), text[first.end() : _LONGEST_REPORT].strip())
+    offer = _OFFERS.match(rest)
+    if offer is not None and offer[1] and _NONE_FOUND.match(said):
         # "No icons found in category x. Available categories: …": there is no such category. It is not an empty search.
-        noun = offer[1].lower()
-        return noun[: max(_SHORTEST_STEM, len(noun) - 3)] in first.group().lower()
+        return offer[1][: max(_SHORTEST_STEM, len(offer[1]) - 3)].lower() in said.lower()
     if not hits:
         return False
     if runs_programs and _is_diagnostic(text, hits, known):
@@ -183,11 +175,10 @@ def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
         return False
     # The first sentence says it, and what follows is not another text: what there is instead, or a list of causes.
     is_marked = _MARK.match(text) is not None and _GOOD_MARK.search(text) is None
-    end = len(text)
-    if len(text) > _SHORT or "\n" in text.strip():
-        if first is None or not (offer is not None or (is_marked and rest)):
-            return False
-        end = first.end()
+    is_whole = len(text) <= _SHORT and "\n" not in text.strip()
+    if not is_whole and offer is None and not (is_marked and rest):
+        return False
+    end = len(text) if is_whole else len(said)
     # Words in quotation marks are talked about, not said.
     return any(
         hit.end <= end
@@ -226,19 +217,6 @@ def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]
                 text = text.replace(written, word)
                 replaced[word] = written
     return text, replaced
-
-
-def _crashed(text: str) -> bool:
-    """Whether the output of a program contains a traceback, or code that does not compile."""
-    if "Traceback (most recent call last)" in text:
-        return True
-    return "SyntaxError: " in text and _NO_CODE.search(text) is not None
-
-
-def _exit_code(text: str) -> int:
-    """The exit code at the end of a program's output; 0 without one."""
-    codes = _EXIT_CODE.findall(text, max(0, len(text) - _SHORT))
-    return int(codes[-1]) if codes else 0
 
 
 def _is_diagnostic(text: str, hits: Sequence[Hit], known: ResultPhrases) -> bool:
