@@ -108,8 +108,7 @@ def test_the_prior_is_that_of_what_carries_the_error() -> None:
     def prior(text: str, tool: str, arguments: dict[str, Any]) -> float:
         call = CallFacts(view_of({"name": tool}), arguments, tuple(map(str, arguments.values())))
         found = prior_of(FirstHits(text, (), phrases(), call))
-        assert found.evidence
-        return found.business
+        return 0.5 if found is None else found.share
 
     assert prior("Hm, UK", "weather", {"country": "UK"}) > prior("Hm, U", "weather", {"country": "U"}) == 0.5
     assert prior("Oslo ".ljust(1_000, "x"), "weather", {"city": "Oslo"}) > 0.5

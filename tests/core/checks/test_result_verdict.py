@@ -107,7 +107,6 @@ def test_the_name_of_the_tool_proves_nothing_alone() -> None:
         "structured_error": False,
         "test_data": False,
         "validation_expected_tool": False,
-        "prior": True,
     }
 
 
