@@ -12,6 +12,7 @@ from toolvet.core.checks.result import check_result
 from toolvet.core.checks.result.body import Report, exit_code_table, is_no_match, report_in
 from toolvet.core.checks.result.unflagged import without_echoes
 from toolvet.core.checks.result.verdict import ResultVerdict
+from toolvet.core.turn.grounding import ToolCall, ground
 
 Body = dict[str, Any]
 
@@ -103,6 +104,9 @@ def test_the_codes_hold_for_the_commands_that_prove_them(row: Any) -> None:
         ("grep x f || echo none", True),
         ("sudo -n grep x f", True),
         ("LC_ALL=C timeout 5 /usr/bin/grep x f", True),
+        ("bash -lc 'cd x; grep y z'", True),
+        ("bash -c grep x f", True),
+        ('/bin/sh -c "grep x f; make"', False),
         ("echo grep", False),
         ("", False),
         ("'" * 3_000, False),
@@ -176,6 +180,7 @@ def test_results_of_the_call_outweigh_an_error_and_a_part_failed(body: Body) -> 
         ("list_things", [{"error": "disk full"}, {"row": 1}]),
         ("get_logs", {"errors": ["disk full"], "until": "12:00"}),
         ("get_stats", {"successful": 0, "errors": 10}),
+        ("list_checks", [{"command": "pytest", "exit_code": 1, "stderr": "1 failed", "success": False}]),
         ("count", {"successful": 0, "errors": 0}),
         ("lint_file", {"errors": ["E1"], "warnings": ["W1"]}),
         ("play", {"success": False, "score": 3}),
@@ -202,6 +207,15 @@ def test_a_member_that_only_repeats_what_was_sent_is_no_identity() -> None:
     failures = [{"url": "https://a.example/x", "error": "timed out"}]
     assert judged("load_pages", {"urls": ["https://a.example/x"]}, failures).error_without_flag
     assert not judged("load_pages", {}, failures).error_without_flag
+
+
+def test_an_answer_is_held_against_the_facts_of_its_calls() -> None:
+    tests = ToolCall("run_tests", {}, {"stdout": "3 failed, 10 passed", "exit_code": 1})
+    assert [each.label for each in ground("All tests pass now.", [tests])] == ["unmentioned_failure"]
+    passed = ToolCall("run_tests", {}, {"stdout": "13 passed", "exit_code": 0})
+    assert list(ground("All tests pass now.", [passed])) == []
+    index = ToolCall("reindex", {}, {"ok": False, "message": "no index", "a": 1, "b": 2, "c": []})
+    assert [each.label for each in ground("I rebuilt the index.", [index])] == ["claimed_success_after_failure"]
 
 
 AVAILABLE = "Available primitives: " + ", ".join(f"primitive-{n}" for n in range(40))

@@ -305,6 +305,7 @@ def _is_problem(body: Mapping[object, object], known: _BodyTable, *, probes: boo
 
 _LONGEST_COMMAND: Final = 2_000
 _LIST: Final = re.compile(r"[;\n]|&&|\|\|?")
+_SHELL: Final = re.compile(r"\s*\S{0,40}?(?:ba|z|da)?sh -\w{0,5}c (['\"]?)([^\0]*)\1\s*")
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
 # What runs another program and ends with its code: `sudo -u me`, `env A=1`, `uv run`, `python -m`, a folder.
 _RUNNER: Final = re.compile(
@@ -345,7 +346,9 @@ def is_no_match(code: int, command: str, *, silent: bool) -> bool:
     if not command:
         return code == 1 and silent
     table = exit_code_table()
-    bare = _QUOTED.sub("q", command[:_LONGEST_COMMAND])
+    read = command[:_LONGEST_COMMAND]
+    shell = _SHELL.fullmatch(read)
+    bare = _QUOTED.sub("q", read if shell is None else shell[2])
     parts = [_RUNNER.sub("", part.strip(), count=1) for part in _LIST.split(bare) if part.strip()]
     printed = len(list(takewhile(lambda part: re.match(table.printers, part) is not None, reversed(parts))))
     last = parts[-1 - printed] if printed < len(parts) else ""
