@@ -218,6 +218,16 @@ def test_an_answer_is_held_against_the_facts_of_its_calls() -> None:
     assert [each.label for each in ground("I rebuilt the index.", [index])] == ["claimed_success_after_failure"]
 
 
+def test_a_value_as_deep_as_json_may_be_is_read() -> None:
+    for outside in ("[{}]", '{{"results": [{}]}}', '{{"result": [{}]}}'):
+        text = '{"error": "x"}'
+        for _ in range(300):
+            text = outside.format(text)
+        result: Body = {"content": [{"type": "text", "text": text}]}
+        assert not check_result("t", {}, result).error_without_flag
+        assert not check_result("t", {}, {**result, "structuredContent": json.loads(text)}).error_without_flag
+
+
 AVAILABLE = "Available primitives: " + ", ".join(f"primitive-{n}" for n in range(40))
 
 

@@ -143,10 +143,10 @@ def is_error_page(text: str) -> bool:
 _UNKNOWN: Final = Asked()
 
 
-def report_in(value: object, asked: Asked = _UNKNOWN) -> Report:
-    """What this JSON value, as a whole, says of the call that it answers."""
+def report_in(value: object, asked: Asked = _UNKNOWN, *, is_item: bool = False) -> Report:
+    """What this JSON value, as a whole, says of the call that it answers; of an `is_item` no lists are looked at."""
     items = list_of(value)
-    if items is not None:
+    if items is not None and not is_item:
         return Report.FAILED if _are_failures(items, asked) else Report.NOTHING
     members = object_of(value)
     if members is None or not 0 < len(members) <= _MOST_MEMBERS:
@@ -163,7 +163,7 @@ def report_in(value: object, asked: Asked = _UNKNOWN) -> Report:
         return Report.FAILED
     if any(body.get(flag) is True for flag in shapes.table.flags):
         return Report.NOTHING
-    if _nothing_succeeded(body, asked, is_record=is_record):
+    if not is_item and not is_record and _nothing_succeeded(body, asked):
         return Report.FAILED
     return _stated(body, shapes, asked, is_record=is_record)
 
@@ -223,16 +223,16 @@ def _are_failures(items: list[object], asked: Asked) -> bool:
     if not items or asked.reports or len(items) > _MOST_ITEMS:
         return False
     return all(
-        report_in(item, asked) is Report.FAILED
+        report_in(item, asked, is_item=True) is Report.FAILED
         and not any(key in _RECORD and value not in asked.sent for key, value in (object_of(item) or {}).items())
         for item in items
     )
 
 
-def _nothing_succeeded(body: dict[object, object], asked: Asked, *, is_record: bool) -> bool:
+def _nothing_succeeded(body: dict[object, object], asked: Asked) -> bool:
     """Whether the counts say that all of it failed, or the only results are failures."""
     table = _shapes().table
-    if is_record or asked.reports:
+    if asked.reports:
         return False
     for place in (body, *(body[key] for key in table.summaries if key in body)):
         counts = {key: number for key, number in (object_of(place) or {}).items() if type(number) is int}

@@ -48,7 +48,7 @@ _FAILING_ITEM = re.compile(r'"(?:err|errors?|success|ok|status|exception)"', re.
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # What stands for a member that is too large to be looked at: something to read.
 _UNREAD: Final = "\u2026" * 201
-_FIRST_SENTENCE = re.compile(r"\s*[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
+_FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
 _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
 _GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
 # What there is instead of what was not found: the rest of an error, however long.
@@ -147,8 +147,8 @@ def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
     if _SHORT < len(text) <= _LONGEST_REPORT:
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
-    first = _FIRST_SENTENCE.match(text)
-    said, rest = ("", "") if first is None else (first.group(), text[first.end() : _LONGEST_REPORT].strip())
+    first = _FIRST_SENTENCE.match(text, len(text) - len(text.lstrip()))
+    said, rest = ("", "") if first is None else (text[: first.end()], text[first.end() : _LONGEST_REPORT].strip())
     offer = _OFFERS.match(rest)
     if offer is not None and offer[1] and _NONE_FOUND.match(said):
         # "No icons found in category x. Available categories: …": there is no such category. It is not an empty search.
