@@ -109,7 +109,7 @@ def _shapes() -> _Shapes:
     said_by = (*found.errors, *found.words)
     facts = frozenset((*found.exit_codes, *found.succeeded_counts, *found.summaries, *found.validities))
     known = frozenset((*said_by, *found.flags, *found.codes))
-    telling = known | facts | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object", "results"}
+    telling = known | facts | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object"}
     return _Shapes(found, said_by, known | found.companions, telling)
 
 
@@ -154,7 +154,7 @@ def report_in(value: object, asked: Asked = _UNKNOWN, *, is_item: bool = False) 
     shapes = _shapes()
     body: dict[object, object] = {key.lower(): member for key, member in members.items() if type(key) is str}
     # Most payloads have none of these keys, and looking for each of them in turn takes 15 µs.
-    if shapes.telling.isdisjoint(body):
+    if shapes.telling.isdisjoint(body) and "results" not in body:
         return Report.NOTHING
     is_record = any(key in _RECORD and body[key] not in asked.sent for key in body)
     if is_record and asked.reports and not _NAMED.isdisjoint(body):

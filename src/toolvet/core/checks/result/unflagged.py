@@ -40,11 +40,12 @@ _MOST_LINES = 40
 _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n){1,3}SyntaxError: ", re.MULTILINE)
 _EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
-# A row of characters that long is an echo, also where no arguments are known. It is looked for where a word begins: the
-# search would start again at each letter.
+# A row of characters that long is an echo, also where no arguments are known. It is looked for where a word begins:
+# the search would start again at each letter. Of a longer text the words are that long on average, which prose is not.
 _LONG_WORD = re.compile(r"(?<![^\s\"'{}<>])[^\s\"'{}<>]{80,}")
+_LONG_ON_AVERAGE = 40
 _LARGE_LIST = 20_000
-_FAILING_ITEM = re.compile(r'"(?:err|errors?|success|ok|status|exception)"', re.IGNORECASE)
+_FAILING_ITEM = re.compile(r'"(?:err|errors?|exception)": ?["[{]|"(?:success|ok)": ?false', re.IGNORECASE)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # What stands for a member that is too large to be looked at: something to read.
 _UNREAD: Final = "\u2026" * 201
@@ -102,7 +103,7 @@ def _json_reports(text: str, known: ResultPhrases, asked: Asked) -> Report:
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return Report.NOTHING
         return _value_reports(value, known, asked)
-    if len(members) > _MOST_KEYS or not could_report(members):
+    if len(members) > _MOST_KEYS or not (could_report(members) or _FAILING_ITEM.search(text, 0, _HEAD)):
         return Report.NOTHING
     body: dict[str, object] = {}
     for key, raw in members.items():
@@ -144,13 +145,16 @@ def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
             return True
     # A value that was sent and comes back hides a short report: "Document xxxx…xxxx.docx does not exist".
     text = without_echoes(text, asked.sent)[0]
-    if _SHORT < len(text) <= _LONGEST_REPORT:
+    if _SHORT < len(text) <= _LONGEST_REPORT and (len(text) <= _HEAD or len(text) > _LONG_ON_AVERAGE * text.count(" ")):
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
+    has_none = _NONE_FOUND.match(text) is not None
+    if not hits and not has_none:
+        return False
     first = _FIRST_SENTENCE.match(text, len(text) - len(text.lstrip()))
     said, rest = ("", "") if first is None else (text[: first.end()], text[first.end() : _LONGEST_REPORT].strip())
     offer = _OFFERS.match(rest)
-    if offer is not None and offer[1] and _NONE_FOUND.match(said):
+    if offer is not None and offer[1] and has_none:
         # "No icons found in category x. Available categories: …": there is no such category. It is not an empty search.
         return offer[1][: max(_SHORTEST_STEM, len(offer[1]) - 3)].lower() in said.lower()
     if not hits:
@@ -209,13 +213,11 @@ def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]
     for value in sorted({value for value in sent if _SHORTEST_ECHO <= len(value) <= len(text)}, key=len, reverse=True):
         if len(replaced) >= _MOST_ECHOES or len(text) > _LONGEST_ECHOED:
             break
-        if _ONE_WORD.fullmatch(value) is not None or not any(map(str.isalnum, value)):
-            continue
-        for written in dict.fromkeys((value, value.translate(_ESCAPES))):
-            if written in text:
-                word = f"Echo{len(replaced)}x"
-                text = text.replace(written, word)
-                replaced[word] = written
+        written = value if value in text else value.translate(_ESCAPES)
+        if written in text and _ONE_WORD.fullmatch(value) is None and any(map(str.isalnum, value)):
+            word = f"Echo{len(replaced)}x"
+            text = text.replace(written, word)
+            replaced[word] = written
     return text, replaced
 
 
