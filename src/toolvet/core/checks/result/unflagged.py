@@ -84,15 +84,13 @@ def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: Asked) 
 
 def _json_reports(text: str, known: ResultPhrases, asked: Asked) -> Report:
     """What a text says that starts like a JSON object or list; large members stay unread."""
-    if text.lstrip()[:1] == "[":
-        # Most lists are payloads, and are not decoded: one of failures says so in its first item.
-        if len(text) > _LARGE_LIST or not _FAILING_ITEM.search(text, 0, _HEAD):
-            return Report.NOTHING
-        try:
-            return report_in(msgspec.json.decode(text), asked)
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            return Report.NOTHING
+    is_list = text.lstrip()[:1] == "["
+    # Most lists are payloads, and are not decoded: one of failures says so in its first item.
+    if is_list and (len(text) > _LARGE_LIST or not _FAILING_ITEM.search(text, 0, _HEAD)):
+        return Report.NOTHING
     try:
+        if is_list:
+            return report_in(msgspec.json.decode(text), asked)
         members = _MEMBERS.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         # Servers written in Python like to answer with `str(a_dict)`.
