@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolvet import check_result
-from toolvet.core.checks.result.body import Report, could_report, is_error_page, report_in, unwrap
+from toolvet.core.checks.result.body import BodyReport, could_report, is_error_page, report_in, unwrap
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.
@@ -67,7 +67,7 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
 )
 def test_an_object_that_says_that_the_call_failed(body: str) -> None:
     value = json.loads(body)
-    assert report_in(value) is Report.FAILED
+    assert report_in(value) is BodyReport.FAILED
     assert could_report(value)
 
 
@@ -120,7 +120,7 @@ def test_an_object_that_says_that_the_call_failed(body: str) -> None:
     ],
 )
 def test_an_object_that_only_speaks_of_errors(body: str) -> None:
-    assert report_in(json.loads(body)) is not Report.FAILED
+    assert report_in(json.loads(body)) is not BodyReport.FAILED
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from toolvet import State, check_result
-from toolvet.core.checks.result.body import Asked, Report, report_in
+from toolvet.core.checks.result.body import BodyReport, ResultContext, report_in
 from toolvet.core.checks.result.check import _structure
 from toolvet.core.checks.result.decision import _NO_ERROR_NAME, prior_of, state_of_name
 from toolvet.core.checks.result.evidence import CallFacts, FirstHits, is_callers_crash, plain_sentence
@@ -35,7 +35,7 @@ def said(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("length", "reports"), [(200, True), (201, False)])
 def test_a_text_beside_an_error_is_a_payload_where_it_is_long(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
     body = {"error": "no such row", "content": "x" * length}
-    assert report_in(body) is (Report.FAILED if reports else Report.PART_FAILED)
+    assert report_in(body) is (BodyReport.FAILED if reports else BodyReport.PART_FAILED)
 
 
 @pytest.mark.parametrize("text", FAILURES)
@@ -286,7 +286,7 @@ def test_the_validation_is_in_the_metadata_as_json() -> None:
 def test_the_output_of_a_program_is_read_so_far(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
     ending = "Traceback (most recent call last)"
     text = "ok\n".ljust(length - len(ending), "x") + ending
-    assert _is_error_text(text, phrases(), Asked(runs_programs=True)) is reports
+    assert _is_error_text(text, phrases(), ResultContext(runs_programs=True)) is reports
 
 
 @pytest.mark.parametrize(
@@ -303,23 +303,23 @@ def test_the_output_of_a_program_is_read_so_far(length: int, reports: bool) -> N
     ],
 )
 def test_a_program_failed_by_its_last_exit_code_near_its_end(text: str, failed: bool) -> None:  # noqa: FBT001 - a column.
-    assert _is_error_text(text, phrases(), Asked(runs_programs=True)) is failed
+    assert _is_error_text(text, phrases(), ResultContext(runs_programs=True)) is failed
 
 
 @pytest.mark.parametrize(("length", "reports"), [(200, True), (201, False)])
 def test_a_report_that_nobody_marked_is_short(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
     text = "Document does not exist".ljust(length - 1, ".") + "!"
-    assert _is_error_text(text, phrases(), Asked()) is reports
+    assert _is_error_text(text, phrases(), ResultContext()) is reports
 
 
 @pytest.mark.parametrize(("length", "reports"), [(201, True), (4_000, True), (4_001, False)])
 def test_a_long_value_hides_no_short_report(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
     before, behind = "Document ", " does not exist"
     text = before + "x" * (length - len(before) - len(behind)) + behind
-    assert _is_error_text(text, phrases(), Asked()) is reports
+    assert _is_error_text(text, phrases(), ResultContext()) is reports
 
 
 @pytest.mark.parametrize(("length", "reports"), [(79, False), (80, True)])
 def test_a_word_is_a_long_value_from_eighty_letters(length: int, reports: bool) -> None:  # noqa: FBT001 - a column.
     word = "x" * length
-    assert _is_error_text(f"Document {word} does not exist. {word} {word}", phrases(), Asked()) is reports
+    assert _is_error_text(f"Document {word} does not exist. {word} {word}", phrases(), ResultContext()) is reports

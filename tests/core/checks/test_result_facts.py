@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.core.checks.result import check_result
-from toolvet.core.checks.result.body import Report, exit_code_table, is_no_match, report_in
+from toolvet.core.checks.result.body import BodyReport, exit_code_table, is_no_match, report_in
 from toolvet.core.checks.result.unflagged import without_echoes
 from toolvet.core.checks.result.verdict import ResultVerdict
 from toolvet.core.turn.grounding import ToolCall, ground
@@ -308,4 +308,4 @@ def test_an_echo_can_be_put_back(text: str, sent: list[str]) -> None:
     max_leaves=12,
 ))  # fmt: skip
 def test_any_value_is_read(value: object) -> None:
-    assert isinstance(report_in(value), Report)
+    assert isinstance(report_in(value), BodyReport)

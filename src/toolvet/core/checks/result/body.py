@@ -1,6 +1,6 @@
 """What the members of a JSON body say of the call, beside all words: the facts, decided in one place.
 
-    Asked         what was asked for: whose exit code, whose errors, whose verdict the body may hold
+    ResultContext         what was asked for: whose exit code, whose errors, whose verdict the body may hold
     report_in     a body → whether it says that the call failed, or a part of it
     unwrap        the value inside a framework's `{"result": …}`
     is_no_match   whether an exit code of a command means that nothing matched, or that something differs
@@ -48,7 +48,7 @@ _ERROR_PAGE: Final = re.compile(
 )
 
 
-class Report(Enum):
+class BodyReport(Enum):
     """What a result says of its call."""
 
     NOTHING = "nothing"
@@ -56,7 +56,7 @@ class Report(Enum):
     FAILED = "failed"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ResultContext(msgspec.Struct, frozen=True):
     """What was asked for, as far as it says how to read the answer.
 
     `runs_programs`: a traceback is the outcome of the call. `acts`: the tool does something, and gives no verdict.
@@ -140,35 +140,35 @@ def is_error_page(text: str) -> bool:
     return "<" in text[:_LONGEST_OPENING] and _ERROR_PAGE.match(text[:_LONGEST_PAGE_HEAD]) is not None
 
 
-_UNKNOWN: Final = Asked()
+_UNKNOWN: Final = ResultContext()
 
 
-def report_in(value: object, asked: Asked = _UNKNOWN, *, is_item: bool = False) -> Report:
+def report_in(value: object, asked: ResultContext = _UNKNOWN, *, is_item: bool = False) -> BodyReport:
     """What this JSON value, as a whole, says of the call that it answers; of an `is_item` no lists are looked at."""
     items = list_of(value)
     if items is not None and not is_item:
-        return Report.FAILED if _are_failures(items, asked) else Report.NOTHING
+        return BodyReport.FAILED if _are_failures(items, asked) else BodyReport.NOTHING
     members = object_of(value)
     if members is None or not 0 < len(members) <= _MOST_MEMBERS:
-        return Report.NOTHING
+        return BodyReport.NOTHING
     shapes = _shapes()
     body: dict[object, object] = {key.lower(): member for key, member in members.items() if type(key) is str}
     # Most payloads have none of these keys, and looking for each of them in turn takes 15 µs.
     if shapes.telling.isdisjoint(body) and "results" not in body:
-        return Report.NOTHING
+        return BodyReport.NOTHING
     is_record = any(key in _RECORD and body[key] not in asked.sent for key in body)
     if is_record and asked.reports and not _NAMED.isdisjoint(body):
-        return Report.NOTHING
+        return BodyReport.NOTHING
     if _ended_badly(body, asked, is_record=is_record):
-        return Report.FAILED
+        return BodyReport.FAILED
     if any(body.get(flag) is True for flag in shapes.table.flags):
-        return Report.NOTHING
+        return BodyReport.NOTHING
     if not is_item and not is_record and _nothing_succeeded(body, asked):
-        return Report.FAILED
+        return BodyReport.FAILED
     return _stated(body, shapes, asked, is_record=is_record)
 
 
-def _stated(body: Mapping[object, object], shapes: _Shapes, asked: Asked, *, is_record: bool) -> Report:
+def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext, *, is_record: bool) -> BodyReport:
     """What the flags, the error members and the shape of an object say."""
     table = shapes.table
     refused = asked.acts and any(body.get(key) is False for key in table.validities)
@@ -177,7 +177,7 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: Asked, *, is_
     judged = [body[key] for key in table.verdicts if key in body]
     # A verdict was asked for, such as `{"valid": false, "errors": […]}`: its errors are the answer.
     if not refused and any(type(each) is bool or (_speaks(each, table) and not (failed and words)) for each in judged):
-        return Report.NOTHING
+        return BodyReport.NOTHING
     said = [body.get(key) for key in table.errors if _speaks(body.get(key), table)]
     if judged or (asked.reports and len(body) > 1):
         # A list of errors without a failure is what a linter or a log was asked for.
@@ -186,16 +186,16 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: Asked, *, is_
     is_wide = len(others) > _MOST_OTHERS
     # A failure envelope is a failure, whatever its data holds; a list of errors may be what was asked for.
     if failed and any(list_of(each) is None for each in said) and not (is_wide and is_record):
-        return Report.FAILED
+        return BodyReport.FAILED
     # Something to read beside the error: then it is a part of an answer, such as GraphQL's partial results.
     results = [body[key] for key in table.payloads if key in body]
     if any(_is_filled(each, table) for each in results):
-        return Report.PART_FAILED if said or (failed and words) else Report.NOTHING
+        return BodyReport.PART_FAILED if said or (failed and words) else BodyReport.NOTHING
     if not is_wide and any(isinstance(page := body.get(key), str) and is_error_page(page) for key in table.pages):
-        return Report.FAILED
+        return BodyReport.FAILED
     if failed and None in results and not is_record:
         # `{"ok": false, "result": null, …}`: the result itself says that there is none.
-        return Report.FAILED
+        return BodyReport.FAILED
     status = body.get("status")
     status = status.lower() if isinstance(status, str) else ""
     failed = failed or any(body.get(key) is True for key in ("error", "iserror", "is_error"))
@@ -203,33 +203,33 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: Asked, *, is_
         failed = failed or status == "error" or not is_wide
     if not (failed and (words or len(body) == 1)) and not said:
         is_problem = not failed and not others and words and _is_problem(body, table, probes=asked.probes)
-        return Report.FAILED if is_problem else Report.NOTHING
+        return BodyReport.FAILED if is_problem else BodyReport.NOTHING
     if not is_wide:
         long = not failed and any(isinstance(body[key], str) and _is_filled(body[key], table) for key in others)
-        return Report.PART_FAILED if long else Report.FAILED
+        return BodyReport.PART_FAILED if long else BodyReport.FAILED
     sentences = failed or any(not isinstance(each, str) or _SENTENCE.match(each) for each in said)
     if is_record or asked.reports or not sentences:
-        return Report.NOTHING
+        return BodyReport.NOTHING
     # Lists, records and numbers of its own are results of the call; a flag with a sentence outweighs the numbers.
     told = failed and any(isinstance(body.get(key), str) and _speaks(body[key], table) for key in shapes.said_by)
     outweighs = any(
         _is_filled(body[key], table) or (not told and type(body[key]) in (int, float) and body[key]) for key in others
     )
-    return Report.PART_FAILED if outweighs else Report.FAILED
+    return BodyReport.PART_FAILED if outweighs else BodyReport.FAILED
 
 
-def _are_failures(items: list[object], asked: Asked) -> bool:
+def _are_failures(items: list[object], asked: ResultContext) -> bool:
     """Whether a list holds nothing but failures of this call: its items have no identity but what was sent."""
     if not items or asked.reports or len(items) > _MOST_ITEMS:
         return False
     return all(
-        report_in(item, asked, is_item=True) is Report.FAILED
+        report_in(item, asked, is_item=True) is BodyReport.FAILED
         and not any(key in _RECORD and value not in asked.sent for key, value in (object_of(item) or {}).items())
         for item in items
     )
 
 
-def _nothing_succeeded(body: dict[object, object], asked: Asked) -> bool:
+def _nothing_succeeded(body: dict[object, object], asked: ResultContext) -> bool:
     """Whether the counts say that all of it failed, or the only results are failures."""
     table = _shapes().table
     if asked.reports:
@@ -244,7 +244,7 @@ def _nothing_succeeded(body: dict[object, object], asked: Asked) -> bool:
     return len(results) == 1 and all(_are_failures(items, asked) for items in results)
 
 
-def _ended_badly(body: Mapping[object, object], asked: Asked, *, is_record: bool) -> bool:
+def _ended_badly(body: Mapping[object, object], asked: ResultContext, *, is_record: bool) -> bool:
     """Whether a program that this call ran ended with the code of a failure."""
     table = _shapes().table
     outputs = [body[key] for key in table.outputs if key in body]

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from toolvet.core.causes import ErrorKind, State, cause_of
-from toolvet.core.checks.result.body import Asked, Report, unwrap
+from toolvet.core.checks.result.body import BodyReport, ResultContext, unwrap
 from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope, shown
 from toolvet.core.checks.result.evidence import CallFacts, FirstHits, tool_traits
 from toolvet.core.checks.result.own_words import OwnWords, own_words
@@ -281,14 +281,14 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
     if envelope is None:
         report, text = unflagged_error(response, phrases(), _asked(view, seen.arguments))
     else:
-        report = Report.NOTHING if envelope.success else Report.FAILED
+        report = BodyReport.NOTHING if envelope.success else BodyReport.FAILED
         text = "\n".join(response.texts) or envelope.error
-    if report is not Report.NOTHING and own is not None and own.is_exception(readable(text[:_LONGEST_READ])):
-        report = Report.NOTHING
-    if report is not Report.FAILED:
+    if report is not BodyReport.NOTHING and own is not None and own.is_exception(readable(text[:_LONGEST_READ])):
+        report = BodyReport.NOTHING
+    if report is not BodyReport.FAILED:
         ready = None if seen.handle is None else seen.handle.ready_output
         verdict = _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
-        if report is Report.NOTHING:
+        if report is BodyReport.NOTHING:
             return verdict
         return replace(
             verdict,
@@ -432,7 +432,7 @@ def _with_echoes(words: str, echoes: Mapping[str, str]) -> str:
     return words
 
 
-def _asked(view: ToolView, arguments: object) -> Asked:
+def _asked(view: ToolView, arguments: object) -> ResultContext:
     """What the tool and the arguments say of how to read the answer."""
     traits = tool_traits(view.name, view.description)
     members = object_of(arguments)

@@ -18,7 +18,7 @@ from typing import Final, cast
 import msgspec
 
 from toolvet.core.causes import State
-from toolvet.core.checks.result.body import Asked
+from toolvet.core.checks.result.body import ResultContext
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength, tool_names
 from toolvet.core.checks.result.response import object_of, readable
 from toolvet.core.checks.result.unflagged import strings_of
@@ -253,7 +253,7 @@ class ToolTraits(msgspec.Struct, frozen=True):
 
     validating_word: str
     runs: frozenset[CallerText]
-    asked: Asked
+    asked: ResultContext
 
     @property
     def runs_programs(self) -> bool:
@@ -276,7 +276,7 @@ def tool_traits(name: str, description: str = "") -> ToolTraits:
         read = description[:_LONGEST_DESCRIPTION]
         runs.update(kind for kind, pattern in _descriptions().items() if pattern.search(read) is not None)
     runs_programs = CallerText.PROGRAM in runs
-    asked = Asked(
+    asked = ResultContext(
         runs_programs=runs_programs,
         acts=bool(validating) and words.judging.isdisjoint(segments) and "valid" not in description.lower(),
         reports=not runs_programs and not words.reporting.isdisjoint(segments),

@@ -15,7 +15,7 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.core.checks.result.body import Asked, Report, could_report, is_no_match, report_in, unwrap
+from toolvet.core.checks.result.body import BodyReport, ResultContext, could_report, is_no_match, report_in, unwrap
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength
 from toolvet.core.checks.result.response import ToolResponse, list_of, object_of
 from toolvet.core.matching import Hit
@@ -63,31 +63,31 @@ _NONE_FOUND = re.compile(r"\W{0,4}no (?:\w+ ){1,3}(?:found|match\w*)\b", re.IGNO
 _SHORTEST_STEM = 4
 
 
-def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: Asked) -> tuple[Report, str]:
+def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: ResultContext) -> tuple[BodyReport, str]:
     """Whether a success reports an error, or that a part failed, and the text that does."""
     structured = response.structured
     if structured is not None:
         report = _value_reports(structured, known, asked)
-        if report is not Report.NOTHING:
+        if report is not BodyReport.NOTHING:
             return report, "\n".join(response.texts) or strings_of(structured)
     for text in response.texts[:_MOST_BLOCKS]:
         opening = text.lstrip()[:2]
         if opening[:1] == "{" or (opening[:1] == "[" and not opening[1:].isalpha()):
             # Structured content was judged already, and its text is usually the same. `[ERROR]` is not a list.
-            report = _json_reports(text, known, asked) if structured is None else Report.NOTHING
+            report = _json_reports(text, known, asked) if structured is None else BodyReport.NOTHING
         else:
-            report = Report.FAILED if _is_error_text(text, known, asked) else Report.NOTHING
-        if report is not Report.NOTHING:
+            report = BodyReport.FAILED if _is_error_text(text, known, asked) else BodyReport.NOTHING
+        if report is not BodyReport.NOTHING:
             return report, text
-    return Report.NOTHING, ""
+    return BodyReport.NOTHING, ""
 
 
-def _json_reports(text: str, known: ResultPhrases, asked: Asked) -> Report:
+def _json_reports(text: str, known: ResultPhrases, asked: ResultContext) -> BodyReport:
     """What a text says that starts like a JSON object or list; large members stay unread."""
     is_list = text.lstrip()[:1] == "["
     # Most lists are payloads, and are not decoded: one of failures says so in its first item.
     if is_list and (len(text) > _LARGE_LIST or not _FAILING_ITEM.search(text, 0, _HEAD)):
-        return Report.NOTHING
+        return BodyReport.NOTHING
     try:
         if is_list:
             return report_in(msgspec.json.decode(text), asked)
@@ -95,14 +95,14 @@ def _json_reports(text: str, known: ResultPhrases, asked: Asked) -> Report:
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         # Servers written in Python like to answer with `str(a_dict)`.
         if len(text) > _LARGE_MEMBER:
-            return Report.NOTHING
+            return BodyReport.NOTHING
         try:
             value = cast("object", ast.literal_eval(text.strip()))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return Report.NOTHING
+            return BodyReport.NOTHING
         return _value_reports(value, known, asked)
     if len(members) > _MOST_KEYS or not (could_report(members) or _FAILING_ITEM.search(text, 0, _HEAD)):
-        return Report.NOTHING
+        return BodyReport.NOTHING
     body: dict[str, object] = {}
     for key, raw in members.items():
         if len(raw) > _LARGE_MEMBER and "error" not in key.lower() and b"<" not in bytes(raw)[:_PAGE_OPENING]:
@@ -115,11 +115,11 @@ def _json_reports(text: str, known: ResultPhrases, asked: Asked) -> Report:
     return _value_reports(body, known, asked)
 
 
-def _value_reports(value: object, known: ResultPhrases, asked: Asked) -> Report:
+def _value_reports(value: object, known: ResultPhrases, asked: ResultContext) -> BodyReport:
     """What a JSON value says, by itself or by what a framework wrapped into it."""
     report = report_in(value, asked)
     inner = unwrap(value)
-    if report is not Report.NOTHING or inner is value:
+    if report is not BodyReport.NOTHING or inner is value:
         return report
     if not isinstance(inner, str):
         return report_in(inner, asked)
@@ -127,10 +127,10 @@ def _value_reports(value: object, known: ResultPhrases, asked: Asked) -> Report:
         return _json_reports(inner, known, asked)
     # Where another member says that there was no error, a word or two are what was asked for.
     is_said = len(object_of(value) or ()) == 1 or len(inner.split()) >= _FEWEST_WORDS
-    return Report.FAILED if is_said and _is_error_text(inner, known, asked) else Report.NOTHING
+    return BodyReport.FAILED if is_said and _is_error_text(inner, known, asked) else BodyReport.NOTHING
 
 
-def _is_error_text(text: str, known: ResultPhrases, asked: Asked) -> bool:
+def _is_error_text(text: str, known: ResultPhrases, asked: ResultContext) -> bool:
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
     runs_programs = asked.runs_programs
