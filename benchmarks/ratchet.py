@@ -309,7 +309,7 @@ def results(data: Sequence[Row], _folder: Path) -> dict[str, Any]:
     return figures
 
 
-KINDS: Final = {"business": "business_error", "tool_failure": "tool_failure", None: "success"}
+KINDS: Final = {"business": "business_error", "tool_failure": "tool_failure", "unknown": "unknown", None: "success"}
 
 
 def kind_of_result(row: Row, *, is_error: bool) -> str:

@@ -98,7 +98,7 @@ def test_factors_weights_and_a_threshold_decide_what_no_word_decides(tmp_path: P
     weights = {factor.name: factor.weight for factor in verdict.factors}
     assert (weights["ledger"], weights["test_data"]) == (4, 3)
     assert judged("bank_zig", "zorp::blick 0x1f").error_kind == "tool_failure"
-    assert judged("shop_zig", "zorp::blick ledger 0x1f").error_kind == "tool_failure"
+    assert judged("shop_zig", "zorp::blick ledger 0x1f").error_kind == "unknown"
     assert judged("bank_read", "Account 7 not found in the mainframe").error_kind == "tool_failure"
     assert judged("shop_read", "Account 7 not found in the mainframe").error_kind == "business"
     assert not judged("bank_lint", "Error: user 7 not found in cache", is_error=False).error_without_flag

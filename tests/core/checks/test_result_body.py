@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolvet import check_result
-from toolvet.core.checks.result.unflagged import could_report, is_error_page, reports_error, unwrap
+from toolvet.core.checks.result.body import BodyReport, could_report, is_error_page, report_in, unwrap
 
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 LONG = "a report of the day " * 11  # Longer than 200 characters: something to read.
@@ -37,6 +37,8 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
         '{"status": "FAILED", "message": "no such row"}',
         '{"status": "error", "message": "no such row", "a": 1, "b": 2, "c": 3, "d": 4}',
         '{"status": "error", "id": 4, "message": "no such row"}',
+        '{"status": "error", "message": "no such row", "a": 1, "b": 2, "c": 3, "d": 4, "e": 5}',
+        '{"warnings": [], "error": "no such row"}',
         '{"status": "failed"}',
         # Problem details, and what else is known by the keys that occur together.
         '{"detail": "no such row"}',
@@ -65,7 +67,7 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
 )
 def test_an_object_that_says_that_the_call_failed(body: str) -> None:
     value = json.loads(body)
-    assert reports_error(value)
+    assert report_in(value) is BodyReport.FAILED
     assert could_report(value)
 
 
@@ -88,11 +90,9 @@ def test_an_object_that_says_that_the_call_failed(body: str) -> None:
         # It worked, or a verdict was asked for.
         '{"success": true, "error": "no such row"}',
         '{"valid": false, "errors": ["no such row"]}',
-        '{"warnings": [], "error": "no such row"}',
         # A record with an identity of its own.
         '{"ok": false, "error": "no such row", "id": 1, "a": 1, "b": 2, "c": 3}',
         '{"status": "failed", "id": 4, "message": "no such row"}',
-        '{"status": "error", "message": "no such row", "a": 1, "b": 2, "c": 3, "d": 4, "e": 5}',
         '{"status": "error", "message": "no such row", "name": "x", "a": 1, "b": 2, "c": 3}',
         '{"status": "done", "message": "no such row"}',
         '{"success": false, "a": 1, "b": 2}',
@@ -120,7 +120,7 @@ def test_an_object_that_says_that_the_call_failed(body: str) -> None:
     ],
 )
 def test_an_object_that_only_speaks_of_errors(body: str) -> None:
-    assert not reports_error(json.loads(body))
+    assert report_in(json.loads(body)) is not BodyReport.FAILED
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,8 @@ def test_the_error_page_of_a_web_server(text: str, is_page: bool) -> None:  # no
 @pytest.mark.parametrize(
     ("text", "reports"),
     [
-        ('{"result": "[{\\"error\\": \\"x\\"}]"}', False),
+        ('{"result": "[{\\"error\\": \\"x\\"}]"}', True),
+        ('{"result": "[{\\"error\\": \\"x\\"}, {\\"row\\": 1}]"}', False),
         ('{"result": "  [{\\"text\\": \\"Error: no such row\\"}]"}', False),
         ('{"result": "Error: no such row"}', True),
         ("{'result': 'Error: no such row'}", True),

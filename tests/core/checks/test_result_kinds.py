@@ -85,8 +85,7 @@ BUSINESS = [
 ]  # fmt: skip
 
 FAILURES = [
-    ("Error: boom", State.UNKNOWN),
-    ("failed", State.UNKNOWN),
+    ("failed", State.INTERNAL),
     ("TypeError: Cannot read properties of undefined (reading 'map')", State.CRASH),
     ("KeyError: 'results'", State.CRASH),
     ("list index out of range", State.CRASH),
@@ -284,7 +283,6 @@ BREAKDOWNS = [
     "argument of type 'NoneType' is not iterable",
     "Cannot destructure property 'a' of 'undefined'",
     "Converting circular structure to JSON",
-    "Maximum update depth",
     "ReferenceError: foo is not defined",
     "Error: Client is not connected",
     "BRAVE_API_KEY environment variable is required",
@@ -336,10 +334,12 @@ BREAKDOWNS = [
     "Error executing tool foo: 0",
 ]  # fmt: skip
 
-# What an engineer would call the caller's fault, and we do not see: the words say it only to a person.
-NOT_SEEN = [
+# Words that show neither a refusal nor a crash or an outage.
+UNCLEAR = [
     "Navigation failed: net::ERR_ABORTED 404",
     "Seat 12A is not available",
+    "Maximum update depth",
+    "Error: boom",
     "Ticker XYZQ may be delisted; no price data",
     "The document has 5 pages; page 9 was requested",
 ]
@@ -359,9 +359,12 @@ def test_a_breakdown_in_any_vendors_words_is_a_tool_failure(text: str) -> None:
     assert kind(text, "get_user") == "tool_failure"
 
 
-@pytest.mark.parametrize("text", NOT_SEEN)
-def test_a_refusal_without_words_of_refusal_counts_as_a_failure(text: str) -> None:
-    assert kind(text) == "tool_failure"
+@pytest.mark.parametrize("text", UNCLEAR)
+def test_only_a_sign_of_a_crash_or_an_outage_proves_a_failure(text: str) -> None:
+    verdict = check_result({"name": "tool"}, {}, {"isError": True, "content": [{"type": "text", "text": text}]})
+    assert (verdict.error_kind, verdict.state, verdict.certainty) == ("unknown", "unknown", 0.5)
+    assert (verdict.classification, verdict.confidence, verdict.is_valid) == ("error", 50, False)
+    assert verdict.issues == ("An error that does not show whose fault it is",)
 
 
 @pytest.mark.parametrize(("text", "state"), BUSINESS, ids=[text[:40] for text, _ in BUSINESS])
@@ -417,7 +420,7 @@ def test_a_crash_or_broken_infrastructure_is_a_tool_failure(text: str, state: St
 
 
 def test_every_state_is_reached_by_some_text() -> None:
-    assert {state for _, state in (*BUSINESS, *FAILURES)} == set(State)
+    assert {state for _, state in (*BUSINESS, *FAILURES)} | {State.UNKNOWN} == set(State)
 
 
 def test_every_state_but_the_unknown_says_what_to_do_next() -> None:

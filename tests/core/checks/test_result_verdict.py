@@ -37,7 +37,7 @@ CLASSES: list[tuple[str, object, str, float, bool]] = [
     ("only blank text", {"content": [text(" \n")]}, "connectivity_only", 30, False),
     ("blank text beside an image", {"content": [text(""), {"type": "image", "data": "x"}]}, "fully_working", 100, True),
     ("a malformed block beside a good one", {"content": [text("a"), 7]}, "partially_working", 70, True),
-    ("structured content without its text", {"structuredContent": {"a": 1}}, "partially_working", 70, True),
+    ("structured content without its text", {"structuredContent": {"a": 1}}, "fully_working", 100, True),
     ("structured content with its text", {"content": [text("{}")], "structuredContent": {"a": 1}}, "fully_working", 100, True),
     ("isError is no boolean", {"content": [text("a")], "isError": 0}, "partially_working", 70, True),
     ("an error that says nothing", {"isError": True, "content": [text("  ")]}, "connectivity_only", 30, False),
@@ -107,7 +107,6 @@ def test_the_name_of_the_tool_proves_nothing_alone() -> None:
         "structured_error": False,
         "test_data": False,
         "validation_expected_tool": False,
-        "prior": True,
     }
 
 
@@ -146,13 +145,13 @@ def test_a_code_that_says_refused_outweighs_the_words_of_a_crash(code: str) -> N
 
 
 def test_a_bare_number_is_no_http_status() -> None:
-    assert failed("boom 404").error_kind == "tool_failure"
+    assert failed("boom 404").error_kind == "unknown"
     assert failed("boom: status 404").error_kind == "business"
 
 
 def test_own_patterns_are_plain_words_or_expressions() -> None:
     tool = {"name": "harbour"}
-    assert failed("The mooring is taken", tool).error_kind == "tool_failure"
+    assert failed("The mooring is taken", tool).error_kind == "unknown"
     for pattern in ("mooring is taken", re.compile(r"mooring (?:is|was)", re.IGNORECASE)):
         assert failed("The MOORING is taken", tool, extra_patterns=[pattern]).error_kind == "business"
     assert is_business_logic_error(tool, {}, {"isError": True, "content": [text("Berth 7 is wet")]}, ["is wet"])

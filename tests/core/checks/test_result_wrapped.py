@@ -79,5 +79,5 @@ def test_a_function_that_returns_nothing_by_its_schema_is_not_blank() -> None:
 
 def test_an_empty_list_needs_no_text() -> None:
     tool = {"name": "t", "outputSchema": {"type": "object", "properties": {"result": {"type": "array"}}}}
-    assert check_result(tool, {}, {"content": [], "structuredContent": {"result": []}}).confidence == 100
-    assert check_result({"name": "t"}, {}, {"content": [], "structuredContent": {"items": []}}).confidence == 70
+    assert check_result(tool, {}, {"content": [], "structuredContent": {"result": []}}).issues == ()
+    assert check_result({"name": "t"}, {}, {"content": [], "structuredContent": {"items": []}}).issues

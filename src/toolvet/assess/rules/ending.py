@@ -199,7 +199,8 @@ def _result_ending(call: ObservedCall) -> Ending:
         return Ending.UNFINISHED
     if not words_of(call).strip():
         return Ending.WORDLESS
-    if verdict.error_kind == "business":
+    if verdict.error_kind != "tool_failure":
+        # Words that show neither a refusal nor a crash prove no fault of the tool.
         return Ending.REFUSAL
     # Unclear words after wrong arguments, without any sign of a crash: the error is the refusal that is due.
     wrong = is_bad(call) or call.intended is not None

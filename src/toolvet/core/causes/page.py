@@ -54,7 +54,8 @@ def render_causes_page() -> str:
     """`docs/causes.md`."""
     rows = causes()
     lines = [_INTRO]
-    for title, kind in (("Business errors", ErrorKind.BUSINESS), ("Failures", ErrorKind.TOOL_FAILURE)):
+    titles = {ErrorKind.BUSINESS: "Business errors", ErrorKind.TOOL_FAILURE: "Failures", ErrorKind.UNKNOWN: "Neither"}
+    for kind, title in titles.items():
         lines += [
             f"## {title}\n",
             "| state | what it means | `error_type` | `error_code` | HTTP | JSON-RPC | google.rpc | `retry` | again |",

@@ -17,10 +17,14 @@ _LONGEST_NAME: Final = 100
 
 
 class ErrorKind(StrEnum):
-    """Who is at fault: the call (the tool rejected it, and works), or the tool and what it depends on."""
+    """Who is at fault: the call (the tool rejected it, and works), or the tool and what it depends on.
+
+    `unknown` is an error whose words show neither a refusal nor a crash or an outage.
+    """
 
     BUSINESS = "business"
     TOOL_FAILURE = "tool_failure"
+    UNKNOWN = "unknown"
 
 
 class Retry(StrEnum):

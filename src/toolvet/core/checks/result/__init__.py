@@ -11,9 +11,11 @@ A response of any shape is read once into plain parts and then judged. The first
     only blank text                                         connectivity_only, 30
     no isError, but the answer reports an error             partially_working, 70 at best, `error_without_flag`
     outputSchema broken, or it does not compile             partially_working, 70
-    a malformed block, structured content without its text  partially_working, 70
+    results beside an error                                 partially_working, 70
+    a malformed block                                       partially_working, 70
     everything else                                         fully_working, 100
 
+Facts beside the words (`body.py`: exit codes, flags, error members, counts) decide whether an answer reports an error.
 The envelope of a failure (`response.py`) decides before all words: its `error_type` and `error_code` say what went
 wrong, and its `error` is the evidence. Only the caller's own strong patterns outweigh it.
 
@@ -30,7 +32,7 @@ An error is a **business error** when the tool worked and refused the call. Firs
     a vague phrase ("must be", "exceeded") with any second factor              business
     a plain sentence without a technical word, with any second factor          business
     nothing of these, in a tool that runs a program of its caller              business
-    nothing of these                                                           failure, state `unknown`
+    nothing of these                                                           unknown
 
 Rate limiting beside "unavailable" or a 503 is business. The tool's name is a factor only beside words that are
 evidence: it proves nothing alone. `factors` shows the table with its weights (2, 2, 1, 1, 1, 2), and `certainty` how

@@ -9,10 +9,11 @@ import msgspec
 from msgspec.structs import replace
 
 from toolvet.core.causes import ErrorKind, State, cause_of
-from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope
+from toolvet.core.checks.result.body import BodyReport, ResultContext, unwrap
+from toolvet.core.checks.result.decision import Decision, decide, decide_by_envelope, shown
 from toolvet.core.checks.result.evidence import CallFacts, FirstHits, tool_traits
 from toolvet.core.checks.result.own_words import OwnWords, own_words
-from toolvet.core.checks.result.phrases import ResultPhrases, Strength, phrases
+from toolvet.core.checks.result.phrases import ResultPhrases, Strength, phrases, tool_names
 from toolvet.core.checks.result.response import (
     Content,
     ResultEnvelope,
@@ -24,7 +25,7 @@ from toolvet.core.checks.result.response import (
     read_response,
     readable,
 )
-from toolvet.core.checks.result.unflagged import strings_of, unflagged_error, unwrap
+from toolvet.core.checks.result.unflagged import strings_of, unflagged_error, without_echoes
 from toolvet.core.checks.result.verdict import (
     Classification,
     Leak,
@@ -63,6 +64,8 @@ NO_CONTENT = "Response has no content"
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
 NO_MIRROR = "structuredContent has no text mirror in content"
+UNKNOWN_FAULT = "An error that does not show whose fault it is"
+PART_FAILED = "a part of the result is an error"
 
 
 def check_result(
@@ -240,7 +243,8 @@ def _error_verdict(
         confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
         classification, valid = Classification.ERROR, False
         evidence = (decision.reason,)
-        issues = (f"The tool failed ({decision.state})", *issues)
+        is_unknown = decision.kind is ErrorKind.UNKNOWN
+        issues = (UNKNOWN_FAULT if is_unknown else f"The tool failed ({decision.state})", *issues)
     cause = cause_of(decision.state)
     return ResultVerdict(
         is_valid=valid, is_error=response.flagged, classification=classification, confidence=confidence, issues=issues,
@@ -275,13 +279,23 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
                 issues=("Response content is blank",), metadata=_metadata(response),
             )  # fmt: skip
     if envelope is None:
-        runs = tool_traits(view.name, view.description).runs_programs
-        text = unflagged_error(response, phrases(), runs_programs=runs)
+        report, text = unflagged_error(response, phrases(), _asked(view, seen.arguments))
     else:
-        text = None if envelope.success else "\n".join(response.texts) or envelope.error
-    if text is None or (own is not None and own.is_exception(readable(text[:_LONGEST_READ]))):
+        report = BodyReport.NOTHING if envelope.success else BodyReport.FAILED
+        text = "\n".join(response.texts) or envelope.error
+    if report is not BodyReport.NOTHING and own is not None and own.is_exception(readable(text[:_LONGEST_READ])):
+        report = BodyReport.NOTHING
+    if report is not BodyReport.FAILED:
         ready = None if seen.handle is None else seen.handle.ready_output
-        return _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
+        verdict = _success(response, envelope, output_schema_validation(view.output_schema, response, ready))
+        if report is BodyReport.NOTHING:
+            return verdict
+        return replace(
+            verdict,
+            classification=Classification.PARTIALLY_WORKING,
+            confidence=min(verdict.confidence, 70.0),
+            issues=(PART_FAILED, *verdict.issues),
+        )
     decision, leaks = _judge(seen, text, own)
     verdict = _error_verdict(response, category, _metadata(response, envelope), decision, leaks)
     if not response.has_flag:
@@ -333,8 +347,8 @@ def _success(
         # A framework that wraps a list writes a block for each item: for an empty list or null there is none.
         inner = unwrap(response.structured)
         if inner is response.structured or not (inner is None or list_of(inner) == []):
+            # Its client gets all of it: what is missing is only for clients of earlier versions of MCP.
             issues = (*issues, NO_MIRROR)
-            whole = False
     return ResultVerdict(
         is_valid=True, is_error=False,
         classification=Classification.FULLY_WORKING if whole else Classification.PARTIALLY_WORKING,
@@ -372,15 +386,16 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     """Whose fault the error is, and what it leaks."""
     view, arguments, envelope = seen.view, seen.arguments, seen.envelope
     known = phrases()
-    read = readable(text[:_LONGEST_READ])
-    hits = known.evidence(read)
     sent = _sent(arguments)
-    quoted = next((value[:_LONGEST_QUOTED] for value in sent if len(value) > _SHORTEST_ECHO and value in read), "")
+    shortened, echoes = without_echoes(text[:_LONGEST_READ], sent)
+    read = readable(shortened)
+    hits = known.evidence(read)
+    quoted = next((value[:_LONGEST_QUOTED] for value in sent if len(value) > _SHORTEST_ECHO and value in text), "")
     name_word = tool_traits(view.name).validating_word
     if own is not None and own.expects_validation is not None:
         # The caller's exception for the name.
         name_word = (name_word or view.name) if own.expects_validation else ""
-    call = CallFacts(view, arguments, sent, quoted, _structure(read, seen.response), name_word)
+    call = CallFacts(view, arguments, (*echoes, *sent), quoted, _structure(read, seen.response), name_word)
     evidence = FirstHits(read, hits, known, call)
     if own is not None:
         own.look(read, evidence)
@@ -389,11 +404,46 @@ def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tupl
     if envelope is not None and state is not None and evidence.own_strong is None and evidence.own_failure is None:
         decision = decide_by_envelope(envelope, state, decision)
     leaks = leaks_in(read, hits, known, sent)
+    if echoes:
+        # Where a leak is counts in the text as it came.
+        leaks = tuple(
+            Leak(each.kind, _with_echoes(each.text, echoes), start, start + len(_with_echoes(each.text, echoes)))
+            for each in leaks
+            for start in (len(_with_echoes(read[: each.start], echoes)),)
+        )
+        decision = replace(
+            decision,
+            reason=shown(_with_echoes(decision.reason, echoes)),
+            factors=tuple(
+                replace(each, evidence=shown(_with_echoes(each.evidence, echoes))) for each in decision.factors
+            ),
+        )
     if evidence.refusal is not None:
         # "Unexpected keyword argument" are the words of a crash elsewhere.
         leaks = tuple(leak for leak in leaks if leak.kind is not LeakKind.CRASH_TEXT)
         decision = replace(decision, framework=framework_of(hits, known))
     return decision, leaks
+
+
+def _with_echoes(words: str, echoes: Mapping[str, str]) -> str:
+    """The words with the values that were taken out of them."""
+    for word, written in echoes.items():
+        words = words.replace(word, written)
+    return words
+
+
+def _asked(view: ToolView, arguments: object) -> ResultContext:
+    """What the tool and the arguments say of how to read the answer."""
+    traits = tool_traits(view.name, view.description)
+    members = object_of(arguments)
+    if not members:
+        return traits.asked
+    command = ""
+    if traits.runs_programs or "args" in members:
+        given = next((members[name] for name in tool_names().command_parameters if members.get(name)), "")
+        words = list_of(given) or [given, *(list_of(members.get("args")) or ())]
+        command = " ".join(word for word in words if isinstance(word, str))
+    return replace(traits.asked, command=command, sent=_sent(arguments))
 
 
 def _sent(arguments: object) -> tuple[str, ...]:

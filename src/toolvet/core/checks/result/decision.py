@@ -168,12 +168,12 @@ def _unclear(
             return _decision(State.INVALID_INPUT, f"business logic: {points}", factors, Ground.VAGUE)
         return Decision(ErrorKind.TOOL_FAILURE, State.UNKNOWN, f"Too little shows a refusal: {points}", factors, _EVEN)
     prior = prior_of(evidence)
-    factors = (*factors, Factor("prior", 0, present=True, evidence=prior.evidence))
-    if prior.business > _EVEN:
-        reason = f"business logic, as mostly: {prior.evidence}"
-        return Decision(ErrorKind.BUSINESS, State.INVALID_INPUT, reason, factors, prior.business)
+    if prior is None:
+        reason = "Nothing shows whose fault it is: no refusal, no crash and no outage"
+        return Decision(ErrorKind.UNKNOWN, State.UNKNOWN, reason, factors, _EVEN)
+    factors = (*factors, Factor("prior", 0, present=True, evidence=prior.words))
     return Decision(
-        ErrorKind.TOOL_FAILURE, State.UNKNOWN, "Nothing shows that the input was at fault", factors, 1 - prior.business
+        ErrorKind.BUSINESS, State.INVALID_INPUT, f"business logic, as mostly: {prior.words}", factors, prior.share
     )
 
 
@@ -352,8 +352,6 @@ def state_of_name(name: str) -> State | None:
     return state_of_words(tuple(segments))
 
 
-_CALLER_TEXTS: Final = (CallerText.QUERY, CallerText.PATTERN)
-_UNDECIDED: Final = 0.5
 # "Error getting the weather of Oslo" quotes what was asked, and says that the tool did not manage.
 _FAILS: Final = re.compile(
     r"\b(?:fail|problem|issue|unable|wrong|abort|crash|broke|(?:could|can|did|was|were)(?: not|n't)|cannot|try again"
@@ -365,27 +363,16 @@ _MOST_SENT: Final = 20
 _SHORTEST: Final = 2
 
 
-class Prior(NamedTuple):
-    """How likely such an error is business logic (0 to 1), and the count that says so, in words."""
-
-    business: float
-    evidence: str
-
-
-def prior_of(evidence: FirstHits) -> Prior:
-    """The prior of an error, by what carries it.
+def prior_of(evidence: FirstHits) -> "PriorCount | None":
+    """What errors of this carrier mostly were, or None where they were as often the tool's.
 
     Only where the error quotes an argument, and in a tool that runs programs, is an error without a known word taken
-    for the caller's. Elsewhere failures are so much rarer than refusals that a missed one costs more than a refusal
-    taken for a failure.
+    for the caller's.
     """
     counts = prior_counts()
     if CallerText.PROGRAM in evidence.runs:
-        return Prior(_smoothed(counts["program"]), counts["program"].words)
-    if _quotes_an_argument(evidence):
-        return Prior(_smoothed(counts["quoted"]), counts["quoted"].words)
-    kind = next((kind.value for kind in _CALLER_TEXTS if kind in evidence.runs), "")
-    return Prior(_UNDECIDED, counts[kind or ("structured" if evidence.call.structured else "text")].words)
+        return counts["program"]
+    return counts["quoted"] if _quotes_an_argument(evidence) else None
 
 
 def _quotes_an_argument(evidence: FirstHits) -> bool:
@@ -412,10 +399,10 @@ class PriorCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The count, in words."""
         return f"{self.business} of {self.total} errors whose words said nothing were the caller's ({self.carrier})"
 
-
-def _smoothed(count: PriorCount) -> float:
-    """Laplace's rule: a dozen of a dozen do not make it certain."""
-    return (count.business + 1) / (count.total + 2)
+    @property
+    def share(self) -> float:
+        """How likely it is business logic (0 to 1), by Laplace's rule: twelve of twelve are not certain."""
+        return (self.business + 1) / (self.total + 2)
 
 
 class _Certainties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

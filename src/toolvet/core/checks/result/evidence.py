@@ -12,12 +12,13 @@ machinery. That is a vague sign of business logic, and like every vague one it n
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, cast
 
 import msgspec
 
 from toolvet.core.causes import State
+from toolvet.core.checks.result.body import ResultContext
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength, tool_names
 from toolvet.core.checks.result.response import object_of, readable
 from toolvet.core.checks.result.unflagged import strings_of
@@ -247,16 +248,17 @@ class ToolTraits(msgspec.Struct, frozen=True):
     """What the name and the description of a tool say.
 
     `validating_word` is the word of the name because of which a rejection is to be expected, or empty; `runs` are the
-    texts of its caller that it runs.
+    texts of its caller that it runs, and `asked` is how its answers are read.
     """
 
     validating_word: str
     runs: frozenset[CallerText]
+    asked: ResultContext
 
     @property
     def runs_programs(self) -> bool:
         """Whether what it gives back is the output of a program of its caller."""
-        return CallerText.PROGRAM in self.runs
+        return self.asked.runs_programs
 
 
 @lru_cache(maxsize=4096)
@@ -265,13 +267,22 @@ def tool_traits(name: str, description: str = "") -> ToolTraits:
     words = tool_names()
     segments = [segment.lower() for segment in _SEGMENT.findall(name[:200])]
     validating = next((segment for segment in segments if segment in words.validates), "")
-    runs = {kind for kind, texts in words.runs.items() if not texts.names.isdisjoint(segments)}
+    # "convert_figma_to_code" makes code, and runs none.
+    run = [segment for before, segment in pairwise(("", *segments)) if before != "to"]
+    runs = {kind for kind, texts in words.runs.items() if not texts.names.isdisjoint(run)}
     if not runs and words.ready_made.isdisjoint(segments) and not words.running_verbs.isdisjoint(segments):
         runs.add(CallerText.PROGRAM)
     if description:
         read = description[:_LONGEST_DESCRIPTION]
         runs.update(kind for kind, pattern in _descriptions().items() if pattern.search(read) is not None)
-    return ToolTraits(validating, frozenset(runs))
+    runs_programs = CallerText.PROGRAM in runs
+    asked = ResultContext(
+        runs_programs=runs_programs,
+        acts=bool(validating) and words.judging.isdisjoint(segments) and "valid" not in description.lower(),
+        reports=not runs_programs and not words.reporting.isdisjoint(segments),
+        probes=not words.probing.isdisjoint(segments),
+    )
+    return ToolTraits(validating, frozenset(runs), asked)
 
 
 def caller_texts(view: ToolView, arguments: object) -> frozenset[CallerText]:

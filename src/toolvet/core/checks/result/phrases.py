@@ -155,6 +155,10 @@ class ToolNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     validates: frozenset[str]
     running_verbs: frozenset[str]
     ready_made: frozenset[str]
+    command_parameters: tuple[str, ...]
+    judging: frozenset[str]
+    reporting: frozenset[str]
+    probing: frozenset[str]
     runs: dict[CallerText, CallerTextNames]
 
 

@@ -1,13 +1,8 @@
 """Errors without the flag: whether a success says in its text or structured content that the call failed.
 
 Precision first: a log file, a document about errors, a record with an `error` column are payloads. So an error must be
-the whole of the answer: a JSON object of an error's shape, a text that opens like an error report, or a short text
-that says nothing else.
-
-Known shapes of a JSON value: `{"error": …}`, `{"errors": […]}`, `success`/`ok` false, `status: "error"`, RFC 9457
-problem details, JSON-RPC errors, google.rpc.Status, `code` and `message`, AWS (`__type`), FastAPI (`detail`), GitHub
-(`documentation_url`), `"object": "error"` (Notion, Stripe), an HTML error page as the data. `error_shapes.toml` has the
-members and their meaning.
+the whole of the answer: a JSON object that states it (`body.py`), a text that opens like an error report, or a text
+whose first sentence says it and that adds nothing but what is available instead.
 
 Frameworks wrap what a tool returns: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
 opens that, and what is inside is judged like a value that nothing wraps.
@@ -15,15 +10,14 @@ opens that, and what is inside is judged like a value that nothing wraps.
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Final, cast
 
 import msgspec
 
+from toolvet.core.checks.result.body import BodyReport, ResultContext, could_report, is_no_match, report_in, unwrap
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength
 from toolvet.core.checks.result.response import ToolResponse, list_of, object_of
-from toolvet.core.discover.toml import read_toml
 from toolvet.core.matching import Hit
 
 _HEAD = 400
@@ -35,7 +29,7 @@ _MOST_BLOCKS = 8
 _CLOSING_QUOTES = "'\"`\u2019\u201d"
 # Beyond this, a member of a JSON object is something to read.
 _LARGE_MEMBER = 2_000
-_MOST_KEYS = 16
+_MOST_KEYS = 64
 _PAGE_OPENING = 20
 _LOG_LINE = re.compile(
     r"^\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:INFO|WARN(?:ING)?|DEBUG|ERROR|TRACE)\b)", re.MULTILINE
@@ -46,99 +40,123 @@ _MOST_LINES = 40
 _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n){1,3}SyntaxError: ", re.MULTILINE)
 _EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
-_LONG_WORD_LENGTH = 80
-_LONG_WORD = re.compile(r"[^\s\"'{}<>]{80,}")
+# A row of characters that long is an echo, also where no arguments are known. It is looked for where a word begins:
+# the search would start again at each letter. Of a longer text the words are that long on average, which prose is not.
+_LONG_WORD = re.compile(r"(?<![^\s\"'{}<>])[^\s\"'{}<>]{80,}")
+_LONG_ON_AVERAGE = 40
+_LARGE_LIST = 20_000
+_FAILING_ITEM = re.compile(r'"(?:err|errors?|exception)": ?["[{]|"(?:success|ok)": ?false', re.IGNORECASE)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+# What stands for a member that is too large to be looked at: something to read.
+_UNREAD: Final = "\u2026" * 201
+_FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
+_MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
+_GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
+# What there is instead of what was not found: the rest of an error, however long.
+_OFFERS = re.compile(
+    r"\W{0,6}(?:(?:the |all |currently )?"
+    r"(?:available|supported|valid|allowed|known|possible|existing|accepted|registered)"
+    r" (?:\w+ ){0,2}?(\w+) ?(?::|are\b|include)|did you mean\b|choose (?:one of|from)\b|(?:must be )?one of\b)",
+    re.IGNORECASE,
+)
+_NONE_FOUND = re.compile(r"\W{0,4}no (?:\w+ ){1,3}(?:found|match\w*)\b", re.IGNORECASE)
+_SHORTEST_STEM = 4
 
 
-def unflagged_error(response: ToolResponse, known: ResultPhrases, *, runs_programs: bool) -> str | None:
-    """The text that reports an error, or None. `runs_programs` says that a traceback is the outcome of the call."""
+def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: ResultContext) -> tuple[BodyReport, str]:
+    """Whether a success reports an error, or that a part failed, and the text that does."""
     structured = response.structured
-    if structured is not None and _value_reports(structured, known, runs_programs=runs_programs):
-        return "\n".join(response.texts) or strings_of(structured)
+    if structured is not None:
+        report = _value_reports(structured, known, asked)
+        if report is not BodyReport.NOTHING:
+            return report, "\n".join(response.texts) or strings_of(structured)
     for text in response.texts[:_MOST_BLOCKS]:
         opening = text.lstrip()[:2]
-        if opening[:1] == "{":
-            # Structured content was judged already, and its text is usually the same.
-            reported = structured is None and _object_reports(text, known, runs_programs=runs_programs)
+        if opening[:1] == "{" or (opening[:1] == "[" and not opening[1:].isalpha()):
+            # Structured content was judged already, and its text is usually the same. `[ERROR]` is not a list.
+            report = _json_reports(text, known, asked) if structured is None else BodyReport.NOTHING
         else:
-            # A list is a payload, but `[ERROR]` is not a list.
-            is_list = opening[:1] == "[" and not opening[1:].isalpha()
-            reported = not is_list and _text_reports(text, known, runs_programs=runs_programs)
-        if reported:
-            return text
-    return None
+            report = BodyReport.FAILED if _is_error_text(text, known, asked) else BodyReport.NOTHING
+        if report is not BodyReport.NOTHING:
+            return report, text
+    return BodyReport.NOTHING, ""
 
 
-def _object_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bool:
-    """Whether a text that starts like a JSON object is an error; large members stay unread."""
+def _json_reports(text: str, known: ResultPhrases, asked: ResultContext) -> BodyReport:
+    """What a text says that starts like a JSON object or list; large members stay unread."""
+    is_list = text.lstrip()[:1] == "["
+    # Most lists are payloads, and are not decoded: one of failures says so in its first item.
+    if is_list and (len(text) > _LARGE_LIST or not _FAILING_ITEM.search(text, 0, _HEAD)):
+        return BodyReport.NOTHING
     try:
+        if is_list:
+            return report_in(msgspec.json.decode(text), asked)
         members = _MEMBERS.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         # Servers written in Python like to answer with `str(a_dict)`.
         if len(text) > _LARGE_MEMBER:
-            return False
+            return BodyReport.NOTHING
         try:
             value = cast("object", ast.literal_eval(text.strip()))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return False
-        return _value_reports(value, known, runs_programs=runs_programs)
-    if len(members) > _MOST_KEYS or not could_report(members):
-        return False
+            return BodyReport.NOTHING
+        return _value_reports(value, known, asked)
+    if len(members) > _MOST_KEYS or not (could_report(members) or _FAILING_ITEM.search(text, 0, _HEAD)):
+        return BodyReport.NOTHING
     body: dict[str, object] = {}
     for key, raw in members.items():
         if len(raw) > _LARGE_MEMBER and "error" not in key.lower() and b"<" not in bytes(raw)[:_PAGE_OPENING]:
-            return False
+            body[key] = _UNREAD
+            continue
         try:
             body[key] = msgspec.json.decode(raw)
         except (msgspec.DecodeError, RecursionError):
             body[key] = None
-    return _value_reports(body, known, runs_programs=runs_programs)
+    return _value_reports(body, known, asked)
 
 
-def _value_reports(value: object, known: ResultPhrases, *, runs_programs: bool) -> bool:
-    """Whether a JSON object is an error, by itself or by what a framework wrapped into it."""
-    if reports_error(value):
-        return True
+def _value_reports(value: object, known: ResultPhrases, asked: ResultContext) -> BodyReport:
+    """What a JSON value says, by itself or by what a framework wrapped into it."""
+    report = report_in(value, asked)
     inner = unwrap(value)
-    if inner is value:
-        return False
+    if report is not BodyReport.NOTHING or inner is value:
+        return report
     if not isinstance(inner, str):
-        return reports_error(inner)
-    if inner.lstrip()[:1] == "{":
-        return _object_reports(inner, known, runs_programs=runs_programs)
-    if len(object_of(value) or ()) > 1 and len(inner.split()) < _FEWEST_WORDS:
-        # Where another member says that there was no error, a word or two are what was asked for.
-        return False
-    return not inner.lstrip().startswith("[{") and _text_reports(inner, known, runs_programs=runs_programs)
+        return report_in(inner, asked)
+    if inner.lstrip()[:1] == "{" or inner.lstrip().startswith("[{"):
+        return _json_reports(inner, known, asked)
+    # Where another member says that there was no error, a word or two are what was asked for.
+    is_said = len(object_of(value) or ()) == 1 or len(inner.split()) >= _FEWEST_WORDS
+    return BodyReport.FAILED if is_said and _is_error_text(inner, known, asked) else BodyReport.NOTHING
 
 
-def _may_have_long_word(text: str) -> bool:
-    """Whether a long row of characters has no space: the expression starts again at each letter, and takes 30 us."""
-    at = 0
-    while at + _LONG_WORD_LENGTH <= len(text):
-        space = text.rfind(" ", at, at + _LONG_WORD_LENGTH)
-        if space < 0:
-            return True
-        at = space + 1
-    return False
-
-
-def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bool:
-    if runs_programs and len(text) <= _LONGEST_PROGRAM_OUTPUT and _ended_badly(text):
-        return True
+def _is_error_text(text: str, known: ResultPhrases, asked: ResultContext) -> bool:
     if len(text) > _LONGEST_PROGRAM_OUTPUT:
         return False
-    # A value that is echoed at length hides a short report: "Document xxxx…xxxx.docx does not exist".
-    is_shortened = _SHORT < len(text) <= _LONGEST_REPORT
-    if is_shortened and _may_have_long_word(text[: _HEAD + _LONG_WORD_LENGTH]):
+    runs_programs = asked.runs_programs
+    if runs_programs:
+        codes = _EXIT_CODE.findall(text, max(0, len(text) - _SHORT))
+        code = int(codes[-1]) if codes else 0
+        if code:
+            return not is_no_match(code, asked.command, silent="\n" not in text.strip())
+        if "Traceback (most recent call last)" in text or ("SyntaxError: " in text and _NO_CODE.search(text)):
+            return True
+    # A value that was sent and comes back hides a short report: "Document xxxx…xxxx.docx does not exist".
+    text = without_echoes(text, asked.sent)[0]
+    if _SHORT < len(text) <= _LONGEST_REPORT and (len(text) <= _HEAD or len(text) > _LONG_ON_AVERAGE * text.count(" ")):
         text = _LONG_WORD.sub("\u2026", text)
     hits = known.scan(text[:_HEAD])
+    has_none = _NONE_FOUND.match(text) is not None
+    if not hits and not has_none:
+        return False
+    first = _FIRST_SENTENCE.match(text, len(text) - len(text.lstrip()))
+    said, rest = ("", "") if first is None else (text[: first.end()], text[first.end() : _LONGEST_REPORT].strip())
+    offer = _OFFERS.match(rest)
+    if offer is not None and offer[1] and has_none:
+        # "No icons found in category x. Available categories: …": there is no such category. It is not an empty search.
+        return offer[1][: max(_SHORTEST_STEM, len(offer[1]) - 3)].lower() in said.lower()
     if not hits:
         return False
-    if is_shortened and _may_have_long_word(text):
-        # Behind what was searched: most texts do not come this far.
-        text = _LONG_WORD.sub("\u2026", text)
     if runs_programs and _is_diagnostic(text, hits, known):
         return True
     if any(known.by_id[hit.id].strength is Strength.INSTEAD for hit in hits) and "\n" not in text.strip():
@@ -155,24 +173,50 @@ def _text_reports(text: str, known: ResultPhrases, *, runs_programs: bool) -> bo
         ) and not ("\n" in text and len(_LOG_LINE.findall(text, 0, _LONGEST_REPORT)) > 1)
     strengths = {known.by_id[hit.id].strength for hit in hits}
     # A page that was fetched speaks for itself.
-    is_page = text.lstrip(' "\n\r\t').startswith("<")
-    if is_page or len(text) > _SHORT or Strength.SUCCESS in strengths or "\n" in text.strip():
+    if Strength.SUCCESS in strengths or text.lstrip(' "\n\r\t').startswith("<"):
         return False
+    # The first sentence says it, and what follows is not another text: what there is instead, or a list of causes.
+    is_marked = _MARK.match(text) is not None and _GOOD_MARK.search(text) is None
+    is_whole = len(text) <= _SHORT and "\n" not in text.strip()
+    if not is_whole and offer is None and not (is_marked and rest):
+        return False
+    end = len(text) if is_whole else len(said)
     # Words in quotation marks are talked about, not said.
     return any(
-        known.by_id[hit.id].reports and not (hit.end < len(text) and text[hit.end] in _CLOSING_QUOTES) for hit in hits
+        hit.end <= end
+        and known.by_id[hit.id].reports
+        and not (hit.end < len(text) and text[hit.end] in _CLOSING_QUOTES)
+        for hit in hits
     )
 
 
-def _ended_badly(text: str) -> bool:
-    """Whether the output of a program contains a traceback, code that does not compile, or at its end an exit code."""
-    if "Traceback (most recent call last)" in text or ("SyntaxError: " in text and _NO_CODE.search(text) is not None):
-        return True
-    codes = _EXIT_CODE.findall(text, max(0, len(text) - _SHORT))
-    if not codes or not codes[-1].strip("0"):
-        return False
-    # A search that found nothing, or a test that says no, ends with 1 and without a word.
-    return codes[-1] != "1" or "\n" in text.strip()
+_MOST_ECHOES = 20
+_LONGEST_ECHOED = 20_000
+_SHORTEST_ECHO = 4
+_ONE_WORD = re.compile(r"\w{0,30}")
+# How JSON writes it.
+_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
+
+
+def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The text with each value that was sent and comes back as one word, and what each of these words stands for.
+
+    A value that is a word already stays. What a caller wrote says nothing about what happened, and its length and its
+    quotation marks come between the words of an error.
+
+    >>> without_echoes("File 'my notes.txt' not found", ["my notes.txt", "utf8"])
+    ("File 'Echo0x' not found", {'Echo0x': 'my notes.txt'})
+    """
+    replaced: dict[str, str] = {}
+    for value in sorted({value for value in sent if _SHORTEST_ECHO <= len(value) <= len(text)}, key=len, reverse=True):
+        if len(replaced) >= _MOST_ECHOES or len(text) > _LONGEST_ECHOED:
+            break
+        written = value if value in text else value.translate(_ESCAPES)
+        if written in text and _ONE_WORD.fullmatch(value) is None and any(map(str.isalnum, value)):
+            word = f"Echo{len(replaced)}x"
+            text = text.replace(written, word)
+            replaced[word] = written
+    return text, replaced
 
 
 def _is_diagnostic(text: str, hits: Sequence[Hit], known: ResultPhrases) -> bool:
@@ -200,172 +244,3 @@ def strings_of(value: object) -> str:
             members = object_of(current)
             pending.extend(reversed(list_of(current) or (() if members is None else tuple(members.values()))))
     return "\n".join(found)
-
-
-_MOST_MEMBERS = 16
-_MOST_WRAPPING = 2
-# Members of an error report that are neither the error nor its usual company.
-_MOST_OTHERS = 2
-_MOST_OTHERS_OF_A_STATUS = 4
-# A record with one of these has an identity of its own: a job that failed, a ticket about an error.
-_RECORD = frozenset(("id", "name", "title", "url", "created_at", "time"))
-_LONGEST_OPENING = 200
-_LONGEST_PAGE_HEAD: Final = 4_000
-# A page that a web server sends instead of an answer: its title or first heading is the error.
-_ERROR_PAGE: Final = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b[^\0]{0,2000}?<(?:title|h1)[^>]*>\s*"
-    r"(?:error\b\W{0,3})?"
-    r"(?:[45]\d\d\b|error\b|bad request|unauthori[sz]ed|forbidden|access denied|(?:page )?not found|bad gateway"
-    r"|gateway time-?out|internal server error|service (?:temporarily )?unavailable|attention required"
-    r"|too many requests)",
-    re.IGNORECASE,
-)
-
-
-class _BodyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    errors: tuple[str, ...]
-    words: tuple[str, ...]
-    flags: tuple[str, ...]
-    codes: tuple[str, ...]
-    companions: frozenset[str]
-    payloads: tuple[str, ...]
-    wrappers: frozenset[str]
-    boxes: frozenset[str]
-    pages: tuple[str, ...]
-    verdicts: frozenset[str]
-    failed: frozenset[str]
-    nothing: frozenset[str]
-    code_words: tuple[str, ...]
-
-
-class _Shapes(msgspec.Struct, frozen=True):
-    """The table, and what is derived from it."""
-
-    table: _BodyTable
-    said_by: tuple[str, ...]
-    companions: frozenset[str]
-    telling: frozenset[str]
-
-
-@cache
-def _shapes() -> _Shapes:
-    found = read_toml("toolvet.core.checks.result", "error_shapes.toml", _BodyTable)
-    said_by = (*found.errors, *found.words)
-    known = frozenset((*said_by, *found.flags, *found.codes))
-    telling = known | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object"}
-    return _Shapes(found, said_by, known | found.companions, telling)
-
-
-def could_report(keys: Iterable[str]) -> bool:
-    """Whether an object with these keys needs a closer look: most payloads do not, and are not decoded."""
-    telling = _shapes().telling
-    return any(key.lower() in telling for key in keys)
-
-
-def unwrap(value: object) -> object:
-    """The value inside `{"result": …}`, as frameworks wrap what is not an object; any other value comes back itself.
-
-    A member beside it that says that there was no error (`{"error": "", "response": …}`) is part of the wrapping.
-    """
-    body = object_of(value)
-    if body is None or not 0 < len(body) <= _MOST_WRAPPING:
-        return value
-    table = _shapes().table
-    filled = [item for item in body.items() if item[0] not in table.errors or _speaks(item[1], table)]
-    if len(filled) != 1:
-        return value
-    key, inner = filled[0]
-    return inner if key in table.boxes or (isinstance(inner, str) and key in table.wrappers) else value
-
-
-def is_error_page(text: str) -> bool:
-    """Whether this is an HTML page whose title or first heading is an error."""
-    return "<" in text[:_LONGEST_OPENING] and _ERROR_PAGE.match(text[:_LONGEST_PAGE_HEAD]) is not None
-
-
-def reports_error(value: object) -> bool:
-    """Whether this JSON value, as a whole, says that the call failed."""
-    members = object_of(value)
-    if members is None or not 0 < len(members) <= _MOST_MEMBERS:
-        return False
-    shapes = _shapes()
-    table = shapes.table
-    body = {key.lower(): member for key, member in members.items() if type(key) is str}
-    # Most payloads have none of these keys, and looking for each of them in turn takes 15 µs.
-    if shapes.telling.isdisjoint(body):
-        return False
-    if any(body.get(flag) is True for flag in table.flags) or not table.verdicts.isdisjoint(body):
-        return False
-    others = sum(key not in shapes.companions for key in body)
-    is_record = not _RECORD.isdisjoint(body)
-    says_failed = body.get("object") == "error" or any(body.get(flag) is False for flag in table.flags)
-    # A failure envelope is a failure, whatever its data holds; a list of errors may be what was asked for.
-    says_why = says_failed and any(
-        list_of(body.get(key)) is None and _speaks(body.get(key), table) for key in table.errors
-    )
-    if says_why and (others <= _MOST_OTHERS or not is_record):
-        return True
-    # Something to read beside the error: then it is a part of an answer, such as GraphQL's partial results.
-    if any(key in body and _is_filled(body[key], table) for key in table.payloads):
-        return False
-    if others <= _MOST_OTHERS and any(
-        isinstance(page := body.get(key), str) and is_error_page(page) for key in table.pages
-    ):
-        return True
-    speaks = any(_speaks(body.get(key), table) for key in shapes.said_by)
-    status = body.get("status")
-    if isinstance(status, str) and status.lower() in table.failed:
-        says_failed = says_failed or status.lower() == "error" or not is_record
-    if says_failed or any(body.get(key) is True for key in ("error", "iserror", "is_error")):
-        if others > _MOST_OTHERS and status == "error" and not is_record:
-            return others <= _MOST_OTHERS_OF_A_STATUS
-        return others <= _MOST_OTHERS and (speaks or len(body) == 1)
-    if any(_speaks(body.get(key), table) for key in table.errors):
-        return others <= _MOST_OTHERS
-    return others == 0 and speaks and _is_problem(body, table)
-
-
-def _is_filled(value: object, known: _BodyTable) -> bool:
-    members = object_of(value)
-    if members is not None:
-        return any(member is not None for member in members.values()) and not _speaks(members.get("error"), known)
-    items = list_of(value)
-    if items is not None:
-        # A list of nothing but failures is not a payload.
-        return any(not _speaks((object_of(item) or {}).get("error"), known) for item in items[:_MOST_MEMBERS])
-    return isinstance(value, str) and len(value) > _LONGEST_OPENING and not is_error_page(value)
-
-
-def _speaks(value: object, known: _BodyTable) -> bool:
-    """An error that says something: no null, no empty list, no count."""
-    if isinstance(value, str):
-        return value.strip().lower() not in known.nothing
-    items = list_of(value)
-    if items is not None:
-        return bool(items) and type(items[0]) in (str, dict)
-    return bool(object_of(value))
-
-
-_CODE: Final = re.compile(r"-?\d{1,7}")
-
-
-def _is_problem(body: Mapping[str, object], known: _BodyTable) -> bool:
-    """Problem details, status objects and the like: an error by the keys that occur together."""
-    code = next((body[key] for key in known.codes if body.get(key) is not None), None)
-    number = int(code) if isinstance(code, str) and _CODE.fullmatch(code) else code
-    if type(number) is int and (400 <= number < 600 or -32999 <= number <= -32000):
-        return True
-    # A status in lower case is a word about the thing; in upper case it is the name of an error (google.rpc.Status).
-    if (
-        isinstance(code, str)
-        and (code.isupper() or "status" not in body)
-        and any(word in code.lower() for word in known.code_words)
-    ):
-        return True
-    if any(key in body for key in ("__type", "documentation_url", "error_type", "errortype")):
-        return True
-    kind = body.get("type")
-    if "title" in body and "detail" in body and isinstance(kind, str) and ":" in kind:
-        return True
-    # FastAPI and Django answer with nothing but the detail.
-    return len(body) == 1 and "detail" in body
