@@ -326,6 +326,8 @@ def call_of(case: Mapping[str, Any]) -> ObservedCall:
         absent=case.get("absent", ""),
         present=case.get("present"),
         excerpt=msgspec.convert(case["excerpt"], AnswerExcerpt) if "excerpt" in case else None,
+        repeats=case.get("repeats", False),
+        outage_nearby=case.get("outage_nearby", False),
         known_paths=tuple(case.get("known_paths", ())),
         preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))
         if isinstance(reply := parse_reply(case.get("validation")), ValidationReply)

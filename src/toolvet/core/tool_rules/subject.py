@@ -293,7 +293,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
     `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
-    `result` or `error` is only an excerpt of a very large answer.
+    `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
+    without the fault of this call, `outage_nearby` that other tools named an outage which explains how it ended.
     """
 
     tool: ToolDefinition
@@ -314,6 +315,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     absent: str = ""
     present: Any = None
     excerpt: AnswerExcerpt | None = None
+    repeats: bool = False
+    outage_nearby: bool = False
 
     @property
     def rejected(self) -> bool:

@@ -255,7 +255,7 @@ BAD_ARGUMENTS_CRASH = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Arguments that break the schema (or one that it does not know), answered with the words of a crash or an "
-        "internal error instead of a refusal."
+        "internal error instead of a refusal. A tool that fails in the same words on valid arguments is not meant."
     ),
     why=(
         "The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A "
@@ -276,6 +276,8 @@ def check_bad_arguments_crash(call: ObservedCall) -> Iterator[Finding]:
     """Report a crash where a refusal belongs. Unclear words prove no crash, and an outage is not the caller's fault."""
     verdict = verdict_of(call)
     if ending(call) not in _CRASH_ENDINGS or not (is_bad(call) or call.intended is not None) or verdict is None:
+        return
+    if call.repeats or call.outage_nearby:
         return
     leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
     if verdict.state not in _CRASH_STATES and (not leaked or verdict.state in OUTAGES):
