@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-import msgspec
-
+from toolvet.assess.rules.contrast import kind_of, payload_of
 from toolvet.assess.rules.ending import Ending, asks_for_nothing, cause_of, ending, is_bad, is_empty_list, words_of
 from toolvet.assess.rules.quote import quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_calls
@@ -321,13 +320,7 @@ def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call:
 
 
 def _record(call: ObservedCall) -> Mapping[str, object]:
-    result = members(call.result)
-    value: object = result.get("structuredContent")
-    if not is_object(value):
-        try:
-            value = msgspec.json.decode(words_of(call))
-        except (msgspec.DecodeError, RecursionError):
-            return {}
+    value = payload_of(call)
     for _ in _FRAMES:
         inner = next((members(value)[name] for name in _FRAMES if name in members(value)), None)
         if not is_object(inner) or len(members(value)) > _FEWEST_OWN:
@@ -343,8 +336,9 @@ JUNK_ANSWERED = Card(
     title="Junk is answered with a plausible value",
     severity=Severity.WARNING,
     looks_for=(
-        "A parameter that takes a date, an address of mail or a URL by its name, sent with text that is none, and a "
-        "success that does not say so: different junk gives the same answer while a good value gives another, or the "
+        "A parameter that takes a date, a URL, a time zone, a currency, a city, a unit and the like by its name, sent "
+        "with text that is none, and a success that does not say so: different junk gives the same answer while a good "
+        "value gives another, or the "
         'answer itself doubts ("same parameters, error?"). Echoes, empty results and "invalid" are fine.'
     ),
     why="A model that mistypes a date gets a number, and passes it on. An error would have cost it one more call.",
@@ -353,15 +347,7 @@ JUNK_ANSWERED = Card(
         "it cannot be parsed. Do not fall back to a default."
     ),
 )
-_DATES: Final = frozenset({"date", "datetime", "timestamp", "day", "birthday", "deadline"})
-_KIND_OF_NAME: Final[Mapping[str, str]] = {
-    **dict.fromkeys(_DATES, "date"),
-    **dict.fromkeys(("email", "mail"), "address of mail"),
-    **dict.fromkeys(("url", "uri"), "URL"),
-}
 _LONGEST_VALUE: Final = 60  # Characters of a date or a short address; what is longer is the largest string we send.
-# What says more of a value than a name does.
-_TEXT_KEYWORDS: Final = ("examples", "enum", "const", "pattern", "format")
 _ADMITS: Final = re.compile(
     r"(?i)\([^()\n]{0,60}\berror\s?\?{1,3}\s*\)|\bprobably (?:an? )?(?:error|mistake|invalid)\b"
 )
@@ -375,10 +361,9 @@ _SAYS_NOTHING: Final = re.compile(
 def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """One finding for the first parameter whose junk is answered like this."""
     good = [call for call in calls if ending(call) is Ending.SUCCESS and not is_bad(call) and call.intended is None]
-    for name, declared in tool.properties.items():
-        schema, parts = members(declared), word_segments(name)
-        kind = _KIND_OF_NAME.get(parts[-1]) if parts else None
-        if kind is None or schema.get("type") != "string" or any(word in schema for word in _TEXT_KEYWORDS):
+    for name in tool.properties:
+        kind = kind_of(tool, name)
+        if kind is None:
             continue
         junk: list[ObservedCall] = []
         for call in good:
@@ -410,9 +395,9 @@ def _is_junk(value: object, kind: str) -> bool:
     """Whether a text is surely none of its kind: words such as "tomorrow" may be a date."""
     if not isinstance(value, str) or not value.strip():
         return False
-    if kind == "date":
-        return len(value) > _LONGEST_VALUE or ('"' in value and "'" in value) or "\n" in value
-    return ("@" not in value) if kind == "address of mail" else not re.search(r"[.:/]", value)
+    if kind in {"address of mail", "URL"}:
+        return not re.search("@" if kind == "address of mail" else r"[.:/]", value)
+    return len(value) > _LONGEST_VALUE or ('"' in value and "'" in value) or "\n" in value
 
 
 def _same_for_all(
@@ -424,6 +409,13 @@ def _same_for_all(
     (answer,) = answers
     if not answer or _SAYS_NOTHING.search(answer) or answer in {"[]", "{}"}:
         return None
-    others = [call for call in good if (value := _value(call, name)) and not _is_junk(value, kind)]
+    rest = [{key: value for key, value in members(call.arguments).items() if key != name} for call in junk]
+    others = [
+        call
+        for call in good
+        if (value := _value(call, name))
+        and not _is_junk(value, kind)
+        and {key: value for key, value in members(call.arguments).items() if key != name} in rest
+    ]
     differs = bool(others) and all(words_of(call).strip() != answer for call in others)
     return junk[0] if differs else None
