@@ -336,6 +336,20 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class Consequence(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reader says after a call: the `deed`, the answers `before` (if there is one) and `after` it.
+
+    `value` is the id that the reader was asked for, of the thing that the deed made or deleted; None for a listing.
+    `is_lenient` says that the reader was not seen to refuse what does not exist.
+    """
+
+    deed: ObservedCall
+    after: ObservedCall
+    before: ObservedCall | None = None
+    value: Any = None
+    is_lenient: bool = False
+
+
 class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):
     """Something on the wire that no server should send: its `kind` (noise, duplicate_answer, …) and the words."""
 
@@ -366,7 +380,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
     `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
-    announces resources or prompts, and no tools.
+    announces resources or prompts, and no tools. `consequences` are what readers say after a call of another tool.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -380,6 +394,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     http: ObservedHttp | None = None
     is_without_tools: bool = False
     overfilled: str = ""
+    consequences: tuple[Consequence, ...] = ()
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

@@ -1,0 +1,111 @@
+"""What a call leaves behind: readers are called again after it, and the rules compare what they say.
+
+    create_task   returned {"id": 7}     get_task(7) must answer, and list_tasks must have something new
+    delete_task   was given 7            get_task(7) must refuse, unless it answers for what does not exist, too
+    any reader    says that it reads     what list_tasks returned before must still be there
+
+An answer counts only if the same call gives it twice.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from toolvet.assess.guard import action_of
+from toolvet.assess.harvest import Harvest, Name, name_of
+from toolvet.assess.judge import ToolRun
+from toolvet.assess.rules import ObservedCall, ToolDefinition
+from toolvet.assess.rules.catalog.effects import lost_entries
+from toolvet.assess.rules.contrast import count_entries
+from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_plain, words_of
+from toolvet.core.json_value import members
+from toolvet.core.tool_rules import Consequence
+
+Ask: TypeAlias = Callable[[ToolDefinition, Mapping[str, object]], Awaitable[ObservedCall | None]]
+_MOST_WITNESSES: Final = 2
+_MOST_SUSPECTS: Final = 8
+# What is generated or started need not be in a list.
+_KEEPING: Final = frozenset({"add", "create", "insert", "new"})
+
+
+class Aftermath:
+    """Asks the readers of a server; `seen` is what the rules judge. `ask` makes a call, None without an answer."""
+
+    def __init__(self, ask: Ask, harvest: Harvest) -> None:
+        self.seen: list[Consequence] = []
+        self._ask = ask
+        self._harvest = harvest
+
+    async def of_readers(self, readers: Sequence[ToolRun]) -> None:
+        """Find a tool declared read-only whose call takes something away from what another one returns."""
+        done = [first for run in readers if (first := _success(run)) is not None]
+        suspects = [call for call in done if call.tool.annotations.get("readOnlyHint") is True][:_MOST_SUSPECTS]
+        witnesses = [call for call in done if not call.arguments and count_entries(call)][:_MOST_WITNESSES]
+        if not witnesses or not any(call.tool.name != witnesses[0].tool.name for call in suspects):
+            return
+        first = [(witness, await self._twice(witness)) for witness in witnesses]
+        for deed in suspects:
+            await self._ask(deed.tool, members(deed.arguments))
+        for witness, between in first:
+            before = await self._twice(witness)
+            # Few servers need the calls that tell who it was.
+            is_less = between and before and (lost_entries(witness, between) or lost_entries(between, before))
+            for deed in suspects if is_less else ():
+                if before is not None and deed.tool.name != witness.tool.name:
+                    await self._ask(deed.tool, members(deed.arguments))
+                    after = await self._twice(witness)
+                    if after is not None and lost_entries(before, after):
+                        self.seen.append(Consequence(deed=deed, before=before, after=after))
+                        break
+                    before = after
+
+    async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
+        """Ask for what a tool that creates has made, or for what a tool that deletes was given."""
+        action, noun = action_of(run.definition), name_of(run.definition.name)[-1:]
+        for reader in readers if action != "changes" else ():
+            tool, first = reader.definition, _success(reader)
+            if first is None:
+                continue
+            for deed, value in self._things(run, action, tool):
+                after = await self._twice(first, {**members(first.arguments), tool.required[0]: value})
+                if after is not None:
+                    self.seen.append(Consequence(deed=deed, after=after, value=value, is_lenient=_is_lenient(reader)))
+                break
+            is_list = not first.arguments and noun == name_of(tool.name)[-1:]
+            is_kept = not _KEEPING.isdisjoint(name_of(run.definition.name)) and self._harvest.made((*noun, "id"))
+            if action == "creates" and is_list and is_kept:
+                deed, after = _success(run), await self._twice(first)
+                if deed is not None and after is not None:
+                    self.seen.append(Consequence(deed=deed, before=first, after=after))
+
+    def _things(self, run: ToolRun, action: str, reader: ToolDefinition) -> Iterator[tuple[ObservedCall, object]]:
+        """The calls that made or deleted a thing which the reader takes as all that it needs, with its id."""
+        if len(reader.required) != 1:
+            return
+        parameter, noun = reader.required[0], name_of(run.definition.name)[-1:]
+        name: Name = (*noun, "id") if name_of(parameter) == ("id",) else name_of(parameter)
+        if name != ("path",) and (name[-1:] != ("id",) or name[:-1] != noun or noun[0] not in name_of(reader.name)):
+            return
+        for call in run.calls:
+            if not is_plain(call) or ending(call) is not Ending.SUCCESS:
+                continue
+            given = members(call.arguments)
+            if action == "deletes" and parameter in given:
+                yield call, given[parameter]
+            for value in self._harvest.made(name) if action == "creates" else ():
+                if str(value) in words_of(call) or value in given.values():
+                    yield call, value
+
+    async def _twice(self, call: ObservedCall, arguments: Mapping[str, object] | None = None) -> ObservedCall | None:
+        sent = members(call.arguments) if arguments is None else arguments
+        one, other = await self._ask(call.tool, sent), await self._ask(call.tool, sent)
+        same = one is not None and other is not None and words_of(one) == words_of(other)
+        return one if same else None
+
+
+def _success(run: ToolRun) -> ObservedCall | None:
+    return next((call for call in run.calls if is_plain(call) and ending(call) is Ending.SUCCESS), None)
+
+
+def _is_lenient(run: ToolRun) -> bool:
+    """Whether a reader was not seen to refuse what does not exist."""
+    return not any(call.absent and ending(call) in ERRORS_IN_WORDS for call in run.calls)

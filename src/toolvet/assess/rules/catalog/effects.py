@@ -1,0 +1,113 @@
+"""What a call changes, as the readers of the server show it afterwards."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from toolvet.assess.rules.contrast import payload_of
+from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, outage_of_call, speaks_of_absence, words_of
+from toolvet.assess.rules.quote import quote, show
+from toolvet.assess.rules.rule import of_server
+from toolvet.core.json_value import elements, is_array, is_object
+from toolvet.core.redact import word_segments
+from toolvet.core.tool_rules import ObservedCall, ObservedServer
+from toolvet.findings import Card, Finding, Severity
+
+LIFECYCLE_BROKEN = Card(
+    id="lifecycle-broken",
+    title="What was made cannot be read, or what was deleted still can",
+    severity=Severity.WARNING,
+    looks_for=(
+        "With `--include`: the id that a creating tool returned, asked for with the reader that takes it; the listing "
+        "of such things, before and after; and the id that was deleted, asked for again. An answer that speaks of "
+        "deletion or archiving is fine, and so is a reader that answers for any id."
+    ),
+    why="The agent reports that something is done which is not, and acts on things that are not there.",
+    remedy="Write and read the same store, commit before you answer, and let a deletion fail when nothing was deleted.",
+)
+_GONE: Final = re.compile(r"(?i)\b(?:archiv|cancel|clos|delet|disabl|inactiv|remov|revok|trash)|\bgone\b")
+_DELETING: Final = frozenset({"delete", "destroy", "erase", "purge", "remove", "rm"})
+_MOST_LISTED: Final = 10  # Entries; a longer listing may show what is new on another page.
+
+
+@of_server(LIFECYCLE_BROKEN)
+def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
+    """One finding for each deed and reader that do not agree."""
+    # A thing that can be read by its id may be left out of a listing on purpose: a draft, a filter.
+    read = {seen.deed.tool.name for seen in server.consequences if seen.value and ending(seen.after) is Ending.SUCCESS}
+    for seen in server.consequences:
+        deed, after, words = seen.deed, seen.after, words_of(seen.after)
+        reads, done = f"'{quote(after.tool.name, 60)}'", f"'{quote(deed.tool.name, 60)}'"
+        deletes = not _DELETING.isdisjoint(word_segments(deed.tool.name))
+        is_there = ending(after) is Ending.SUCCESS
+        problem = ""
+        if seen.value is None and seen.before is not None and not deed.tool.annotations.get("readOnlyHint"):
+            entries = _entries(seen.before)
+            is_short = entries is not None and entries.total() <= _MOST_LISTED
+            if is_there and is_short and deed.tool.name not in read and words == words_of(seen.before):
+                problem = f"{reads} returns the same after a success of {done} as before it."
+        elif seen.value is not None and deletes:
+            if is_there and not seen.is_lenient and not _GONE.search(words):
+                problem = f"{reads} still returns {show(seen.value, 60)}, which {done} has deleted."
+        elif seen.value is not None and ending(after) in ERRORS_IN_WORDS and speaks_of_absence(words):
+            problem = f'{reads} says of {show(seen.value, 60)}, which {done} has made: "{quote(words, 100)}"'
+        if problem and outage_of_call(after) is None:
+            yield LIFECYCLE_BROKEN.finding(
+                message=problem, tool=deed.tool.name, evidence=quote(words, 300), confidence=75
+            )
+
+
+READER_CHANGES = Card(
+    id="reader-changes",
+    title="A tool that says it only reads takes something away",
+    severity=Severity.ERROR,
+    looks_for=(
+        "A tool with `readOnlyHint: true` after whose call another reader returns fewer entries: seen twice, with the "
+        "same answers each time it is asked twice in a row. What grows, such as a history, is fine."
+    ),
+    why="Clients call read-only tools without asking anybody. This one loses data.",
+    remedy="Set `readOnlyHint: false`, and `destructiveHint: true` where it deletes, or let it leave the data alone.",
+)
+
+
+@of_server(READER_CHANGES)
+def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
+    """One finding for each tool after which something was missing."""
+    for seen in server.consequences:
+        if seen.before is not None and seen.deed.tool.annotations.get("readOnlyHint") is True:
+            lost = list(lost_entries(seen.before, seen.after))
+            if lost:
+                yield READER_CHANGES.finding(
+                    message=(
+                        f"After a call, '{quote(seen.after.tool.name, 60)}' no longer returns {show(lost[0], 80)}"
+                        f"{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}."
+                    ),
+                    tool=seen.deed.tool.name,
+                    evidence=quote(words_of(seen.after), 300),
+                    confidence=80,
+                )
+
+
+def lost_entries(before: ObservedCall, after: ObservedCall) -> Counter[str]:
+    """The texts in the lists of an answer that a later one lacks; none where it has new ones. Digits do not count."""
+    first, second = _entries(before), _entries(after)
+    return Counter() if first is None or second is None or second - first else first - second
+
+
+def _entries(call: ObservedCall) -> Counter[str] | None:
+    """The texts in the lists of a successful answer, with digits masked; None for an answer without lists."""
+    if ending(call) is not Ending.SUCCESS:
+        return None
+    found, pending = Counter[str](), [(payload_of(call), False)]
+    has_list = False
+    while pending:
+        value, is_listed = pending.pop()
+        if isinstance(value, str) and is_listed:
+            found[re.sub(r"\d+", "#", value)] += 1
+        has_list = has_list or is_array(value)
+        if is_object(value):
+            pending += [(entry, is_listed) for entry in value.values()]
+        elif is_array(value):
+            pending += [(entry, True) for entry in elements(value)]
+    return found if has_list else None
