@@ -15,7 +15,7 @@ from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.judge import ToolRun
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.catalog.effects import lost_entries
-from toolvet.assess.rules.contrast import count_entries
+from toolvet.assess.rules.contrast import list_sizes
 from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_plain, words_of
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import Consequence
@@ -39,7 +39,7 @@ class Aftermath:
         """Find a tool declared read-only whose call takes something away from what another one returns."""
         done = [first for run in readers if (first := _success(run)) is not None]
         suspects = [call for call in done if call.tool.annotations.get("readOnlyHint") is True][:_MOST_SUSPECTS]
-        witnesses = [call for call in done if not call.arguments and count_entries(call)][:_MOST_WITNESSES]
+        witnesses = [call for call in done if not call.arguments and any(list_sizes(call))][:_MOST_WITNESSES]
         if not witnesses or not any(call.tool.name != witnesses[0].tool.name for call in suspects):
             return
         first = [(witness, await self._twice(witness)) for witness in witnesses]

@@ -138,7 +138,8 @@ class RunJudge:
         """
         calls = [call for tool in tools for call in tool.calls]
         successes = [words_of(call)[:_LONGEST_READ] for call in calls if ending(call) is Ending.SUCCESS]
-        outages = (outage_of_call(call) for call in calls)
+        # As in `environment-outage`: what calls itself a success may be no outage.
+        outages = (outage_of_call(call) for call in calls if ending(call) is not Ending.UNFLAGGED_ERROR)
         is_cut_off = any(missing is not None and missing.kind in {"host", "service"} for missing in outages)
         for tool in tools:
             leaked = {found.cause.removeprefix(_LEAKED) for found in tool.judged or () if found.id == "path-leaked"}

@@ -75,7 +75,8 @@ _LONGEST_JSON: Final = 1_000_000
 def role_of(tool: ToolDefinition, name: str) -> Role:
     """What an optional parameter must do to an answer, by its name; "" where that is not known."""
     declared, words = members(tool.properties.get(name)), word_segments(name)
-    types = {branch.get("type") for branch in (declared, *map(members, elements(declared.get("anyOf"))))}
+    branches = (declared, *map(members, elements(declared.get("anyOf"))))
+    types = [kind for branch in branches for kind in (branch.get("type"), *elements(branch.get("type")))]
     if not words or name in tool.required or any(word in declared for word in ("enum", "const", "pattern", "format")):
         return ""
     if "string" in types and "".join(words) in _CURSORS:
@@ -139,8 +140,8 @@ def payload_of(call: ObservedCall) -> object:
     return value
 
 
-def count_entries(call: ObservedCall) -> int | None:
-    """How many entries the only list of an answer has; None where there is none, or several."""
+def list_sizes(call: ObservedCall) -> tuple[int, ...]:
+    """How many entries each list has that an answer is, or has as a member."""
     payload = payload_of(call)
     lists = [payload] if is_array(payload) else [value for value in members(payload).values() if is_array(value)]
-    return len(elements(lists[0])) if len(lists) == 1 else None
+    return tuple(len(elements(one)) for one in lists)

@@ -5,7 +5,7 @@ from typing import Final
 
 from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.rules import IntendedViolation
-from toolvet.assess.rules.contrast import exclusive_parameters, values_to_send
+from toolvet.assess.rules.contrast import exclusive_parameters, role_of, values_to_send
 from toolvet.assess.values import Values
 from toolvet.core.schema import compiled
 
@@ -22,11 +22,14 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     schema, known = compiled(tool.input_schema), {*base, *values.optional()}
     for name in [name for name in tool.properties if values_to_send(tool, name)][:MOST]:
         rest = {key: value for key, value in base.items() if key != name}
-        calls = [{**rest, name: value} for value in values_to_send(tool, name)]
-        for arguments in calls if name in tool.required else [rest, *calls]:
-            if schema.is_valid(arguments):
-                what = f"another {name}" if name in arguments else f"without {name}"
-                yield PlannedCall(name=what, category=CATEGORY, arguments=arguments, origin="generator")
+        # Another filter may have left nothing that this one could leave out.
+        alone = {key: value for key, value in rest.items() if role_of(tool, key) != "narrows"}
+        for others in (rest, alone) if alone != rest else (rest,):
+            calls = [{**others, name: value} for value in values_to_send(tool, name)]
+            for arguments in calls if name in tool.required else [others, *calls]:
+                if schema.is_valid(arguments):
+                    what = f"another {name}" if name in arguments else f"without {name}"
+                    yield PlannedCall(name=what, category=CATEGORY, arguments=arguments, origin="generator")
     for names, is_needed in exclusive_parameters(tool):
         wrong: list[tuple[str, dict[str, object]]] = []
         if known.issuperset(names) and (both := values.widen(names)) is not None:

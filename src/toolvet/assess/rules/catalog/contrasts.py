@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from toolvet.assess.rules.contrast import NO_SUCH_CURSOR, count_entries, payload_of, role_of
+from toolvet.assess.rules.contrast import NO_SUCH_CURSOR, list_sizes, payload_of, role_of
 from toolvet.assess.rules.ending import Ending, ending, is_bad, is_empty_list, is_plain, words_of
 from toolvet.assess.rules.quote import quote, show
 from toolvet.assess.rules.rule import of_call, of_calls
@@ -30,7 +30,10 @@ ARGUMENT_WITHOUT_EFFECT = Card(
 )
 _FEWEST_VALUES: Final = 2
 _SHORTEST_WORD: Final = 6  # Characters; a shorter word may be in what is searched and not shown.
-_SHORTEST_LIST: Final = 20  # Characters of an answer without JSON that has something to leave out.
+# At least three lines with something to leave out, and no word about having nothing above them.
+_LISTING: Final = re.compile(
+    r"(?i)\A(?![^\n]{0,200}\b(?:0|empty|no|none|not|nothing)\b)(?:[^\n]*\S[^\n]*\n+){2}[^\n]*\S"
+)
 
 
 @of_calls(ARGUMENT_WITHOUT_EFFECT)
@@ -66,13 +69,13 @@ def _answer(call: ObservedCall) -> tuple[str, object]:
 
 
 def _must_differ(tool: ToolDefinition, name: str, value: object, base: ObservedCall) -> bool:
-    role, entries, words = role_of(tool, name), count_entries(base), words_of(base)
+    role, sizes, words = role_of(tool, name), list_sizes(base), words_of(base)
     if role == "counts":
-        return isinstance(value, int) and 0 < value < (entries or 0)
-    if role != "narrows" or not isinstance(value, str) or len(value) < _SHORTEST_WORD:
-        return False
-    has_something = entries > 0 if entries is not None else len(words) >= _SHORTEST_LIST and not _is_empty(base)
-    return has_something and value.lower() not in words.lower()
+        return len(sizes) == 1 and isinstance(value, int) and 0 < value < sizes[0]
+    # A list of all categories may stand beside that of what was found: none of them may be empty.
+    is_list = all(sizes) if sizes else payload_of(base) is None and _LISTING.search(words) is not None
+    is_new = isinstance(value, str) and len(value) >= _SHORTEST_WORD and value.lower() not in words.lower()
+    return role == "narrows" and is_list and is_new
 
 
 CURSOR_IGNORED = Card(
@@ -90,7 +93,7 @@ def check_cursor_ignored(tool: ToolDefinition, calls: Sequence[ObservedCall]) ->
     """Compare the first page to the one behind a cursor that does not exist."""
     good = [call for call in calls if is_plain(call) and ending(call) is Ending.SUCCESS]
     for name in (name for name in tool.properties if role_of(tool, name) == "cursor"):
-        for base in (base for base in good if count_entries(base)):
+        for base in (base for base in good if any(list_sizes(base))):
             same = [value for value, call in _variants(base, name, good) if _answer(call) == _answer(base)]
             if NO_SUCH_CURSOR in same:
                 yield CURSOR_IGNORED.finding(
