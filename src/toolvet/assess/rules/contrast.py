@@ -15,12 +15,13 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.assess.rules.ending import words_of
+from toolvet.assess.rules.ending import is_empty_list, words_of
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules import ObservedCall, ToolDefinition
 
 Role: TypeAlias = Literal["narrows", "counts", "cursor", ""]
+EXCLUSIVE: Final = "exactly one"  # The keyword of a fault that a description, and no schema, speaks of.
 NO_SUCH_CURSOR: Final = "toolvet-no-such-cursor"
 JUNK: Final = ("'qxzj' \"vkwq\"", "'zvkw' \"xjqz\"")
 _SENT: Final[Mapping[Role, tuple[object, ...]]] = {
@@ -68,6 +69,12 @@ _NOT_BOTH: Final = (
     ),
     re.compile(r"(?i)[\"'`]?\b(\w+)[\"'`]?\s+and\s+[\"'`]?(\w+)[\"'`]?\s+are\s+mutually exclusive\b"),
 )
+_COUNTS: Final = frozenset({"count", "found", "matches", "total"})
+_EMPTY: Final = re.compile(
+    r"(?i)\W{0,9}(?:no (?:\w+ ){1,3}(?:were |was )?found|found (?:0|no) \w+"
+    r"|(?:0|no) (?:entries|files|items|matches|results))\b[^\n]{0,80}\s*"
+)
+_SAYS_ABSENT: Final = re.compile(r"(?i)\bexist|\bno such\b|\bunknown\b|\binvalid\b|\bnot a\b|\bmissing\b|\bENOENT\b")
 _LONGEST_TEXT: Final = 4_000
 _LONGEST_JSON: Final = 1_000_000
 
@@ -145,3 +152,14 @@ def list_sizes(call: ObservedCall) -> tuple[int, ...]:
     payload = payload_of(call)
     lists = [payload] if is_array(payload) else [value for value in members(payload).values() if is_array(value)]
     return tuple(len(elements(one)) for one in lists)
+
+
+def is_empty_answer(call: ObservedCall) -> bool:
+    """Whether an answer is an empty list: `[]`, an object whose lists are all empty, or a sentence that says so."""
+    words, payload, sizes = words_of(call), payload_of(call), list_sizes(call)
+    if _SAYS_ABSENT.search(words):
+        return False
+    counts = (value for key, value in members(payload).items() if not _COUNTS.isdisjoint(word_segments(key)))
+    if sizes:
+        return not any(sizes) and not any(counts)
+    return payload is None and (is_empty_list(call) or _EMPTY.fullmatch(words) is not None)

@@ -398,6 +398,8 @@ def fails_by_itself(call: ObservedCall) -> bool:
         return False
     words = words_of(call)
     unclear = verdict is not None and verdict.state is State.UNKNOWN
+    if asks_for_nothing(call) and (verdict is None or verdict.state is not State.CRASH):
+        return False
     if not unclear:
         return True
     if not call.tool.properties:

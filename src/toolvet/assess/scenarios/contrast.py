@@ -5,7 +5,7 @@ from typing import Final
 
 from toolvet.assess.exchange import PlannedCall, SeededChoice
 from toolvet.assess.rules import IntendedViolation
-from toolvet.assess.rules.contrast import exclusive_parameters, role_of, values_to_send
+from toolvet.assess.rules.contrast import EXCLUSIVE, exclusive_parameters, role_of, values_to_send
 from toolvet.assess.values import Values
 from toolvet.core.schema import compiled
 
@@ -38,7 +38,7 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
             wrong.append((f"none of {', '.join(names)}", {key: base[key] for key in base if key not in names}))
         for detail, arguments in wrong:
             if schema.is_valid(arguments):
-                intended = IntendedViolation(keyword="oneOf", detail=detail, declared=False)
+                intended = IntendedViolation(keyword=EXCLUSIVE, detail=detail, declared=False)
                 yield PlannedCall(
                     name=f"one of: {detail}",
                     category="error_case",

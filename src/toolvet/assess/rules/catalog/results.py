@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from toolvet.assess.rules.contrast import kind_of, payload_of
+from toolvet.assess.rules.contrast import is_empty_answer, kind_of, payload_of
 from toolvet.assess.rules.ending import Ending, asks_for_nothing, cause_of, ending, is_bad, is_empty_list, words_of
 from toolvet.assess.rules.quote import quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_calls
@@ -241,8 +241,9 @@ ABSENT_ANSWERED = Card(
     severity=Severity.WARNING,
     looks_for=(
         "A required identifier whose real values a listing of the server has: with one that does not exist, the "
-        "tool succeeds with a record of the same fields as for a real one, filled with other values. An empty or null "
-        "answer and one that says `found: false` are fine, as are searches and tools that create what they miss."
+        "tool succeeds with a record of the same fields as for a real one, filled with other values, or with an empty "
+        "list where the real one has entries; or a required path of a folder that does not exist, with an empty list. "
+        "A null answer and one that says `found: false` are fine, as are searches by an id and tools that create."
     ),
     why=(
         "The model takes an invented record for a real one, and acts on it: it answers for a customer who does not "
@@ -261,6 +262,9 @@ _LENIENT_VERBS: Final = frozenset(
         "upsert", "validate", "verify",
     }
 )  # fmt: skip
+_SEARCHING: Final = frozenset({"check", "count", "exists", "filter", "find", "query", "search"})
+_PATHS: Final = {("path",), ("folder",), ("directory",), ("dir",)}
+_ON_DISK: Final = re.compile(r"(?i)\b(?:files?|folders?|director(?:y|ies)|paths?)\b")
 _FRAMES: Final = ("result", "data", "item", "record")
 _SAYS_ABSENT: Final = re.compile(
     r"(?i)\bnot (?:be )?found\b|does(?:n't| not) exist|\bno such\b|\bunknown\b|\bmissing\b|\bexists?\b|\bfound\b"
@@ -272,35 +276,52 @@ _SHORTEST_OWN: Final = 2
 
 @of_calls(ABSENT_ANSWERED)
 def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Compare the answer for an absent id with those for the ids that a listing has."""
-    if not _LENIENT_VERBS.isdisjoint(word_segments(tool.name)):
-        return
+    """Compare the answer for an absent thing with those for the one that a listing has, and with an empty list."""
+    verbs = set(word_segments(tool.name))
     for call in calls:
-        if not call.absent or call.present is None or call.absent not in tool.required:
+        if call.absent not in tool.required or ending(call) is not Ending.SUCCESS or is_bad(call):
             continue
-        if ending(call) is not Ending.SUCCESS or is_bad(call):
-            continue
-        record = _record(call)
         # Of the calls that asked for the thing that a listing has, and got it.
         real = [
-            _record(other)
+            other
             for other in calls
-            if not other.absent
+            if call.present is not None
+            and not other.absent
             and other.intended is None
             and members(other.arguments).get(call.absent) == call.present
             and ending(other) is Ending.SUCCESS
         ]
-        if record and any(_is_invented(record, one, call) for one in real):
-            sent = members(call.arguments).get(call.absent)
-            yield ABSENT_ANSWERED.finding(
-                message=(
-                    f"{show(sent, 60)} is no '{quote(call.absent, 60)}' that the server lists, and is answered like "
-                    f'one: "{quote(words_of(call), 120)}"'
-                ),
-                pointer=pointer((call.absent,)),
-                evidence=quote(words_of(call), 300),
-                confidence=75,
-            )
+        sent, record = members(call.arguments).get(call.absent), _record(call)
+        if (
+            record
+            and _LENIENT_VERBS.isdisjoint(verbs)
+            and any(_is_invented(record, _record(one), call) for one in real)
+        ):
+            like = "one that does"
+        elif is_empty_answer(call) and (
+            _is_path(tool, call.absent, sent)
+            or (_SEARCHING.isdisjoint(verbs) and not all(is_empty_answer(one) for one in real))
+        ):
+            like = "an empty one"
+        else:
+            continue
+        yield ABSENT_ANSWERED.finding(
+            message=(
+                f"'{quote(call.absent, 60)}' = {show(sent, 60)} does not exist, and is answered like {like}: "
+                f'"{quote(words_of(call), 120)}"'
+            ),
+            pointer=pointer((call.absent,)),
+            evidence=quote(words_of(call), 300),
+            confidence=75,
+        )
+
+
+def _is_path(tool: ToolDefinition, name: str, value: object) -> bool:
+    spoken = (
+        f"{' '.join(word_segments(tool.name))} {tool.description} {members(tool.properties[name]).get('description')}"
+    )
+    is_absolute = isinstance(value, str) and value.startswith("/")
+    return is_absolute and word_segments(name)[-1:] in _PATHS and _ON_DISK.search(spoken) is not None
 
 
 def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call: ObservedCall) -> bool:
