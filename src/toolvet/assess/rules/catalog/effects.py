@@ -27,6 +27,12 @@ LIFECYCLE_BROKEN = Card(
     remedy="Write and read the same store, commit before you answer, and let a deletion fail when nothing was deleted.",
 )
 _GONE: Final = re.compile(r"(?i)\b(?:archiv|cancel|clos|delet|disabl|inactiv|remov|revok|trash)|\bgone\b")
+# What the deed must say of itself, and what takes it back: "Deletion cancelled for safety. Use force: true".
+_CLAIMS: Final = re.compile(r"(?i)\b(?:delet|destroy|done|eras|gone|ok\b|purg|remov|success)")
+_HEDGES: Final = re.compile(
+    r"(?i)\b(?:abort|cancel|confirm|declin|dry.?run|fail|force|no\b|not\b|nothing|pending|preview|queued|schedul|skip|would)"
+    r"|n't\b|\bfalse\b"
+)
 _DELETING: Final = frozenset({"delete", "destroy", "erase", "purge", "remove", "rm"})
 _MOST_LISTED: Final = 10  # Entries; a longer listing may show what is new on another page.
 
@@ -41,7 +47,9 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
         reads, done = f"'{quote(after.tool.name, 60)}'", f"'{quote(deed.tool.name, 60)}'"
         deletes = not _DELETING.isdisjoint(word_segments(deed.tool.name))
         is_there = ending(after) is Ending.SUCCESS
-        problem = ""
+        problem, said = "", words_of(deed)
+        if _HEDGES.search(said) or (deletes and not _CLAIMS.search(said)):
+            continue
         if seen.value is None and seen.before is not None and not deed.tool.annotations.get("readOnlyHint"):
             entries = _entries(seen.before)
             is_short = entries is not None and entries.total() <= _MOST_LISTED
