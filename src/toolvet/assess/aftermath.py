@@ -42,10 +42,10 @@ class Aftermath:
         witnesses = [call for call in done if not call.arguments and any(list_sizes(call))][:_MOST_WITNESSES]
         if not witnesses or not any(call.tool.name != witnesses[0].tool.name for call in suspects):
             return
-        first = [(witness, await self._twice(witness)) for witness in witnesses]
+        answers = [(witness, await self._twice(witness)) for witness in witnesses]
         for deed in suspects:
             await self._ask(deed.tool, members(deed.arguments))
-        for witness, between in first:
+        for witness, between in answers:
             before = await self._twice(witness)
             # Few servers need the calls that tell who it was.
             is_less = between and before and (lost_entries(witness, between) or lost_entries(between, before))
@@ -73,9 +73,9 @@ class Aftermath:
             is_list = not first.arguments and noun == name_of(tool.name)[-1:]
             is_kept = not _KEEPING.isdisjoint(name_of(run.definition.name)) and self._harvest.made((*noun, "id"))
             if action == "creates" and is_list and is_kept:
-                deed, after = _success(run), await self._twice(first)
-                if deed is not None and after is not None:
-                    self.seen.append(Consequence(deed=deed, before=first, after=after))
+                creation, after = _success(run), await self._twice(first)
+                if creation is not None and after is not None:
+                    self.seen.append(Consequence(deed=creation, before=first, after=after))
 
     def _things(self, run: ToolRun, action: str, reader: ToolDefinition) -> Iterator[tuple[ObservedCall, object]]:
         """The calls that made or deleted a thing which the reader takes as all that it needs, with its id."""
