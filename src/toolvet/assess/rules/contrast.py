@@ -72,7 +72,7 @@ _NOT_BOTH: Final = (
 _COUNTS: Final = frozenset({"count", "found", "matches", "total"})
 _EMPTY: Final = re.compile(
     r"(?i)\W{0,9}(?:no (?:\w+ ){1,3}(?:were |was )?found|found (?:0|no) \w+"
-    r"|(?:0|no) (?:entries|files|items|matches|results))\b[^\n]{0,80}\s*"
+    r"|(?:0|no) (?:entries|files|items|matches|results))\b(?:[^\n]{0,80}\s*\Z|[^\n]{0,300}\bavailable\b)"
 )
 _SAYS_ABSENT: Final = re.compile(r"(?i)\bexist|\bno such\b|\bunknown\b|\binvalid\b|\bnot a\b|\bmissing\b|\bENOENT\b")
 _LONGEST_TEXT: Final = 4_000
@@ -162,4 +162,4 @@ def is_empty_answer(call: ObservedCall) -> bool:
     counts = (value for key, value in members(payload).items() if not _COUNTS.isdisjoint(word_segments(key)))
     if sizes:
         return not any(sizes) and not any(counts)
-    return payload is None and (is_empty_list(call) or _EMPTY.fullmatch(words) is not None)
+    return payload is None and (is_empty_list(call) or _EMPTY.match(words) is not None)
