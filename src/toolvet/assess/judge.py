@@ -43,7 +43,6 @@ from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 TOO_LARGE: Final = "its definition has more than 1 MiB, which no client can give to a model: all but its name is unread"
 # Bytes of answers that stay as they came until the end; calls whose answers come later keep what a report shows.
 _KEPT_WHOLE: Final = 64 * 1024 * 1024
-_LEAKED: Final = f"{SAME}path "  # In front of the path, in the cause of `path-leaked`.
 _LONGEST_READ: Final = 100_000  # Characters of an answer in which a path is looked for.
 _DEEP: Final = 3  # Parts of a path that is not everywhere the same: /home is, /home/ann is not.
 
@@ -142,9 +141,7 @@ class RunJudge:
         outages = (outage_of_call(call) for call in calls if ending(call) is not Ending.UNFLAGGED_ERROR)
         is_cut_off = any(missing is not None and missing.kind in {"host", "service"} for missing in outages)
         for tool in tools:
-            leaked = {found.cause.removeprefix(_LEAKED) for found in tool.judged or () if found.id == "path-leaked"}
-            told = [path for leak in leaked if (path := _told(leak, successes))]
-            self.paths = tuple(dict.fromkeys((*self.paths, *told)))
+            tool.judged = tool.judged and [found for found in tool.judged if not _is_told(found, successes)]
             failed = is_cut_off and not any(ending(call) is Ending.SUCCESS for call in tool.calls)
             for position, item in enumerate(tool.scenarios if failed else ()):
                 if item.call is not None and is_explained_by_outage(item.call):
@@ -153,8 +150,6 @@ class RunJudge:
                     scenario = msgspec.structs.replace(item.scenario, passed=passed, note=note, outage=True)
                     tool.scenarios[position] = replace(item, scenario=scenario, call=call)
                     tool.judged = None
-            if told:
-                tool.judged = None
 
     def find_in_tool(self, tool: ToolRun) -> Iterator[Finding]:
         """The findings about a tool; where the run ended between its calls, about those that were made."""
@@ -182,13 +177,12 @@ class RunJudge:
             yield from _with_command(found, reproduce_tool(self._target, tool.definition.name))
 
 
-def _told(leak: str, answers: Sequence[str]) -> str | None:
-    """The path, or a folder above it and below the top ones, that an answer contains as a whole; None without one."""
-    for path in (leak, *map(str, PurePath(leak).parents)):
-        whole = re.compile(rf"(?<![\w/.-]){re.escape(path)}(?![\w.-])")
-        if len(PurePath(path).parts) >= _DEEP and any(whole.search(answer) for answer in answers):
-            return path
-    return None
+def _is_told(finding: Finding, answers: Sequence[str]) -> bool:
+    """Whether a finding is about a path that an answer contains as a whole, or a folder above it, but no top one."""
+    leak = PurePath(finding.cause.removeprefix(f"{SAME}path ") if finding.id == "path-leaked" else "")
+    paths = [re.escape(str(path)) for path in (leak, *leak.parents) if len(path.parts) >= _DEEP]
+    whole = re.compile(rf"(?<![\w/.-])(?:{'|'.join(paths)})(?![\w.-])")
+    return bool(paths) and any(whole.search(answer) for answer in answers)
 
 
 def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:
