@@ -52,6 +52,14 @@ def create_note(text: str) -> dict[str, int]:
 
 
 @server.tool(annotations={"readOnlyHint": False, "destructiveHint": True})
+def delete_note_tags(note_id: int) -> str:
+    """Delete the tags of a note, which stays."""
+    if note_id not in notes:
+        raise ToolError(f"Note {note_id} not found")
+    return f"Deleted the tags of note {note_id}"
+
+
+@server.tool(annotations={"readOnlyHint": False, "destructiveHint": True})
 def delete_note(note_id: int) -> str:
     """Delete a note."""
     if note_id not in notes:

@@ -24,6 +24,7 @@ Ask: TypeAlias = Callable[[ToolDefinition, Mapping[str, object]], Awaitable[Obse
 _MOST_WITNESSES: Final = 2
 _MOST_SUSPECTS: Final = 8
 # What is generated or started need not be in a list.
+_LISTING: Final = frozenset({"list", "get", "all", "show"})
 _KEEPING: Final = frozenset({"add", "create", "insert", "new"})
 
 
@@ -60,18 +61,20 @@ class Aftermath:
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
         """Ask for what a tool that creates has made, or for what a tool that deletes was given."""
-        action, noun = action_of(run.definition), name_of(run.definition.name)[-1:]
+        action = action_of(run.definition)
         for reader in readers if action != "changes" else ():
             tool, first = reader.definition, _success(reader)
-            if first is None:
+            # The verb alone may be different: delete_note_tag is not about the note of get_note.
+            if first is None or len({*name_of(run.definition.name)} - {*name_of(tool.name)}) != 1:
                 continue
             for deed, value in self._things(run, action, tool):
                 after = await self._twice(first, {**members(first.arguments), tool.required[0]: value})
                 if after is not None:
                     self.seen.append(Consequence(deed=deed, after=after, value=value, is_lenient=_is_lenient(reader)))
                 break
-            is_list = not first.arguments and noun == name_of(tool.name)[-1:]
-            is_kept = not _KEEPING.isdisjoint(name_of(run.definition.name)) and self._harvest.made((*noun, "id"))
+            noun = _shared_noun(run.definition, tool)
+            is_list = not first.arguments and _LISTING.issuperset({*name_of(tool.name)} - {noun})
+            is_kept = not _KEEPING.isdisjoint(name_of(run.definition.name)) and self._harvest.made((noun, "id"))
             if action == "creates" and is_list and is_kept:
                 creation, after = _success(run), await self._twice(first)
                 if creation is not None and after is not None:
@@ -81,9 +84,9 @@ class Aftermath:
         """The calls that made or deleted a thing which the reader takes as all that it needs, with its id."""
         if len(reader.required) != 1:
             return
-        parameter, noun = reader.required[0], name_of(run.definition.name)[-1:]
-        name: Name = (*noun, "id") if name_of(parameter) == ("id",) else name_of(parameter)
-        if name != ("path",) and (name[-1:] != ("id",) or name[:-1] != noun or noun[0] not in name_of(reader.name)):
+        parameter, noun = reader.required[0], _shared_noun(run.definition, reader)
+        name: Name = (noun, "id") if name_of(parameter) == ("id",) else name_of(parameter)
+        if name not in {("path",), (noun, "id")}:
             return
         for call in run.calls:
             if not is_plain(call) or ending(call) is not Ending.SUCCESS:
@@ -104,6 +107,11 @@ class Aftermath:
 
 def _success(run: ToolRun) -> ObservedCall | None:
     return next((call for call in run.calls if is_plain(call) and ending(call) is Ending.SUCCESS), None)
+
+
+def _shared_noun(tool: ToolDefinition, reader: ToolDefinition) -> str:
+    """The last word that two names share: "task" for create_task and list_tasks, "note" for note_add and note_list."""
+    return next((word for word in reversed(name_of(tool.name)) if word in name_of(reader.name)), "")
 
 
 def _is_lenient(run: ToolRun) -> bool:
