@@ -16,7 +16,7 @@ from toolvet.assess.judge import ToolRun
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.catalog.effects import lost_entries
 from toolvet.assess.rules.contrast import list_sizes
-from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_plain, words_of
+from toolvet.assess.rules.ending import Ending, ending, is_plain, words_of
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import Consequence
 
@@ -69,16 +69,14 @@ class Aftermath:
                 continue
             for deed, value in self._things(run, action, tool):
                 after = await self._twice(first, {**members(first.arguments), tool.required[0]: value})
-                if after is not None:
-                    self.seen.append(Consequence(deed=deed, after=after, value=value, is_lenient=_is_lenient(reader)))
+                self.seen += [Consequence(deed=deed, after=after, value=value)] if after is not None else []
                 break
             noun = _shared_noun(run.definition, tool)
             is_list = not first.arguments and _LISTING.issuperset({*name_of(tool.name)} - {noun})
             is_kept = not _KEEPING.isdisjoint(name_of(run.definition.name)) and self._harvest.made((noun, "id"))
-            if action == "creates" and is_list and is_kept:
-                creation, after = _success(run), await self._twice(first)
-                if creation is not None and after is not None:
-                    self.seen.append(Consequence(deed=creation, before=first, after=after))
+            creation = _success(run) if action == "creates" and is_list and is_kept else None
+            if creation is not None and (after := await self._twice(first)) is not None:
+                self.seen.append(Consequence(deed=creation, before=first, after=after))
 
     def _things(self, run: ToolRun, action: str, reader: ToolDefinition) -> Iterator[tuple[ObservedCall, object]]:
         """The calls that made or deleted a thing which the reader takes as all that it needs, with its id."""
@@ -112,8 +110,3 @@ def _success(run: ToolRun) -> ObservedCall | None:
 def _shared_noun(tool: ToolDefinition, reader: ToolDefinition) -> str:
     """The last word that two names share: "task" for create_task and list_tasks, "note" for note_add and note_list."""
     return next((word for word in reversed(name_of(tool.name)) if word in name_of(reader.name)), "")
-
-
-def _is_lenient(run: ToolRun) -> bool:
-    """Whether a reader was not seen to refuse what does not exist."""
-    return not any(call.absent and ending(call) in ERRORS_IN_WORDS for call in run.calls)

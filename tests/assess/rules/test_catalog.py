@@ -296,7 +296,7 @@ def items_of(case: Mapping[str, Any]) -> ObservedItems:
 
 def consequence_of(case: Mapping[str, Any]) -> Consequence:
     calls = {name: call_of(case[name]) for name in ("deed", "before", "after") if name in case}
-    return Consequence(**calls, value=case.get("value"), is_lenient=case.get("is_lenient", False))
+    return Consequence(**calls, value=case.get("value"))
 
 
 def judge_all(calls: Sequence[ObservedCall]) -> Sequence[Finding]:

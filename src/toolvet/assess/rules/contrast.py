@@ -37,19 +37,15 @@ _NARROWING: Final = frozenset(
     }
 )  # fmt: skip
 _COUNTING: Final = frozenset(
-    {
-        ("limit",), ("max", "items"), ("max", "results"), ("n", "results"), ("num", "results"), ("page", "size"),
-        ("per", "page"), ("top", "k"), ("top", "n"),
-    }
-)  # fmt: skip
+    {"limit", "maxitems", "maxresults", "nresults", "numresults", "pagesize", "perpage", "topk", "topn"}
+)
 _CURSORS: Final = frozenset({"cursor", "pagetoken", "nexttoken", "nextpagetoken", "continuationtoken"})
 # These find what is nearest, however far away that is.
 _NEAREST: Final = re.compile(
     r"(?i)\b(?:closest|embedding|fuzzy|nearest|rank|recommend|relevan|semantic|similar|sort|suggest|vector)"
 )
-_DATES: Final = frozenset({"date", "datetime", "timestamp", "day", "birthday", "deadline"})
 _KIND_OF_NAME: Final[Mapping[str, str]] = {
-    **dict.fromkeys(_DATES, "date"),
+    **dict.fromkeys(("date", "datetime", "timestamp", "day", "birthday", "deadline"), "date"),
     **dict.fromkeys(("email", "mail"), "address of mail"),
     **dict.fromkeys(("url", "uri"), "URL"),
     **dict.fromkeys(("timezone", "tz"), "time zone"),
@@ -88,7 +84,7 @@ def role_of(tool: ToolDefinition, name: str) -> Role:
         return ""
     if "string" in types and "".join(words) in _CURSORS:
         return "cursor"
-    if "integer" in types and words in _COUNTING:
+    if "integer" in types and "".join(words) in _COUNTING:
         return "counts"
     is_near = _NEAREST.search(f"{' '.join(word_segments(tool.name))} {tool.description} {declared.get('description')}")
     return "narrows" if "string" in types and words[-1] in _NARROWING and not is_near else ""

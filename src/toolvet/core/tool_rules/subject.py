@@ -340,14 +340,12 @@ class Consequence(msgspec.Struct, frozen=True, kw_only=True):
     """What a reader says after a call: the `deed`, the answers `before` (if there is one) and `after` it.
 
     `value` is the id that the reader was asked for, of the thing that the deed made or deleted; None for a listing.
-    `is_lenient` says that the reader was not seen to refuse what does not exist.
     """
 
     deed: ObservedCall
     after: ObservedCall
     before: ObservedCall | None = None
     value: Any = None
-    is_lenient: bool = False
 
 
 class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):

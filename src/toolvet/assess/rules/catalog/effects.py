@@ -42,6 +42,7 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each deed and reader that do not agree."""
     # A thing that can be read by its id may be left out of a listing on purpose: a draft, a filter.
     read = {seen.deed.tool.name for seen in server.consequences if seen.value and ending(seen.after) is Ending.SUCCESS}
+    refuses = {call.tool.name for call in server.calls if call.absent and ending(call) in ERRORS_IN_WORDS}
     for seen in server.consequences:
         deed, after, words = seen.deed, seen.after, words_of(seen.after)
         reads, done = f"'{quote(after.tool.name, 60)}'", f"'{quote(deed.tool.name, 60)}'"
@@ -50,13 +51,18 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
         problem, said = "", words_of(deed)
         if _HEDGES.search(said) or (deletes and not _CLAIMS.search(said)):
             continue
-        if seen.value is None and seen.before is not None and not deed.tool.annotations.get("readOnlyHint"):
-            entries = _entries(seen.before)
-            is_short = entries is not None and entries.total() <= _MOST_LISTED
-            if is_there and is_short and deed.tool.name not in read and words == words_of(seen.before):
+        if seen.value is None and not deed.tool.annotations.get("readOnlyHint"):
+            is_short = seen.before is not None and (_entries(seen.before) or Counter()).total() <= _MOST_LISTED
+            if (
+                is_there
+                and is_short
+                and seen.before is not None
+                and deed.tool.name not in read
+                and words == words_of(seen.before)
+            ):
                 problem = f"{reads} returns the same after a success of {done} as before it."
         elif seen.value is not None and deletes:
-            if is_there and not seen.is_lenient and not _GONE.search(words):
+            if is_there and after.tool.name in refuses and not _GONE.search(words):
                 problem = f"{reads} still returns {show(seen.value, 60)}, which {done} has deleted."
         elif seen.value is not None and ending(after) in ERRORS_IN_WORDS and speaks_of_absence(words):
             problem = f'{reads} says of {show(seen.value, 60)}, which {done} has made: "{quote(words, 100)}"'
