@@ -1,10 +1,10 @@
-"""What a call leaves behind: readers are called again after it, and the rules compare what they say.
+"""Calls readers again after a tool that changes things, so that the rules can compare their answers.
 
-    create_task   returned {"id": 7}     get_task(7) must answer, and list_tasks must have something new
-    delete_task   was given 7            get_task(7) must refuse, unless it answers for what does not exist, too
-    any reader    says that it reads     what list_tasks returned before must still be there
+    create_task    returned {"id": 7}      get_task(7) must succeed, and list_tasks must return something new
+    delete_task    was called with 7       get_task(7) must fail
+    a read-only    tool was called         list_tasks must still return everything that it returned before
 
-An answer counts only if the same call gives it twice.
+An answer counts only if the same call returns it twice.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _KEEPING: Final = frozenset({"add", "create", "insert", "new"})
 
 
 class Aftermath:
-    """Asks the readers of a server; `seen` is what the rules judge. `ask` makes a call, None without an answer."""
+    """Calls the readers of a server; `seen` has what the rules judge. `ask` returns None if no answer came."""
 
     def __init__(self, ask: Ask, harvest: Harvest) -> None:
         self.seen: list[Consequence] = []
@@ -37,7 +37,7 @@ class Aftermath:
         self._harvest = harvest
 
     async def of_readers(self, readers: Sequence[ToolRun]) -> None:
-        """Find a tool declared read-only whose call takes something away from what another one returns."""
+        """Find a read-only tool after whose call another one returns less."""
         done = [first for run in readers if (first := _success(run)) is not None]
         suspects = [call for call in done if call.tool.annotations.get("readOnlyHint") is True][:_MOST_SUSPECTS]
         witnesses = [call for call in done if not call.arguments and any(list_sizes(call))][:_MOST_WITNESSES]
@@ -60,7 +60,7 @@ class Aftermath:
                     before = after
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
-        """Ask for what a tool that creates has made, or for what a tool that deletes was given."""
+        """Read each thing that a tool created or deleted."""
         action = action_of(run.definition)
         for reader in readers if action != "changes" else ():
             tool, first = reader.definition, _success(reader)
@@ -79,7 +79,7 @@ class Aftermath:
                 self.seen.append(Consequence(deed=creation, before=first, after=after))
 
     def _things(self, run: ToolRun, action: str, reader: ToolDefinition) -> Iterator[tuple[ObservedCall, object]]:
-        """The calls that made or deleted a thing which the reader takes as all that it needs, with its id."""
+        """Yield calls that made or deleted a thing, with its id, which must be all that `reader` requires."""
         if len(reader.required) != 1:
             return
         parameter, noun = reader.required[0], _shared_noun(run.definition, reader)

@@ -130,10 +130,10 @@ class RunJudge:
             ]
 
     def excuse(self, tools: Sequence[ToolRun]) -> None:
-        """Take back what the other tools of the server explain, when all calls have been made.
+        """Drop findings that other tools of the server explain; call it when all calls have been made.
 
-        A path that a success of any tool contains is no leak. Where a tool names an outage of the network, it is also
-        behind the silence and the unclear words of tools that never succeeded.
+        A path that a successful answer contains is not a leak. If a tool reports an outage of the network, it also
+        explains the timeouts and unclear errors of tools that never succeeded.
         """
         calls = [call for tool in tools for call in tool.calls]
         successes = [words_of(call)[:_LONGEST_READ] for call in calls if ending(call) is Ending.SUCCESS]
@@ -178,7 +178,7 @@ class RunJudge:
 
 
 def _is_told(finding: Finding, answers: Sequence[str]) -> bool:
-    """Whether a finding is about a path that an answer contains as a whole, or a folder above it, but no top one."""
+    """Whether a finding is about a path that an answer contains as a whole, or below a folder that it contains."""
     leak = PurePath(finding.cause.removeprefix(f"{SAME}path ") if finding.id == "path-leaked" else "")
     paths = [re.escape(str(path)) for path in (leak, *leak.parents) if len(path.parts) >= _DEEP]
     whole = re.compile(rf"(?<![\w/.-])(?:{'|'.join(paths)})(?![\w.-])")

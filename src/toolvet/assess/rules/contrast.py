@@ -1,12 +1,12 @@
-"""Calls that differ in one argument, and what they must show: the scenarios send them, the rules compare the answers.
+"""Calls that differ in one argument: the scenarios send them, and the rules compare the answers.
 
-    parameter           sent                        an answer that is the same shows
-    search, optional    two words of nonsense       that the argument has no effect, if there is something to find
-    limit, optional     1 and 2                     the same, if there are three entries or more
-    cursor, optional    one that was never given    that the first page comes again
-    timezone            two pieces of junk          that a default was taken
+    parameter           sent                        the same answer as without it means
+    search, optional    two nonsense words          the argument has no effect, if the answer lists something
+    limit, optional     1 and 2                     the same, if the answer has three entries or more
+    cursor, optional    one that does not exist     the first page comes again
+    timezone            two junk values             the tool fell back to a default
 
-Names and descriptions decide what a parameter must do; values are chosen so that no honest answer contains them.
+What a parameter must do follows from its name and its description.
 """
 
 import re
@@ -21,7 +21,7 @@ from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules import ObservedCall, ToolDefinition
 
 Role: TypeAlias = Literal["narrows", "counts", "cursor", ""]
-EXCLUSIVE: Final = "exactly one"  # The keyword of a fault that a description, and no schema, speaks of.
+EXCLUSIVE: Final = "exactly one"  # The keyword of a fault that only a description forbids.
 NO_SUCH_CURSOR: Final = "toolvet-no-such-cursor"
 JUNK: Final = ("'qxzj' \"vkwq\"", "'zvkw' \"xjqz\"")
 _SENT: Final[Mapping[Role, tuple[object, ...]]] = {
@@ -76,7 +76,7 @@ _LONGEST_JSON: Final = 1_000_000
 
 
 def role_of(tool: ToolDefinition, name: str) -> Role:
-    """What an optional parameter must do to an answer, by its name; "" where that is not known."""
+    """What an optional parameter must do to an answer, by its name; "" if that is not known."""
     declared, words = members(tool.properties.get(name)), word_segments(name)
     branches = (declared, *map(members, elements(declared.get("anyOf"))))
     types = [kind for branch in branches for kind in (branch.get("type"), *elements(branch.get("type")))]
@@ -91,7 +91,7 @@ def role_of(tool: ToolDefinition, name: str) -> Role:
 
 
 def kind_of(tool: ToolDefinition, name: str) -> str | None:
-    """What the text of a parameter must be by the name, such as a date; None where any text may do."""
+    """The kind of text that a parameter takes by its name, such as a date; None if any text may be right."""
     declared, words = members(tool.properties.get(name)), word_segments(name)
     if not words or declared.get("type") != "string" or any(word in declared for word in _TEXT_KEYWORDS):
         return None
@@ -100,7 +100,7 @@ def kind_of(tool: ToolDefinition, name: str) -> str | None:
 
 
 def values_to_send(tool: ToolDefinition, name: str) -> tuple[object, ...]:
-    """The values of a parameter whose answers show most; none where nothing follows from its name."""
+    """The values to send for a parameter; none if nothing follows from its name."""
     return JUNK if kind_of(tool, name) else _SENT[role_of(tool, name)]
 
 
@@ -144,7 +144,7 @@ def payload_of(call: ObservedCall) -> object:
 
 
 def list_sizes(call: ObservedCall) -> tuple[int, ...]:
-    """How many entries each list has that an answer is, or has as a member."""
+    """The number of entries of an answer that is a list, or of each list that is a member of it."""
     payload = payload_of(call)
     lists = [payload] if is_array(payload) else [value for value in members(payload).values() if is_array(value)]
     return tuple(len(elements(one)) for one in lists)

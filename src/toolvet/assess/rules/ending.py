@@ -259,7 +259,7 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
 
 
 def is_explained_by_outage(call: ObservedCall) -> bool:
-    """Whether an outage of what the server depends on may be all that is behind this: no answer, or unclear words."""
+    """Whether an outage of what the server depends on may be the only cause: no answer came, or an unclear error."""
     ended, verdict = ending(call), verdict_of(call)
     if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or verdict is None:
         return ended is Ending.TIMEOUT
@@ -403,7 +403,7 @@ def fails_by_itself(call: ObservedCall) -> bool:
     if not unclear:
         return True
     if not call.tool.properties:
-        # There is nothing in the call that could be wrong: only what was done before, if the words speak of that.
+        # Nothing in such a call can be wrong; a state of the server can, if the words are about one.
         return not _NAMES_A_STATE.search(words)
     texts = (value for value in members(call.arguments).values() if isinstance(value, str))
     names_a_value = any(

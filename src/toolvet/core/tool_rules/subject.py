@@ -294,7 +294,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
     `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
     `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
-    without the fault of this call, `outage_nearby` that other tools named an outage which explains how it ended.
+    without the fault of this call, `outage_nearby` that other tools reported an outage that explains how it ended.
     """
 
     tool: ToolDefinition
@@ -337,9 +337,9 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Consequence(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reader says after a call: the `deed`, the answers `before` (if there is one) and `after` it.
+    """A call of a tool (`deed`), and the answers of a reader `before` (None if it was not called) and `after` it.
 
-    `value` is the id that the reader was asked for, of the thing that the deed made or deleted; None for a listing.
+    `value` is the id of the thing that the deed made or deleted, and that the reader was called with; None for a list.
     """
 
     deed: ObservedCall
@@ -378,7 +378,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
     `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
-    announces resources or prompts, and no tools. `consequences` are what readers say after a call of another tool.
+    announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls.
     """
 
     tools: tuple[ToolDefinition, ...]

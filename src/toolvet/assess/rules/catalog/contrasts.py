@@ -17,13 +17,13 @@ ARGUMENT_WITHOUT_EFFECT = Card(
     title="An argument has no effect",
     severity=Severity.WARNING,
     looks_for=(
-        "An optional argument that searches, filters or limits, with two values that must change the answer: words "
-        "that occur nowhere in it, or a limit below the number of entries; and a cursor that was never given. The "
-        "answer is the same as without it. Tools that rank or find what is similar are left alone."
+        "An optional argument that searches, filters or limits, sent with two values that must change the answer "
+        "(words that the answer does not contain, a limit below the number of entries), or a cursor that does not "
+        "exist: the answer is the same as without it. Tools that rank or find similar things are left alone."
     ),
     why=(
-        "The model takes everything for what it asked for, and with a damaged cursor reads the first page again and "
-        "again."
+        "The model believes that the answer is what it searched for. With a damaged cursor it reads the first page "
+        "again and again."
     ),
     remedy=(
         "Look for a parameter that the schema declares and the handler never reads, or reads under another name. Use "
@@ -50,7 +50,7 @@ def check_argument_without_effect(tool: ToolDefinition, calls: Sequence[Observed
             if len(telling) >= fewest and all(_answer(call) == _answer(base) for _, call in with_it):
                 sent = " and with ".join(show(value, 40) for value in list(telling.values())[:_FEWEST_VALUES])
                 yield ARGUMENT_WITHOUT_EFFECT.finding(
-                    message=f"'{quote(name, 60)}' has no effect: the answer with {sent} is the one without it.",
+                    message=f"'{quote(name, 60)}' has no effect: with {sent} the answer is the same as without it.",
                     pointer=pointer((name,)),
                     evidence=quote(words_of(base), 300),
                     confidence=85,

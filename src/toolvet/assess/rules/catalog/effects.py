@@ -16,18 +16,18 @@ from toolvet.findings import Card, Finding, Severity
 
 LIFECYCLE_BROKEN = Card(
     id="lifecycle-broken",
-    title="What was made cannot be read, or what was deleted still can",
+    title="A created thing cannot be read, or a deleted one still can",
     severity=Severity.WARNING,
     looks_for=(
-        "With `--include`: the id that a creating tool returned, asked for with the reader that takes it; the listing "
-        "of such things, before and after; and the id that was deleted, asked for again. An answer that speaks of "
-        "deletion or archiving is fine, and so is a reader that answers for any id."
+        "With `--include`, toolvet reads each thing that a tool created or deleted, by its id, and compares the list "
+        "of such things with the one before. A deleted thing may be returned if the answer calls it deleted or "
+        "archived, and readers that answer for any id are left alone."
     ),
-    why="The agent reports that something is done which is not, and acts on things that are not there.",
+    why="The agent reports success although nothing happened, and acts on things that do not exist.",
     remedy="Write and read the same store, commit before you answer, and let a deletion fail when nothing was deleted.",
 )
 _GONE: Final = re.compile(r"(?i)\b(?:archiv|cancel|clos|delet|disabl|inactiv|remov|revok|trash)|\bgone\b")
-# What the deed must say of itself, and what takes it back: "Deletion cancelled for safety. Use force: true".
+# A deletion must report itself, without any reservation ("Deletion cancelled for safety. Use force: true").
 _CLAIMS: Final = re.compile(r"(?i)\b(?:delet|destroy|done|eras|gone|ok\b|purg|remov|success)")
 _HEDGES: Final = re.compile(
     r"(?i)\b(?:abort|cancel|confirm|declin|dry.?run|fail|force|no\b|not\b|nothing|pending|preview|queued|schedul|skip|would)"
@@ -39,7 +39,7 @@ _MOST_LISTED: Final = 10  # Entries; a longer listing may show what is new on an
 
 @of_server(LIFECYCLE_BROKEN)
 def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
-    """One finding for each deed and reader that do not agree."""
+    """One finding for each change that a reader does not show."""
     # A thing that can be read by its id may be left out of a listing on purpose: a draft, a filter.
     read = {seen.deed.tool.name for seen in server.consequences if seen.value and ending(seen.after) is Ending.SUCCESS}
     refuses = {call.tool.name for call in server.calls if call.absent and ending(call) in ERRORS_IN_WORDS}
@@ -60,12 +60,12 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
                 and deed.tool.name not in read
                 and words == words_of(seen.before)
             ):
-                problem = f"{reads} returns the same after a success of {done} as before it."
+                problem = f"{done} succeeded, and {reads} returns the same as before."
         elif seen.value is not None and deletes:
             if is_there and after.tool.name in refuses and not _GONE.search(words):
-                problem = f"{reads} still returns {show(seen.value, 60)}, which {done} has deleted."
+                problem = f"{done} deleted {show(seen.value, 60)}, and {reads} still returns it."
         elif seen.value is not None and ending(after) in ERRORS_IN_WORDS and speaks_of_absence(words):
-            problem = f'{reads} says of {show(seen.value, 60)}, which {done} has made: "{quote(words, 100)}"'
+            problem = f'{done} made {show(seen.value, 60)}, and {reads} cannot read it: "{quote(words, 100)}"'
         if problem and outage_of_call(after) is None:
             yield LIFECYCLE_BROKEN.finding(
                 message=problem, tool=deed.tool.name, evidence=quote(words, 300), confidence=75
@@ -77,17 +77,17 @@ READER_CHANGES = Card(
     title="A tool that says it only reads takes something away",
     severity=Severity.ERROR,
     looks_for=(
-        "A tool with `readOnlyHint: true` after whose call another reader returns fewer entries: seen twice, with the "
-        "same answers each time it is asked twice in a row. What grows, such as a history, is fine."
+        "After a call of a tool with `readOnlyHint: true`, another reader returns fewer entries than before. It must "
+        "give each answer twice in a row, and the loss must repeat. A list that grows, such as a history, is fine."
     ),
-    why="Clients call read-only tools without asking anybody. This one loses data.",
+    why="Clients call read-only tools without asking the user. This one loses data.",
     remedy="Set `readOnlyHint: false`, and `destructiveHint: true` where it deletes, or let it leave the data alone.",
 )
 
 
 @of_server(READER_CHANGES)
 def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
-    """One finding for each tool after which something was missing."""
+    """One finding for each tool after whose call something was missing."""
     for seen in server.consequences:
         if seen.before is not None and seen.deed.tool.annotations.get("readOnlyHint") is True:
             lost = list(lost_entries(seen.before, seen.after))
@@ -104,7 +104,7 @@ def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
 
 
 def lost_entries(before: ObservedCall, after: ObservedCall) -> Counter[str]:
-    """The texts in the lists of an answer that a later one lacks; none where it has new ones. Digits do not count."""
+    """Return the listed texts that a later answer lacks, digits masked; none if the later answer also has new ones."""
     first, second = _entries(before), _entries(after)
     return Counter() if first is None or second is None or second - first else first - second
 

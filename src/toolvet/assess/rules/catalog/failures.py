@@ -158,7 +158,7 @@ def check_environment_outage(server: ObservedServer) -> Iterator[Finding]:
         for missing, tools in sorted(causes.items(), key=lambda cause: -len(cause[1]))[:5]
     ]
     if silent:
-        parts.append(f"which explains that others did not answer or did not say why ({list_names(list(silent), 6)})")
+        parts.append(f"probably also why others gave no answer or no clear one ({list_names(list(silent), 6)})")
     none_worked = not any(ending(call) is Ending.SUCCESS for call in server.calls)
     yield ENVIRONMENT_OUTAGE.finding(
         message=f"Missing where the server was assessed: {'; '.join(parts)}.",
