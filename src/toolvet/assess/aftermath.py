@@ -44,20 +44,20 @@ class Aftermath:
         if not witnesses or not any(call.tool.name != witnesses[0].tool.name for call in suspects):
             return
         answers = [(witness, await self._twice(witness)) for witness in witnesses]
-        for deed in suspects:
-            await self._ask(deed.tool, members(deed.arguments))
-        for witness, between in answers:
-            before = await self._twice(witness)
-            # Few servers need the calls that tell who it was.
-            is_less = between and before and (lost_entries(witness, between) or lost_entries(between, before))
-            for deed in suspects if is_less else ():
-                if before is not None and deed.tool.name != witness.tool.name:
-                    await self._ask(deed.tool, members(deed.arguments))
-                    after = await self._twice(witness)
-                    if after is not None and lost_entries(before, after):
-                        self.seen.append(Consequence(deed=deed, before=before, after=after))
-                        break
-                    before = after
+        less = [before for witness, before in answers if before and lost_entries(witness, before)]
+        if not less:
+            for deed in suspects:
+                await self._ask(deed.tool, members(deed.arguments))
+            again = [(before, await self._twice(before)) for _, before in answers if before]
+            less = [after for before, after in again if after and lost_entries(before, after)]
+        # Few servers need the calls that tell who it was.
+        for before in less:
+            for deed in [deed for deed in suspects if deed.tool.name != before.tool.name]:
+                await self._ask(deed.tool, members(deed.arguments))
+                after = await self._twice(before)
+                if after is not None and lost_entries(before, after):
+                    self.seen.append(Consequence(deed=deed, before=before, after=after))
+                    break
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
         """Read each thing that a tool created or deleted."""
