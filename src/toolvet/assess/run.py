@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from toolvet.assess.aftermath import Aftermath
 from toolvet.assess.connection import RenewableConnection, ValidationProbe
 from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
@@ -24,6 +23,7 @@ from toolvet.assess.items import ItemsRun, is_without_tools
 from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
+from toolvet.assess.rereading import Rereading
 from toolvet.assess.rules import IntendedViolation, ObservedCall, ObservedServer, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.values import Values
@@ -102,7 +102,7 @@ class Run:
         self.began = time.perf_counter()
         self._watch = watch
         self._harvest = Harvest()
-        self._aftermath = Aftermath(self._ask, self._harvest)
+        self._rereading = Rereading(self._ask, self._harvest)
         self._folder: Folder | None = None
         self._under_way = 0
         self._callable: frozenset[str] = frozenset()
@@ -123,7 +123,7 @@ class Run:
             odd_arguments=tuple(self.odd_arguments),
             http=self.http.seen([run.definition for run in self.tools]) if self.http else None,
             overfilled=self.overfilled,
-            consequences=tuple(self._aftermath.seen),
+            consequences=tuple(self._rereading.seen),
         )
 
     @property
@@ -184,10 +184,10 @@ class Run:
             for run in wave:
                 if run.changes:
                     note_creations(self._harvest, run.calls)
-                    await self._aftermath.of_change(run, readers)
+                    await self._rereading.of_change(run, readers)
                 self._harvest.gather(run.calls)
         if not changing and self.options.arguments is None:
-            await self._aftermath.of_readers(readers)
+            await self._rereading.of_readers(readers)
         if self.gave_up is None and self.options.arguments is None:
             await self._send_odd_arguments(waiting)
         if self.gave_up is None:

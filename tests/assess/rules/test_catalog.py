@@ -295,7 +295,7 @@ def items_of(case: Mapping[str, Any]) -> ObservedItems:
 
 
 def consequence_of(case: Mapping[str, Any]) -> Consequence:
-    calls = {name: call_of(case[name]) for name in ("deed", "before", "after") if name in case}
+    calls = {name: call_of(case[name]) for name in ("action", "before", "after") if name in case}
     return Consequence(**calls, value=case.get("value"))
 
 

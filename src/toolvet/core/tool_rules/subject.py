@@ -337,12 +337,12 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Consequence(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a tool (`deed`), and the answers of a reader `before` (None if it was not called) and `after` it.
+    """A call of a tool (`action`), and the answers of a reader `before` (None if it was not called) and `after` it.
 
-    `value` is the id of the thing that the deed made or deleted, and that the reader was called with; None for a list.
+    `value` is the id of the thing that the action made or deleted, and that the reader was called with; None for a list.
     """
 
-    deed: ObservedCall
+    action: ObservedCall
     after: ObservedCall
     before: ObservedCall | None = None
     value: Any = None

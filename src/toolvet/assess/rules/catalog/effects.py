@@ -41,23 +41,25 @@ _MOST_LISTED: Final = 10  # Entries; a longer listing may show what is new on an
 def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each change that a reader does not show."""
     # A thing that can be read by its id may be left out of a listing on purpose: a draft, a filter.
-    read = {seen.deed.tool.name for seen in server.consequences if seen.value and ending(seen.after) is Ending.SUCCESS}
+    read = {
+        seen.action.tool.name for seen in server.consequences if seen.value and ending(seen.after) is Ending.SUCCESS
+    }
     refuses = {call.tool.name for call in server.calls if call.absent and ending(call) in ERRORS_IN_WORDS}
     for seen in server.consequences:
-        deed, after, words = seen.deed, seen.after, words_of(seen.after)
-        reads, done = f"'{quote(after.tool.name, 60)}'", f"'{quote(deed.tool.name, 60)}'"
-        deletes = not _DELETING.isdisjoint(word_segments(deed.tool.name))
+        action, after, words = seen.action, seen.after, words_of(seen.after)
+        reads, done = f"'{quote(after.tool.name, 60)}'", f"'{quote(action.tool.name, 60)}'"
+        deletes = not _DELETING.isdisjoint(word_segments(action.tool.name))
         is_there = ending(after) is Ending.SUCCESS
-        problem, said = "", words_of(deed)
+        problem, said = "", words_of(action)
         if _HEDGES.search(said) or (deletes and not _CLAIMS.search(said)):
             continue
-        if seen.value is None and not deed.tool.annotations.get("readOnlyHint"):
+        if seen.value is None and not action.tool.annotations.get("readOnlyHint"):
             is_short = seen.before is not None and (_entries(seen.before) or Counter()).total() <= _MOST_LISTED
             if (
                 is_there
                 and is_short
                 and seen.before is not None
-                and deed.tool.name not in read
+                and action.tool.name not in read
                 and words == words_of(seen.before)
             ):
                 problem = f"{done} succeeded, and {reads} returns the same as before."
@@ -68,7 +70,7 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
             problem = f'{done} made {show(seen.value, 60)}, and {reads} cannot read it: "{quote(words, 100)}"'
         if problem and outage_of_call(after) is None:
             yield LIFECYCLE_BROKEN.finding(
-                message=problem, tool=deed.tool.name, evidence=quote(words, 300), confidence=75
+                message=problem, tool=action.tool.name, evidence=quote(words, 300), confidence=75
             )
 
 
@@ -89,7 +91,7 @@ READER_CHANGES = Card(
 def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each tool after whose call something was missing."""
     for seen in server.consequences:
-        if seen.before is not None and seen.deed.tool.annotations.get("readOnlyHint") is True:
+        if seen.before is not None and seen.action.tool.annotations.get("readOnlyHint") is True:
             lost = list(lost_entries(seen.before, seen.after))
             if lost:
                 yield READER_CHANGES.finding(
@@ -97,7 +99,7 @@ def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
                         f"After a call, '{quote(seen.after.tool.name, 60)}' no longer returns {show(lost[0], 80)}"
                         f"{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}."
                     ),
-                    tool=seen.deed.tool.name,
+                    tool=seen.action.tool.name,
                     evidence=quote(words_of(seen.after), 300),
                     confidence=80,
                 )

@@ -1,4 +1,4 @@
-"""What a call leaves behind is found out by asking the readers again."""
+"""Readers are called again after a tool that changes things."""
 
 import asyncio
 import sys

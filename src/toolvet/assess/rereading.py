@@ -28,7 +28,7 @@ _LISTING: Final = frozenset({"list", "get", "all", "show"})
 _KEEPING: Final = frozenset({"add", "create", "insert", "new"})
 
 
-class Aftermath:
+class Rereading:
     """Calls the readers of a server; `seen` has what the rules judge. `ask` returns None if no answer came."""
 
     def __init__(self, ask: Ask, harvest: Harvest) -> None:
@@ -46,39 +46,39 @@ class Aftermath:
         answers = [(witness, await self._twice(witness)) for witness in witnesses]
         less = [before for witness, before in answers if before and lost_entries(witness, before)]
         if not less:
-            for deed in suspects:
-                await self._ask(deed.tool, members(deed.arguments))
+            for action in suspects:
+                await self._ask(action.tool, members(action.arguments))
             again = [(before, await self._twice(before)) for _, before in answers if before]
             less = [after for before, after in again if after and lost_entries(before, after)]
         # Few servers need the calls that tell who it was.
         for before in less:
-            for deed in [deed for deed in suspects if deed.tool.name != before.tool.name]:
-                await self._ask(deed.tool, members(deed.arguments))
+            for action in [action for action in suspects if action.tool.name != before.tool.name]:
+                await self._ask(action.tool, members(action.arguments))
                 after = await self._twice(before)
                 if after is not None and lost_entries(before, after):
-                    self.seen.append(Consequence(deed=deed, before=before, after=after))
+                    self.seen.append(Consequence(action=action, before=before, after=after))
                     break
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
         """Read each thing that a tool created or deleted."""
-        action = action_of(run.definition)
-        for reader in readers if action != "changes" else ():
+        kind = action_of(run.definition)
+        for reader in readers if kind != "changes" else ():
             tool, first = reader.definition, _success(reader)
             # The verb alone may be different: delete_note_tag is not about the note of get_note.
             if first is None or len({*name_of(run.definition.name)} - {*name_of(tool.name)}) != 1:
                 continue
-            for deed, value in self._things(run, action, tool):
+            for action, value in self._things(run, kind, tool):
                 after = await self._twice(first, {**members(first.arguments), tool.required[0]: value})
-                self.seen += [Consequence(deed=deed, after=after, value=value)] if after is not None else []
+                self.seen += [Consequence(action=action, after=after, value=value)] if after is not None else []
                 break
             noun = _shared_noun(run.definition, tool)
             is_list = not first.arguments and _LISTING.issuperset({*name_of(tool.name)} - {noun})
             is_kept = not _KEEPING.isdisjoint(name_of(run.definition.name)) and self._harvest.made((noun, "id"))
-            creation = _success(run) if action == "creates" and is_list and is_kept else None
+            creation = _success(run) if kind == "creates" and is_list and is_kept else None
             if creation is not None and (after := await self._twice(first)) is not None:
-                self.seen.append(Consequence(deed=creation, before=first, after=after))
+                self.seen.append(Consequence(action=creation, before=first, after=after))
 
-    def _things(self, run: ToolRun, action: str, reader: ToolDefinition) -> Iterator[tuple[ObservedCall, object]]:
+    def _things(self, run: ToolRun, kind: str, reader: ToolDefinition) -> Iterator[tuple[ObservedCall, object]]:
         """Yield calls that made or deleted a thing, with its id, which must be all that `reader` requires."""
         if len(reader.required) != 1:
             return
@@ -90,9 +90,9 @@ class Aftermath:
             if not is_plain(call) or ending(call) is not Ending.SUCCESS:
                 continue
             given = members(call.arguments)
-            if action == "deletes" and parameter in given:
+            if kind == "deletes" and parameter in given:
                 yield call, given[parameter]
-            for value in self._harvest.made(name) if action == "creates" else ():
+            for value in self._harvest.made(name) if kind == "creates" else ():
                 if str(value) in words_of(call) or value in given.values():
                     yield call, value
 
