@@ -339,7 +339,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
 class Consequence(msgspec.Struct, frozen=True, kw_only=True):
     """A call of a tool (`action`), and the answers of a reader `before` (None if it was not called) and `after` it.
 
-    `value` is the id of the thing that the action made or deleted, and that the reader was called with; None for a list.
+    `value` is the id of the thing that the action made or deleted, which the reader was called with; None for a list.
     """
 
     action: ObservedCall
