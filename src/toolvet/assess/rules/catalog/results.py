@@ -400,7 +400,7 @@ def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> 
         if shown is not None:
             words, value = quote(words_of(shown), 120), show(_value(shown, name), 60)
             yield JUNK_ANSWERED.finding(
-                message=f"'{quote(name, 60)}' = {value} is no {kind}, and is answered with \"{words}\"",
+                message=f"'{quote(name, 60)}' = {value} is not a valid {kind}, and is answered with \"{words}\"",
                 pointer=pointer((name,)),
                 evidence=quote(words_of(shown), 300),
                 confidence=80 if doubtful else 70,
