@@ -5,6 +5,7 @@
      "capabilities": {...},               what it announces; without it {"tools": {}}
      "era": "modern",                     speaks 2026-07-28 only; without it, only what has a handshake
      "odd": ANSWER,                        to arguments that are no object; without it, a refusal
+     "notices": true,                     refuses notifications, with an error that has no id
      "marker": "path"}                    touched when a call without an answer arrives, so that a test can wait for it
 
 ANSWER is a tool result, or {"hang": true}, {"die": 3}, {"error": {...}}, {"echo": true}, {"validate": true} (refuses
@@ -69,6 +70,10 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, object] | None:
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message:
+        if script.get("notices"):
+            refusal = {"code": -32601, "message": f"Method not found: {message['method']}"}
+            sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": refusal}) + "\n")
+            sys.stdout.flush()
         continue
     parameters = message.get("params", {})
     match message["method"]:

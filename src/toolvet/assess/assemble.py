@@ -49,6 +49,7 @@ _WORKING = frozenset({"fully_working", "partially_working"})
 
 def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
+    run.judge.excuse(run.tools)
     found = [finding for tool in run.tools for finding in run.judge.find_in_tool(tool)]
     if run.items is not None:
         found += find_in_items(run.items, reproduce_server(run.target))

@@ -4,9 +4,10 @@ Little is left to do at the end: a run may be ended at any moment (a deadline, C
 there within a second or two.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 import msgspec
@@ -15,6 +16,7 @@ from toolvet.assess.exchange import (
     MOST_WHOLE,
     AssessedScenario,
     PlannedCall,
+    judge_scenario,
     light,
     same_scenario,
     shorten_payload,
@@ -31,6 +33,8 @@ from toolvet.assess.rules import (
     judge_tool,
     tool_definition,
 )
+from toolvet.assess.rules.ending import SAME, Ending, ending, is_explained_by_outage, is_plain, outage_of_call, words_of
+from toolvet.assess.rules.message import repeats_an_error
 from toolvet.core.redact import SecretMask
 from toolvet.core.tool_rules import PROBE_POINTER
 from toolvet.findings import Finding
@@ -39,6 +43,8 @@ from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 TOO_LARGE: Final = "its definition has more than 1 MiB, which no client can give to a model: all but its name is unread"
 # Bytes of answers that stay as they came until the end; calls whose answers come later keep what a report shows.
 _KEPT_WHOLE: Final = 64 * 1024 * 1024
+_LONGEST_READ: Final = 100_000  # Characters of an answer in which a path is looked for.
+_DEEP: Final = 3  # Parts of a path that is not everywhere the same: /home is, /home/ann is not.
 
 
 @dataclass(eq=False)
@@ -123,6 +129,28 @@ class RunJudge:
                 for item in tool.scenarios
             ]
 
+    def excuse(self, tools: Sequence[ToolRun]) -> None:
+        """Drop findings that other tools of the server explain; call it when all calls have been made.
+
+        A path that a successful answer contains is not a leak. If a tool reports an outage of the network, it also
+        explains the timeouts and unclear errors of tools that never succeeded.
+        """
+        calls = [call for tool in tools for call in tool.calls]
+        successes = [words_of(call)[:_LONGEST_READ] for call in calls if ending(call) is Ending.SUCCESS]
+        # As in `environment-outage`: what calls itself a success may be no outage.
+        outages = (outage_of_call(call) for call in calls if ending(call) is not Ending.UNFLAGGED_ERROR)
+        is_cut_off = any(missing is not None and missing.kind in {"host", "service"} for missing in outages)
+        for tool in tools:
+            tool.judged = tool.judged and [found for found in tool.judged if not _is_told(found, successes)]
+            failed = is_cut_off and not any(ending(call) is Ending.SUCCESS for call in tool.calls)
+            for position, item in enumerate(tool.scenarios if failed else ()):
+                if item.call is not None and is_explained_by_outage(item.call):
+                    call = msgspec.structs.replace(item.call, outage_nearby=True)
+                    passed, note = judge_scenario(call)
+                    scenario = msgspec.structs.replace(item.scenario, passed=passed, note=note, outage=True)
+                    tool.scenarios[position] = replace(item, scenario=scenario, call=call)
+                    tool.judged = None
+
     def find_in_tool(self, tool: ToolRun) -> Iterator[Finding]:
         """The findings about a tool; where the run ended between its calls, about those that were made."""
         yield from tool.findings
@@ -137,14 +165,24 @@ class RunJudge:
             yield from _with_command([finding], command)
 
     def _judge_calls(self, tool: ToolRun) -> Iterator[Finding]:
+        valid = [call for call in tool.calls if is_plain(call)]
         for item in tool.scenarios:
             if item.call is not None:
-                call = msgspec.structs.replace(item.call, known_paths=self.paths)
+                repeats = repeats_an_error(item.call, valid)
+                call = msgspec.structs.replace(item.call, known_paths=self.paths, repeats=repeats)
                 found = _masked(judge_call(call), item.mask)
                 yield from _with_command(found, item.scenario.reproduce, item.scenario.id)
         if tool.scenarios:
             found = _masked(judge_calls(tool.definition, tool.calls), SecretMask.joined(tool.masks))
             yield from _with_command(found, reproduce_tool(self._target, tool.definition.name))
+
+
+def _is_told(finding: Finding, answers: Sequence[str]) -> bool:
+    """Whether a finding is about a path that an answer contains as a whole, or below a folder that it contains."""
+    leak = PurePath(finding.cause.removeprefix(f"{SAME}path ") if finding.id == "path-leaked" else "")
+    paths = [re.escape(str(path)) for path in (leak, *leak.parents) if len(path.parts) >= _DEEP]
+    whole = re.compile(rf"(?<![\w/.-])(?:{'|'.join(paths)})(?![\w.-])")
+    return bool(paths) and any(whole.search(answer) for answer in answers)
 
 
 def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:

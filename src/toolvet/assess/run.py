@@ -6,7 +6,7 @@ times out or takes the server down while others were being called is called agai
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
@@ -23,6 +23,7 @@ from toolvet.assess.items import ItemsRun, is_without_tools
 from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
+from toolvet.assess.rereading import Rereading
 from toolvet.assess.rules import IntendedViolation, ObservedCall, ObservedServer, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.values import Values
@@ -101,6 +102,7 @@ class Run:
         self.began = time.perf_counter()
         self._watch = watch
         self._harvest = Harvest()
+        self._rereading = Rereading(self._ask, self._harvest)
         self._folder: Folder | None = None
         self._under_way = 0
         self._callable: frozenset[str] = frozenset()
@@ -121,6 +123,7 @@ class Run:
             odd_arguments=tuple(self.odd_arguments),
             http=self.http.seen([run.definition for run in self.tools]) if self.http else None,
             overfilled=self.overfilled,
+            consequences=tuple(self._rereading.seen),
         )
 
     @property
@@ -175,12 +178,16 @@ class Run:
         changing = frozenset(position for position, run in enumerate(waiting) if run.changes)
         definitions = [run.definition for run in waiting]
         waves = Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
+        readers = [run for run in waiting if not run.changes]
         while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
                 if run.changes:
                     note_creations(self._harvest, run.calls)
+                    await self._rereading.of_change(run, readers)
                 self._harvest.gather(run.calls)
+        if not changing and self.options.arguments is None:
+            await self._rereading.of_readers(readers)
         if self.gave_up is None and self.options.arguments is None:
             await self._send_odd_arguments(waiting)
         if self.gave_up is None:
@@ -330,13 +337,19 @@ class Run:
         run.skipped = None  # Whether it has arguments is judged again when its own turn comes.
         if values is None:
             return
-        sample = values.required_only()
-        reply, session = await self.connection.call(name, sample.arguments)
+        call = await self._ask(run.definition, values.required_only().arguments)
+        self._harvest.gather([call] if call is not None else [])
+
+    async def _ask(self, tool: ToolDefinition, arguments: Mapping[str, object]) -> ObservedCall | None:
+        """Make a call that is none of the tool's scenarios; None without an answer."""
+        if self.gave_up:
+            return None
+        reply, session = await self.connection.call(tool.name, arguments)
         if isinstance(reply, TimedOut | ConnectionLost):
             await self._recover(reply, session)
-            return
-        plan = PlannedCall(name="first", category="happy_path", arguments=sample.arguments, origin=sample.origin)
-        self._harvest.gather([observe(run.definition, plan, reply, protocol_version=session.protocol_version)])
+            return None
+        plan = PlannedCall(name="again", category="happy_path", arguments=arguments, origin="earlier call")
+        return observe(tool, plan, reply, protocol_version=session.protocol_version)
 
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
         call = read_reply()

@@ -138,6 +138,11 @@ class Values:
         return self._enrich(self._all)
 
     @property
+    def is_guarded(self) -> bool:
+        """Whether the tool may change things."""
+        return self._guard is not None
+
+    @property
     def has_success(self) -> bool:
         """Whether a call has succeeded, or is expected to."""
         return self._accepted is not None

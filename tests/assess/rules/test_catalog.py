@@ -45,6 +45,7 @@ from toolvet.core.checks.capability import ValidationReply, parse_reply
 from toolvet.core.checks.result import check_result
 from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
+from toolvet.core.tool_rules import Consequence
 from toolvet.core.tool_rules.subject import HttpExchange, ObservedHttp
 from toolvet.findings import Card, Finding
 
@@ -170,6 +171,7 @@ def plant(case: Mapping[str, Any], form: str) -> Mapping[str, Any]:
         "validation",
         "odd",
         "http",
+        "consequences",
     )
     return {**case, **{key: json.dumps(of(read(case[key]), key)) for key in sources if key in case}}
 
@@ -216,7 +218,9 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
     if "call" in case:
         call = call_of(read(case["call"]))
         found += [*judge_call(call), *judge_calls(call.tool, [call]), *judge_all([call])]
-    if {"tools", "unknown", "anomalies", "validation", "all_calls", "odd", "http", "overfilled"} & set(case):
+    if {"tools", "unknown", "anomalies", "validation", "all_calls", "odd", "http", "overfilled", "consequences"} & set(
+        case
+    ):
         tools = read(case.get("tools", '["<search_books>"]'))
         calls = list(map(call_of, read(case.get("all_calls", "[]"))))
         found += judge_server(
@@ -235,6 +239,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 odd_arguments=tuple(map(call_of, read(case.get("odd", "[]")))),
                 http=http_of(json.loads(case["http"])) if "http" in case else None,
                 overfilled=case.get("overfilled", ""),
+                consequences=tuple(map(consequence_of, read(case.get("consequences", "[]")))),
             )
         )
     if "item" in case:
@@ -289,6 +294,11 @@ def items_of(case: Mapping[str, Any]) -> ObservedItems:
     )
 
 
+def consequence_of(case: Mapping[str, Any]) -> Consequence:
+    calls = {name: call_of(case[name]) for name in ("action", "before", "after") if name in case}
+    return Consequence(**calls, value=case.get("value"))
+
+
 def judge_all(calls: Sequence[ObservedCall]) -> Sequence[Finding]:
     """What the rules of the server say about these calls."""
     tools = {call.tool.name: call.tool for call in calls}
@@ -326,6 +336,8 @@ def call_of(case: Mapping[str, Any]) -> ObservedCall:
         absent=case.get("absent", ""),
         present=case.get("present"),
         excerpt=msgspec.convert(case["excerpt"], AnswerExcerpt) if "excerpt" in case else None,
+        repeats=case.get("repeats", False),
+        outage_nearby=case.get("outage_nearby", False),
         known_paths=tuple(case.get("known_paths", ())),
         preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))
         if isinstance(reply := parse_reply(case.get("validation")), ValidationReply)

@@ -77,8 +77,10 @@ class Server:
             refuse(message, -32601, "Method not found")
 
     def notified(self, method: str, message: Message) -> None:
-        """A notification: `late` answers what was cancelled, `records` remembers."""
+        """A notification: `late` answers what was cancelled, `notices` refuses all, `records` remembers."""
         self.held.append(message)
+        if MODE == "notices":
+            send({"id": None, "error": {"code": -32601, "message": f"Method not found: {method}"}})
         if MODE == "late" and method == "notifications/cancelled":
             send({"id": message["params"]["requestId"], "result": text("late")})
 

@@ -209,6 +209,17 @@ def test_an_error_without_id_is_the_answer_to_the_only_open_request(hostile: Hos
     in_session(hostile("null_id"), talk)
 
 
+def test_an_error_without_id_to_a_notification_answers_no_request(hostile: Hostile) -> None:
+    async def talk(session: McpSession) -> None:
+        assert said(await session.call_tool("echo", {}, timeout=10)) == "{}"
+        assert len((await session.list_tools(timeout=10)).tools) == 1
+        await session.peer.notify("notifications/roots/list_changed")
+        assert said(await session.call_tool("echo", {}, timeout=10)) == "{}"
+        assert kinds(session) == ["unknown_id"] * 2
+
+    in_session(hostile("notices"), talk)
+
+
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [

@@ -33,6 +33,7 @@ import msgspec
 from toolvet.assess.rules.quote import quote
 from toolvet.core.causes import ErrorKind, State
 from toolvet.core.checks import (
+    LeakKind,
     Outage,
     OutageKind,
     ResultVerdict,
@@ -78,6 +79,11 @@ _SINGULAR: Final = ("ss", "us", "is")  # status, address, analysis
 _ASKS_FOR_A_STEP: Final = re.compile(
     r"(?i)\b(?:call|run|use|invoke) (?:the )?[\"'`]?[A-Za-z]\w*_\w+[\"'`]?(?:\(\))? (?:tool )?(?:first|before)\b"
     r"|(?<!\bthe )\bfirst,? (?:call|run|use|invoke) (?:the )?[\"'`]?[A-Za-z]\w*_\w+"
+)
+# "No project is open", "Nothing to undo", "Not a repository".
+_NAMES_A_STATE: Final = re.compile(
+    r"(?i)\b(?:already|before|cannot|empty|first|log(?:ged)? ?in|must|needs?|never|no|none|not|nothing|only|please"
+    r"|require[ds]?|missing|unset|without)\b|n't\b"
 )
 _SHORTEST_IN_ERROR: Final = 2  # Characters; a text this short is in an error by chance.
 FEWEST: Final = 3  # Tools; two may have the same fault by chance.
@@ -236,6 +242,8 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
     A refusal for missing credentials counts only on arguments that the schema allows: it was the first thing that the
     tool looked at.
     """
+    if call.outage_nearby:
+        return Missing("service")
     verdict = verdict_of(call)
     if verdict is None or ending(call) not in ERRORS_IN_WORDS:
         return None
@@ -249,6 +257,17 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
     if verdict.state is State.UNAUTHORIZED and not is_bad(call):
         return Missing("credential")
     return Missing("service") if verdict.state in OUTAGES else None
+
+
+def is_explained_by_outage(call: ObservedCall) -> bool:
+    """Whether an outage of what the server depends on may be the only cause: no answer came, or an unclear error."""
+    ended, verdict = ending(call), verdict_of(call)
+    if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or verdict is None:
+        return ended is Ending.TIMEOUT
+    leaks = {leak.kind for leak in verdict.leaks}
+    return verdict.state in {State.UNKNOWN, State.INTERNAL} and leaks.isdisjoint(
+        {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT}
+    )
 
 
 def _comes_of_the_call(outage: Outage, call: ObservedCall) -> bool:
@@ -342,8 +361,15 @@ def is_plain(call: ObservedCall) -> bool:
 
 
 def asks_for_nothing(call: ObservedCall) -> bool:
-    """Whether a call has only empty values in what the tool requires, or in all that it sends: `{"paths": []}`."""
-    sent = members(call.arguments)
+    """Whether a call has only empty values in what the tool requires, or in all that it sends: `{"paths": []}`.
+
+    Switches and choices from a list beside them ask for nothing: `{"text": "", "codec": "base64"}`.
+    """
+    sent = {
+        name: value
+        for name, value in members(call.arguments).items()
+        if not isinstance(value, bool) and {"enum", "const"}.isdisjoint(members(call.tool.properties.get(name)))
+    }
     required = [sent[name] for name in call.tool.required if name in sent]
     values = required or list(sent.values())
     return bool(values) and all(
@@ -362,7 +388,7 @@ def fails_by_itself(call: ObservedCall) -> bool:
     """
     ended = ending(call)
     if ended in _SILENT:
-        return True
+        return not call.outage_nearby
     verdict = verdict_of(call)
     if ended is Ending.UNFLAGGED_ERROR:
         own = (
@@ -373,8 +399,13 @@ def fails_by_itself(call: ObservedCall) -> bool:
         return False
     words = words_of(call)
     unclear = verdict is not None and verdict.state is State.UNKNOWN
+    if asks_for_nothing(call) and (verdict is None or verdict.state is not State.CRASH):
+        return False
     if not unclear:
         return True
+    if not call.tool.properties:
+        # Nothing in such a call can be wrong; a state of the server can, if the words are about one.
+        return not _NAMES_A_STATE.search(words)
     texts = (value for value in members(call.arguments).values() if isinstance(value, str))
     names_a_value = any(
         (len(text.strip()) > _SHORTEST_IN_ERROR and text in words) or f"'{text}'" in words for text in texts

@@ -119,7 +119,7 @@ def answered_errors(calls: Sequence[ObservedCall]) -> Iterator[ObservedCall]:
         # The author writes neither the words of a framework nor those about an outage.
         if outage_of_call(call) is not None or framework_of(call) is not None:
             continue
-        if not _is_about_something_else(call) and not _repeats_a_refusal(call, valid):
+        if not _is_about_something_else(call) and not repeats_an_error(call, valid):
             yield call
 
 
@@ -137,8 +137,11 @@ def _is_about_something_else(call: ObservedCall) -> bool:
     return any(isinstance(value, str) and len(value) >= _PLAIN_ENOUGH and value in words for value in others)
 
 
-def _repeats_a_refusal(call: ObservedCall, valid: Sequence[ObservedCall]) -> bool:
-    """Whether the answer has the words by which the same call without its fault was refused: "No session for 1"."""
+def repeats_an_error(call: ObservedCall, valid: Sequence[ObservedCall]) -> bool:
+    """Whether the answer has the words by which the same call without its fault was refused: "No session for 1".
+
+    `valid` are the plain calls of the tool.
+    """
     field, sent = fault_of(call).field, members(call.arguments)
     rest = {name: value for name, value in sent.items() if name != field}
     bases = [one for one in valid if {n: v for n, v in members(one.arguments).items() if n != field} == rest]

@@ -21,7 +21,8 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     asked = 0
     for name, declared in values.tool.properties.items():
         fed = values.seen(name)
-        if not (is_identifier(name, declared) or (fed is not None and is_fed(name, declared, values.tool.name))):
+        is_named = is_identifier(name, declared) or (fed is not None and is_fed(name, declared, values.tool.name))
+        if not is_named and (values.folder is None or path_kind(values.tool, name) is None):
             continue
         known = base.get(name, widest.get(name))
         known = fed if type(fed) is type(known) and path_kind(values.tool, name) is None else known

@@ -14,6 +14,7 @@ from toolvet.core.tool_rules.subject import (
     UNJUDGED as UNJUDGED,
     AnswerExcerpt as AnswerExcerpt,
     Category as Category,
+    Consequence as Consequence,
     HttpExchange as HttpExchange,
     IntendedViolation as IntendedViolation,
     ObservedCall as ObservedCall,

@@ -325,7 +325,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
     `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
-    `result` or `error` is only an excerpt of a very large answer.
+    `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
+    without the fault of this call, `outage_nearby` that other tools reported an outage that explains how it ended.
     """
 
     tool: ToolDefinition
@@ -346,6 +347,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     absent: str = ""
     present: Any = None
     excerpt: AnswerExcerpt | None = None
+    repeats: bool = False
+    outage_nearby: bool = False
 
     @property
     def rejected(self) -> bool:
@@ -363,6 +366,18 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
             and not self.verdict.is_error
             and not self.verdict.error_without_flag
         )
+
+
+class Consequence(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool (`action`), and the answers of a reader `before` (None if it was not called) and `after` it.
+
+    `value` is the id of the thing that the action made or deleted, which the reader was called with; None for a list.
+    """
+
+    action: ObservedCall
+    after: ObservedCall
+    before: ObservedCall | None = None
+    value: Any = None
 
 
 class WireAnomaly(msgspec.Struct, frozen=True, kw_only=True):
@@ -395,7 +410,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
     `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
-    announces resources or prompts, and no tools.
+    announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -409,6 +424,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     http: ObservedHttp | None = None
     is_without_tools: bool = False
     overfilled: str = ""
+    consequences: tuple[Consequence, ...] = ()
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

@@ -40,6 +40,7 @@ Era: TypeAlias = Literal["legacy", "modern"]
 
 # Neither may be cancelled: before them the peer does not know what a cancellation is.
 _OPENERS: Final = frozenset({"initialize", "server/discover"})
+_PARSE_ERROR: Final = -32700  # The one error for which JSON-RPC knows no id; our notifications parse.
 _KEPT_PER_KIND: Final = 50
 _KEPT_NOTIFICATIONS: Final = 1000
 _KEPT_NOTIFICATION_BYTES: Final = 4 * 1024 * 1024
@@ -67,6 +68,8 @@ class Peer:
         self._pending: dict[Id, _Pending] = {}
         self._abandoned: set[Id] = set()
         self._late_openers: set[Id] = set()
+        # Notifications that an error without an id may be about: hand-written servers answer them.
+        self._unanswered_notices = 0
         self._kept_bytes = 0
         self._last_id = 0
         self._lost: str | None = None
@@ -142,6 +145,7 @@ class Peer:
     async def notify(self, method: str, params: object = None, *, headers: Mapping[str, str] | None = None) -> None:
         """Send a notification and return when the channel has taken it; does nothing on a closed channel."""
         if self.alive:
+            self._unanswered_notices += 1
             await self._channel.deliver(encode_notification(method, params), headers or {})
 
     @property
@@ -255,10 +259,12 @@ class Peer:
             self._take_answer(answers, message, answers, status)
         elif message.id is not None:
             self._take_answer(message.id, message, answers, status)
-        elif len(self._pending) == 1:
+        elif len(self._pending) == 1 and (not self._unanswered_notices or message.code == _PARSE_ERROR):
             self.note("null_id", message.raw)
             self._take_answer(next(iter(self._pending)), message, answers, status)
         else:
+            # It answers no request of ours: a notification, or one of several.
+            self._unanswered_notices = max(0, self._unanswered_notices - 1)
             self.messages += 1
             self.note("unknown_id", message.raw)
 
@@ -312,6 +318,7 @@ class Peer:
         (self._late_openers if method in _OPENERS else self._abandoned).add(id_)
         # On modern HTTP closing the response stream is the cancellation.
         silent = method in _OPENERS or (self.era == "modern" and self.transport == "http")
+        self._unanswered_notices += not silent
         notice = encode_notification("notifications/cancelled", {"requestId": id_, "reason": reason})
         self._channel.abandon(id_, None if silent else notice)
 

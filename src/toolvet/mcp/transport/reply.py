@@ -73,7 +73,7 @@ AnomalyKind: TypeAlias = Literal[
     "noise",  # something on the channel that is not a message
     "duplicate_answer",  # a second answer to the same request
     "late_answer",  # an answer to a request that we had cancelled
-    "unknown_id",  # an answer to a request that was never made
+    "unknown_id",  # an answer to a request that was never made, or an error without id to a notification
     "null_id",  # an error without id, taken as the answer to the only open request
     "unexpected_request",  # a request to us that nothing we announced allows
     "bad_notification",  # the params of a notification are not JSON

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from toolvet.assess.rules.contrast import EXCLUSIVE
 from toolvet.assess.rules.ending import (
     INVALID_ARGUMENTS,
     OUTAGES,
@@ -31,7 +32,8 @@ INVALID_ACCEPTED = Card(
     title="Arguments that the schema forbids are accepted",
     severity=Severity.WARNING,
     looks_for=(
-        "A call that breaks the tool's own inputSchema and is answered with a success. A lenient reading of the "
+        "A call that breaks the tool's own inputSchema and is answered with a success; also one that breaks what its "
+        'descriptions say ("exactly one of a, b", "either a or b, not both"). A lenient reading of the '
         'same value ("3" for 3) and an unchecked `format` are told as information, an unknown argument is '
         "`unknown-argument-ignored`."
     ),
@@ -50,7 +52,8 @@ INVALID_ACCEPTED = Card(
 @of_call(INVALID_ACCEPTED)
 def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     """Name the keyword, the place and the value; the severity depends on how far the value is from a good one."""
-    if ending(call) is not Ending.SUCCESS or not is_bad(call) or is_only_unknown(call):
+    described = call.intended.detail if call.intended is not None and call.intended.keyword == EXCLUSIVE else ""
+    if ending(call) is not Ending.SUCCESS or not (is_bad(call) or described) or is_only_unknown(call):
         return
     fault = fault_of(call)
     violation = intended_violation(call)
@@ -59,13 +62,18 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     accepted = f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
     if fault.keyword in {"required", "dependentRequired"}:
         accepted = f"a call without '{quote(fault.field, 60)}'"
+    if described:
+        accepted = quote(described, 120)
     # The value is nearly right: by default `format` is only a note, and "3" is often read as 3.
     is_lenient = violation is not None and (
         violation.keyword == "format"
         or (violation.keyword == "type" and _reads_as(violation.instance, violation.params.get("types")))
     )
     yield INVALID_ACCEPTED.finding(
-        message=f"The tool accepted {accepted}, although its schema forbids it ({fault.keyword}).",
+        message=(
+            f"The tool accepted {accepted}, although its {'description' if described else 'schema'} forbids it "
+            f"({fault.keyword})."
+        ),
         severity=Severity.INFO if is_lenient else None,
         pointer=fault.pointer,
         evidence=f"{quote(said, 160)}; arguments: {show(call.arguments, 160)}",
@@ -255,7 +263,7 @@ BAD_ARGUMENTS_CRASH = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Arguments that break the schema (or one that it does not know), answered with the words of a crash or an "
-        "internal error instead of a refusal."
+        "internal error instead of a refusal. A tool that fails in the same words on valid arguments is not meant."
     ),
     why=(
         "The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A "
@@ -276,6 +284,8 @@ def check_bad_arguments_crash(call: ObservedCall) -> Iterator[Finding]:
     """Report a crash where a refusal belongs. Unclear words prove no crash, and an outage is not the caller's fault."""
     verdict = verdict_of(call)
     if ending(call) not in _CRASH_ENDINGS or not (is_bad(call) or call.intended is not None) or verdict is None:
+        return
+    if call.repeats or call.outage_nearby:
         return
     leaked = any(leak.kind in {LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT} for leak in verdict.leaks)
     if verdict.state not in _CRASH_STATES and (not leaked or verdict.state in OUTAGES):

@@ -63,7 +63,7 @@ def check_unhelpful_error(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
     if not scored:
         return
     mean = sum(score.score for score, _ in scored) / len(scored)
-    if mean >= _HELPFUL:
+    if round(mean) >= _HELPFUL:
         return
     worst, call = min(scored, key=lambda pair: pair[0].score)
     words = quote(words_of(call), 160)

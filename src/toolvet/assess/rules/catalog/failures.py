@@ -29,7 +29,8 @@ VALID_CALL_FAILED = Card(
     severity=Severity.ERROR,
     looks_for=(
         "Arguments that satisfy the tool's own schema, answered with a failure of the tool: a crash, an internal "
-        "error, an error without words. What the surroundings lack (a backend, a program, credentials) is "
+        "error, an error without words. A tool without parameters fails with any words that name no state which a "
+        "caller could change. What the surroundings lack (a backend, a program, credentials) is "
         "`environment-outage`, and an unknown argument that crashes the tool is `bad-arguments-crash`."
     ),
     why="The model did everything right and can do nothing better. It will retry, give up, or make something up.",
@@ -48,13 +49,13 @@ def check_valid_call_failed(call: ObservedCall) -> Iterator[Finding]:
     if ended not in _FAILURES or is_bad(call) or call.intended is not None or not fails_by_itself(call):
         return
     verdict = verdict_of(call)
+    unclear = ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN
     words = quote(words_of(call), 140)
     problem = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
-    unclear = ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN
     yield VALID_CALL_FAILED.finding(
         message=f"A call that the schema allows failed: {form}{problem}",
-        severity=Severity.WARNING if unclear else None,
+        severity=Severity.WARNING if unclear and call.tool.properties else None,
         confidence=60 if unclear else 75,
         evidence=quote(words_of(call), 300) or show_answer(call.result),
         cause=cause_of(call) or "an error without words",
@@ -138,8 +139,11 @@ ENVIRONMENT_OUTAGE = Card(
 def check_environment_outage(server: ObservedServer) -> Iterator[Finding]:
     """One finding, with what is missing and which tools said so."""
     causes: dict[Missing, list[str]] = {}
-    words = ""
+    words, silent = "", dict[str, None]()
     for call in server.calls:
+        if call.outage_nearby:
+            silent[call.tool.name] = None
+            continue
         # `error-without-flag` reports, and quotes, an outage that calls itself a success.
         missing = None if ending(call) is Ending.UNFLAGGED_ERROR else outage_of_call(call)
         if missing is not None:
@@ -153,6 +157,8 @@ def check_environment_outage(server: ObservedServer) -> Iterator[Finding]:
         f"{quote(str(missing), 100)} (said by {list_names(tools, 6)})"
         for missing, tools in sorted(causes.items(), key=lambda cause: -len(cause[1]))[:5]
     ]
+    if silent:
+        parts.append(f"probably also why others gave no answer or no clear one ({list_names(list(silent), 6)})")
     none_worked = not any(ending(call) is Ending.SUCCESS for call in server.calls)
     yield ENVIRONMENT_OUTAGE.finding(
         message=f"Missing where the server was assessed: {'; '.join(parts)}.",
@@ -166,7 +172,10 @@ CALL_TIMEOUT = Card(
     id="call-timeout",
     title="A call was not answered in time",
     severity=Severity.ERROR,
-    looks_for="A call that brought neither a result nor an error within the time limit.",
+    looks_for=(
+        "A call that brought neither a result nor an error within the time limit. Where other tools report that a host "
+        "or a service does not answer, a tool that never succeeded waited for it (`environment-outage`)."
+    ),
     why=(
         "The client gives up, the model learns nothing, and the agent stands still for as long as the client's "
         "limit is. A retry usually meets the same fate."
@@ -183,7 +192,7 @@ CALL_TIMEOUT = Card(
 @of_call(CALL_TIMEOUT)
 def check_call_timeout(call: ObservedCall) -> Iterator[Finding]:
     """A warning for extreme values, which may ask for much work; an error for ordinary ones."""
-    if ending(call) is Ending.TIMEOUT:
+    if ending(call) is Ending.TIMEOUT and not call.outage_nearby:
         asked_for_it = call.category in {"edge_case", "boundary"} or is_bad(call)
         waited = f" within {call.duration_ms / 1000:.3g} s" if call.duration_ms > 0 else ""
         yield CALL_TIMEOUT.finding(

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-import msgspec
-
+from toolvet.assess.rules.contrast import is_empty_answer, kind_of, payload_of
 from toolvet.assess.rules.ending import Ending, asks_for_nothing, cause_of, ending, is_bad, is_empty_list, words_of
 from toolvet.assess.rules.quote import quote, show, show_answer
 from toolvet.assess.rules.rule import of_call, of_calls
@@ -242,8 +241,9 @@ ABSENT_ANSWERED = Card(
     severity=Severity.WARNING,
     looks_for=(
         "A required identifier whose real values a listing of the server has: with one that does not exist, the "
-        "tool succeeds with a record of the same fields as for a real one, filled with other values. An empty or null "
-        "answer and one that says `found: false` are fine, as are searches and tools that create what they miss."
+        "tool succeeds with a record of the same fields as for a real one, filled with other values, or with an empty "
+        "list where the real one has entries; or a required path of a folder that does not exist, with an empty list. "
+        "A null answer and one that says `found: false` are fine, as are searches by an id and tools that create."
     ),
     why=(
         "The model takes an invented record for a real one, and acts on it: it answers for a customer who does not "
@@ -262,6 +262,9 @@ _LENIENT_VERBS: Final = frozenset(
         "upsert", "validate", "verify",
     }
 )  # fmt: skip
+_SEARCHING: Final = frozenset({"check", "count", "exists", "filter", "find", "query", "search"})
+_PATHS: Final = {("path",), ("folder",), ("directory",), ("dir",)}
+_ON_DISK: Final = re.compile(r"(?i)\b(?:files?|folders?|director(?:y|ies)|paths?)\b")
 _FRAMES: Final = ("result", "data", "item", "record")
 _SAYS_ABSENT: Final = re.compile(
     r"(?i)\bnot (?:be )?found\b|does(?:n't| not) exist|\bno such\b|\bunknown\b|\bmissing\b|\bexists?\b|\bfound\b"
@@ -273,35 +276,52 @@ _SHORTEST_OWN: Final = 2
 
 @of_calls(ABSENT_ANSWERED)
 def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
-    """Compare the answer for an absent id with those for the ids that a listing has."""
-    if not _LENIENT_VERBS.isdisjoint(word_segments(tool.name)):
-        return
+    """Compare the answer for an absent thing with those for the one that a listing has, and with an empty list."""
+    verbs = set(word_segments(tool.name))
     for call in calls:
-        if not call.absent or call.present is None or call.absent not in tool.required:
+        if call.absent not in tool.required or ending(call) is not Ending.SUCCESS or is_bad(call):
             continue
-        if ending(call) is not Ending.SUCCESS or is_bad(call):
-            continue
-        record = _record(call)
         # Of the calls that asked for the thing that a listing has, and got it.
         real = [
-            _record(other)
+            other
             for other in calls
-            if not other.absent
+            if call.present is not None
+            and not other.absent
             and other.intended is None
             and members(other.arguments).get(call.absent) == call.present
             and ending(other) is Ending.SUCCESS
         ]
-        if record and any(_is_invented(record, one, call) for one in real):
-            sent = members(call.arguments).get(call.absent)
-            yield ABSENT_ANSWERED.finding(
-                message=(
-                    f"{show(sent, 60)} is no '{quote(call.absent, 60)}' that the server lists, and is answered like "
-                    f'one: "{quote(words_of(call), 120)}"'
-                ),
-                pointer=pointer((call.absent,)),
-                evidence=quote(words_of(call), 300),
-                confidence=75,
-            )
+        sent, record = members(call.arguments).get(call.absent), _record(call)
+        if (
+            record
+            and _LENIENT_VERBS.isdisjoint(verbs)
+            and any(_is_invented(record, _record(one), call) for one in real)
+        ):
+            like = "one that does"
+        elif is_empty_answer(call) and (
+            _is_path(tool, call.absent, sent)
+            or (_SEARCHING.isdisjoint(verbs) and not all(is_empty_answer(one) for one in real))
+        ):
+            like = "an empty one"
+        else:
+            continue
+        yield ABSENT_ANSWERED.finding(
+            message=(
+                f"'{quote(call.absent, 60)}' = {show(sent, 60)} does not exist, and is answered like {like}: "
+                f'"{quote(words_of(call), 120)}"'
+            ),
+            pointer=pointer((call.absent,)),
+            evidence=quote(words_of(call), 300),
+            confidence=75,
+        )
+
+
+def _is_path(tool: ToolDefinition, name: str, value: object) -> bool:
+    spoken = (
+        f"{' '.join(word_segments(tool.name))} {tool.description} {members(tool.properties[name]).get('description')}"
+    )
+    is_absolute = isinstance(value, str) and value.startswith("/")
+    return is_absolute and word_segments(name)[-1:] in _PATHS and _ON_DISK.search(spoken) is not None
 
 
 def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call: ObservedCall) -> bool:
@@ -321,13 +341,7 @@ def _is_invented(record: Mapping[str, object], real: Mapping[str, object], call:
 
 
 def _record(call: ObservedCall) -> Mapping[str, object]:
-    result = members(call.result)
-    value: object = result.get("structuredContent")
-    if not is_object(value):
-        try:
-            value = msgspec.json.decode(words_of(call))
-        except (msgspec.DecodeError, RecursionError):
-            return {}
+    value = payload_of(call)
     for _ in _FRAMES:
         inner = next((members(value)[name] for name in _FRAMES if name in members(value)), None)
         if not is_object(inner) or len(members(value)) > _FEWEST_OWN:
@@ -343,8 +357,9 @@ JUNK_ANSWERED = Card(
     title="Junk is answered with a plausible value",
     severity=Severity.WARNING,
     looks_for=(
-        "A parameter that takes a date, an address of mail or a URL by its name, sent with text that is none, and a "
-        "success that does not say so: different junk gives the same answer while a good value gives another, or the "
+        "A parameter that takes a date, a URL, a time zone, a currency, a city, a unit and the like by its name, sent "
+        "with text that is none, and a success that does not say so: different junk gives the same answer while a good "
+        "value gives another, or the "
         'answer itself doubts ("same parameters, error?"). Echoes, empty results and "invalid" are fine.'
     ),
     why="A model that mistypes a date gets a number, and passes it on. An error would have cost it one more call.",
@@ -353,15 +368,7 @@ JUNK_ANSWERED = Card(
         "it cannot be parsed. Do not fall back to a default."
     ),
 )
-_DATES: Final = frozenset({"date", "datetime", "timestamp", "day", "birthday", "deadline"})
-_KIND_OF_NAME: Final[Mapping[str, str]] = {
-    **dict.fromkeys(_DATES, "date"),
-    **dict.fromkeys(("email", "mail"), "address of mail"),
-    **dict.fromkeys(("url", "uri"), "URL"),
-}
 _LONGEST_VALUE: Final = 60  # Characters of a date or a short address; what is longer is the largest string we send.
-# What says more of a value than a name does.
-_TEXT_KEYWORDS: Final = ("examples", "enum", "const", "pattern", "format")
 _ADMITS: Final = re.compile(
     r"(?i)\([^()\n]{0,60}\berror\s?\?{1,3}\s*\)|\bprobably (?:an? )?(?:error|mistake|invalid)\b"
 )
@@ -375,10 +382,9 @@ _SAYS_NOTHING: Final = re.compile(
 def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> Iterator[Finding]:
     """One finding for the first parameter whose junk is answered like this."""
     good = [call for call in calls if ending(call) is Ending.SUCCESS and not is_bad(call) and call.intended is None]
-    for name, declared in tool.properties.items():
-        schema, parts = members(declared), word_segments(name)
-        kind = _KIND_OF_NAME.get(parts[-1]) if parts else None
-        if kind is None or schema.get("type") != "string" or any(word in schema for word in _TEXT_KEYWORDS):
+    for name in tool.properties:
+        kind = kind_of(tool, name)
+        if kind is None:
             continue
         junk: list[ObservedCall] = []
         for call in good:
@@ -394,7 +400,7 @@ def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> 
         if shown is not None:
             words, value = quote(words_of(shown), 120), show(_value(shown, name), 60)
             yield JUNK_ANSWERED.finding(
-                message=f"'{quote(name, 60)}' = {value} is no {kind}, and is answered with \"{words}\"",
+                message=f"'{quote(name, 60)}' = {value} is not a valid {kind}, and is answered with \"{words}\"",
                 pointer=pointer((name,)),
                 evidence=quote(words_of(shown), 300),
                 confidence=80 if doubtful else 70,
@@ -410,9 +416,9 @@ def _is_junk(value: object, kind: str) -> bool:
     """Whether a text is surely none of its kind: words such as "tomorrow" may be a date."""
     if not isinstance(value, str) or not value.strip():
         return False
-    if kind == "date":
-        return len(value) > _LONGEST_VALUE or ('"' in value and "'" in value) or "\n" in value
-    return ("@" not in value) if kind == "address of mail" else not re.search(r"[.:/]", value)
+    if kind in {"address of mail", "URL"}:
+        return not re.search("@" if kind == "address of mail" else r"[.:/]", value)
+    return len(value) > _LONGEST_VALUE or ('"' in value and "'" in value) or "\n" in value
 
 
 def _same_for_all(
@@ -424,6 +430,13 @@ def _same_for_all(
     (answer,) = answers
     if not answer or _SAYS_NOTHING.search(answer) or answer in {"[]", "{}"}:
         return None
-    others = [call for call in good if (value := _value(call, name)) and not _is_junk(value, kind)]
+    rest = [{key: value for key, value in members(call.arguments).items() if key != name} for call in junk]
+    others = [
+        call
+        for call in good
+        if (value := _value(call, name))
+        and not _is_junk(value, kind)
+        and {key: value for key, value in members(call.arguments).items() if key != name} in rest
+    ]
     differs = bool(others) and all(words_of(call).strip() != answer for call in others)
     return junk[0] if differs else None

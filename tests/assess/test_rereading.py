@@ -1,0 +1,43 @@
+"""Readers are called again after a tool that changes things."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolvet.assess import Options, Report, assess
+from toolvet.mcp.transport import StdioTarget
+
+SERVER = Path(__file__).parents[1] / "servers" / "desk.py"
+
+
+def assessed(*words: str, include: tuple[str, ...] = ()) -> Report:
+    target = StdioTarget(command=sys.executable, args=(str(SERVER), *words))
+    return asyncio.run(assess(target, Options(timeout=10, include=include)))
+
+
+def found(report: Report) -> list[tuple[str, str | None]]:
+    checks = {"lifecycle-broken", "reader-changes"}
+    return [(finding.id, finding.tool) for finding in report.findings if finding.id in checks]
+
+
+@pytest.mark.parametrize("include", [(), ("*",)])
+def test_tools_that_do_what_they_say(include: tuple[str, ...]) -> None:
+    assert found(assessed(include=include)) == []
+
+
+def test_what_was_made_and_is_not_there() -> None:
+    report = assessed("forgets", include=("*",))
+    assert found(report) == [("lifecycle-broken", "create_note")]
+    # By the listing, and by the reader of one note.
+    assert [finding.occurrences for finding in report.findings if finding.id == "lifecycle-broken"] == [2]
+
+
+def test_what_was_deleted_and_is_still_there() -> None:
+    report = assessed("keeps", include=("*",))
+    assert found(report) == [("lifecycle-broken", "delete_note")]
+
+
+def test_a_reader_that_takes_away() -> None:
+    assert found(assessed("takes")) == [("reader-changes", "next_job")]

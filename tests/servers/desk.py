@@ -1,0 +1,73 @@
+"""A FastMCP server whose tools change things, rightly or not: words on its command line say what goes wrong.
+
+forgets   create_note returns an id, and keeps nothing
+keeps     delete_note says that it has deleted, and does not
+takes     next_job is declared read-only, and takes the job that it returns
+"""
+
+import sys
+
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+
+server = FastMCP("desk")
+notes = {1: "first", 2: "second"}
+jobs = [f"job {letter}" for letter in "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"]
+READS = {"readOnlyHint": True}
+
+
+@server.tool(annotations=READS)
+def next_job() -> str:
+    """The next job."""
+    return jobs.pop(0) if "takes" in sys.argv else jobs[0]
+
+
+@server.tool(annotations=READS)
+def list_jobs() -> list[str]:
+    """List all jobs."""
+    return jobs
+
+
+@server.tool(annotations=READS)
+def list_notes() -> dict[str, list[dict[str, object]]]:
+    """List all notes."""
+    return {"notes": [{"note_id": number, "text": text} for number, text in notes.items()]}
+
+
+@server.tool(annotations=READS)
+def get_note(note_id: int) -> str:
+    """Get one note."""
+    if note_id not in notes:
+        raise ToolError(f"Note {note_id} not found")
+    return notes[note_id]
+
+
+@server.tool(annotations={"readOnlyHint": False})
+def create_note(text: str) -> dict[str, int]:
+    """Create a note."""
+    number = max(notes, default=0) + 1
+    if "forgets" not in sys.argv:
+        notes[number] = text
+    return {"note_id": number}
+
+
+@server.tool(annotations={"readOnlyHint": False, "destructiveHint": True})
+def delete_note_tags(note_id: int) -> str:
+    """Delete the tags of a note, which stays."""
+    if note_id not in notes:
+        raise ToolError(f"Note {note_id} not found")
+    return f"Deleted the tags of note {note_id}"
+
+
+@server.tool(annotations={"readOnlyHint": False, "destructiveHint": True})
+def delete_note(note_id: int) -> str:
+    """Delete a note."""
+    if note_id not in notes:
+        raise ToolError(f"Note {note_id} not found")
+    if "keeps" not in sys.argv:
+        notes.pop(note_id)
+    return f"Deleted note {note_id}"
+
+
+if __name__ == "__main__":
+    server.run(show_banner=False)
