@@ -31,6 +31,7 @@ from toolvet.assess.rules import (
     judge_tool,
     tool_definition,
 )
+from toolvet.assess.tokens import count_definition
 from toolvet.core.redact import SecretMask
 from toolvet.core.tool_rules import PROBE_POINTER
 from toolvet.findings import Finding
@@ -47,7 +48,7 @@ class ToolRun:
 
     `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
     `findings` are those about its definition, and `scenarios` grows call by call. `judged` are the findings about the
-    calls; None while calls may still be made.
+    calls; None while calls may still be made. `tokens` is what the definition costs a model, about.
     """
 
     definition: ToolDefinition
@@ -56,6 +57,7 @@ class ToolRun:
     scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
     findings: list[Finding] = field(default_factory=list[Finding])
     judged: list[Finding] | None = None
+    tokens: int = 0
 
     @property
     def calls(self) -> list[ObservedCall]:
@@ -84,10 +86,10 @@ def listed_tool(raw: object, position: int) -> ToolRun:
     """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
     entry, is_excerpt = light(raw)
     if not is_excerpt:
-        return ToolRun(tool_definition(raw, position))
+        return ToolRun(tool_definition(raw, position), tokens=count_definition(raw))
     read = tool_definition(entry, position)
     stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
-    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE)
+    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE, tokens=count_definition(raw))
 
 
 class RunJudge:

@@ -40,6 +40,8 @@ MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any c
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _ODD_ARGUMENTS: Final = (None, ["toolvet"])  # For `arguments`, which must be an object.
 _WITHOUT_PAUSE: Final = 0.02  # Seconds in which tools are judged or chosen in one go.
+# In the origin of arguments: values that may be secrets.
+_FOREIGN: Final = ("fixture", "settings", "earlier result", "made in this run", "refusal")
 _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
 
 
@@ -339,10 +341,20 @@ class Run:
         self._harvest.gather([observe(run.definition, plan, reply, protocol_version=session.protocol_version)])
 
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
-        call = read_reply()
+        call = msgspec.structs.replace(read_reply(), is_own=self._is_own(run, plan))
         assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(assessed)
         self._watch.called(run.definition.name, assessed.scenario)
+
+    def _is_own(self, run: ToolRun, plan: PlannedCall) -> bool:
+        """Whether toolvet made all values of a call up: none is the user's or from an answer of the server."""
+        options, tool = self.options, run.definition
+        if options.arguments is not None or tool.name in options.fixtures:
+            return False
+        if not options.values.keys().isdisjoint(tool.properties):
+            return False
+        origins = [plan.origin, *(each.scenario.origin for each in run.scenarios)]
+        return not any(source in origin for origin in origins for source in _FOREIGN)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         is_back, detail = await self.connection.recover(reply, session)

@@ -94,13 +94,12 @@ def count(findings: Sequence[Finding]) -> Counts:
 
 
 def _split(finding: Finding) -> list[Finding]:
-    """The finding once for each tool that shares its cause, so that a baseline outlives a change of their number."""
-    if len(finding.tools) < 2:
-        return [finding]
-    return [msgspec.structs.replace(finding, tool=tool, tools=(), cause="", occurrences=1) for tool in finding.tools]
+    """The finding once for each tool or item that shares its cause, so that a baseline outlives a change of them."""
+    return [finding.of_one(name) for name in finding.together] or [finding]
 
 
 def _select(finding: Finding, entries: Mapping[tuple[str, str, str], Finding], *, known: bool) -> Finding | None:
-    if not finding.tools:
+    if not finding.together:
         return finding if (finding.fingerprint in entries) is known else None
-    return finding.narrow({one.concerns[0] for one in _split(finding) if (one.fingerprint in entries) is known})
+    of_each = {name: finding.of_one(name).fingerprint in entries for name in finding.together}
+    return finding.narrow({name for name, is_in in of_each.items() if is_in is known})

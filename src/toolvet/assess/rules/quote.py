@@ -18,10 +18,11 @@ from toolvet.assess.rules.fault import at_pointer
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact, redact_text
 from toolvet.core.schema import SchemaProblem
-from toolvet.core.tool_rules import HttpExchange, ObservedHttp, ObservedServer
+from toolvet.core.tool_rules import HttpExchange, ObservedCall, ObservedHttp, ObservedServer
 from toolvet.findings import Card, Finding
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
+_LONGEST_SENT: Final = 200  # Characters of a text that was sent, of which the beginning says enough.
 _DEPTH: Final = 3  # Levels of a JSON value that are shown.
 _ITEMS: Final = 5  # Members or items of a JSON value that are shown on each level.
 _HUGE: Final = 10**40  # From here on an integer is not printed: Python refuses those of thousands of digits.
@@ -80,6 +81,38 @@ def show(value: object, limit: int = 80) -> str:
     return _fold(_ESCAPE.sub("", _render_json(redact(value), _DEPTH, limit)), limit)
 
 
+def show_sent(call: ObservedCall, value: object, limit: int = 160) -> str:
+    """The arguments of a call or a value of them as JSON; a very long text by its length. Total.
+
+    Values that toolvet made up are shown as they are, so that a reader can send them again.
+    """
+    described = _describe_long(value, _DEPTH)
+    return _fold(_render_json(described if call.is_own else redact(described), _DEPTH, limit), limit)
+
+
+def describe_long(text: str) -> str:
+    """A text as it is, or, if it is very long, `a text of 1,000,000 characters`."""
+    return text if len(text) <= _LONGEST_SENT else f"a text of {len(text):,} characters"
+
+
+def _describe_long(value: object, depth: int) -> object:
+    if isinstance(value, str):
+        return _Described(text) if (text := describe_long(value)) is not value else value
+    if isinstance(value, Mapping) and depth:
+        entries = islice(cast("Mapping[object, object]", value).items(), _ITEMS + 1)
+        return {name: _describe_long(entry, depth - 1) for name, entry in entries}
+    if isinstance(value, list | tuple) and depth:
+        items = cast("list[object] | tuple[object, ...]", value)
+        return [_describe_long(item, depth - 1) for item in items[: _ITEMS + 1]]
+    return value
+
+
+class _Described(str):
+    """Words about a text, which are shown without quotation marks."""
+
+    __slots__ = ()
+
+
 def show_answer(result: object, limit: int = 160) -> str:
     """A tool result as JSON, without what says nothing about the answer (`_meta`, `resultType`). Total."""
     kept = {name: value for name, value in members(result).items() if name not in {"_meta", "resultType"}}
@@ -110,6 +143,8 @@ def _render_json(value: object, depth: int, limit: int) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
+        case _Described():
+            return str(value)
         case str():
             return f'"{value[:limit]}{"…" if len(value) > limit else ""}"'
         case float():

@@ -293,7 +293,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
     `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
-    `result` or `error` is only an excerpt of a very large answer.
+    `result` or `error` is only an excerpt of a very large answer. `is_own` says that the caller made up all values of
+    `arguments`, so that none of them is a secret.
     """
 
     tool: ToolDefinition
@@ -314,6 +315,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     absent: str = ""
     present: Any = None
     excerpt: AnswerExcerpt | None = None
+    is_own: bool = False
 
     @property
     def rejected(self) -> bool:

@@ -17,7 +17,7 @@ from toolvet.assess.rules.ending import (
     verdict_of,
     words_of,
 )
-from toolvet.assess.rules.quote import list_names, quote, show, show_answer
+from toolvet.assess.rules.quote import list_names, quote, show_answer, show_sent
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State
 from toolvet.core.tool_rules import ObservedCall, ObservedServer
@@ -49,7 +49,11 @@ def check_valid_call_failed(call: ObservedCall) -> Iterator[Finding]:
         return
     verdict = verdict_of(call)
     words = quote(words_of(call), 140)
-    problem = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
+    problem = (
+        f"an error without words, for {show_sent(call, call.arguments, 80)}"
+        if ended is Ending.WORDLESS
+        else f'"{words}"'
+    )
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
     unclear = ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN
     yield VALID_CALL_FAILED.finding(
@@ -190,7 +194,7 @@ def check_call_timeout(call: ObservedCall) -> Iterator[Finding]:
             message=f"No answer{waited}.",
             severity=Severity.WARNING if asked_for_it else None,
             confidence=80 if asked_for_it else 95,
-            evidence=f"arguments: {show(call.arguments, 160)}",
+            evidence=f"arguments: {show_sent(call, call.arguments)}",
         )
 
 
@@ -217,7 +221,7 @@ def check_server_died(call: ObservedCall) -> Iterator[Finding]:
         first, *_ = [*call.detail.strip().splitlines(), ""]
         yield SERVER_DIED.finding(
             message=f"The server ended while it worked on this call{f': {quote(first, 160)}' if first else ''}.",
-            evidence=quote(call.detail, 400) or f"arguments: {show(call.arguments, 160)}",
+            evidence=quote(call.detail, 400) or f"arguments: {show_sent(call, call.arguments)}",
         )
 
 
