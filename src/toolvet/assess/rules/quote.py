@@ -22,7 +22,7 @@ from toolvet.core.tool_rules import HttpExchange, ObservedCall, ObservedHttp, Ob
 from toolvet.findings import Card, Finding
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
-_LONGEST_SENT: Final = 200  # Characters of a text that was sent, of which the beginning says enough.
+_LONGEST_SENT: Final = 1_000  # Characters of a text that was sent, of which the beginning says enough.
 _DEPTH: Final = 3  # Levels of a JSON value that are shown.
 _ITEMS: Final = 5  # Members or items of a JSON value that are shown on each level.
 _HUGE: Final = 10**40  # From here on an integer is not printed: Python refuses those of thousands of digits.
