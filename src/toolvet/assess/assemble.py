@@ -295,7 +295,7 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
     that share a call with an earlier one. A tool with a finding of severity error, or none of whose valid calls
     succeeded, scores at most 50. A called tool that was not exercised counts 50, and one that succeeded with a fixture
     at least that, so that a fixture does not lower the score. The server scores the mean of its called tools, and at
-    most 90 where at most half of all tools were exercised.
+    most 90 where fewer than half of all tools were exercised.
     """
     faulty, scores, exercised = _faulty(findings), list[float](), 0
     for tool in tools:
@@ -315,7 +315,7 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
     if not exercised:
         return None
     mean = sum(scores) / len(scores)
-    return round(mean if 2 * exercised > len(tools) else min(mean, _MOST_OF_FEW), 1)
+    return round(mean if 2 * exercised >= len(tools) else min(mean, _MOST_OF_FEW), 1)
 
 
 def always_failing(tools: Sequence[Tool]) -> Callable[[Finding], bool]:

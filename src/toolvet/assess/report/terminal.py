@@ -251,7 +251,9 @@ def _render_findings(report: Report, most: int | None) -> Iterator[RenderableTyp
         yield Text()
     for group in notes:
         mark = (f"{_SEVERITY_MARK[Severity.INFO]} ", SEVERITY_STYLE[Severity.INFO])
-        yield Text.assemble(mark, (f"{group.id}  ", "bold"), one_line(note_line(group, cards().get(group.id))))
+        yield Text.assemble(
+            mark, (f"{one_line(group.id)}  ", "bold"), one_line(note_line(group, cards().get(group.id)))
+        )
     if left:
         yield Text()
         yield Text(f"and {severities(count(left))} more: --all shows them", style="bold")

@@ -1,5 +1,6 @@
 """Subjects in, findings out: a tool, a call or a server goes to each rule of the catalogue that judges such a thing."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
@@ -101,8 +102,12 @@ def share(findings: Iterable[Finding]) -> list[Finding]:
     joined = _join(list(findings), lambda finding, _: finding.cause, _FEWEST)
     return [
         msgspec.structs.replace(finding, cause="") if finding.cause and not finding.together else finding
-        for finding in _join(joined, lambda finding, name: finding.message.replace(name, "…"), 2)
+        for finding in _join(joined, _same_words, 2)
     ]
+
+
+def _same_words(finding: Finding, name: str) -> str:
+    return finding.cause + "\n" + re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "…", finding.message)
 
 
 def _join(findings: Sequence[Finding], reason_of: Callable[[Finding, str], str], fewest: int) -> list[Finding]:
@@ -124,7 +129,7 @@ def _join(findings: Sequence[Finding], reason_of: Callable[[Finding, str], str],
         members = [one for several in group.values() for one in several]
         if finding is members[0] and key is not None:
             together: dict[str, object] = {"items" if finding.item_kind else "tools": tuple(group)}
-            together.update(cause=finding.cause or key[-1], occurrences=sum(one.occurrences for one in members))
+            together.update(cause=finding.cause or key[-1].strip(), occurrences=sum(one.occurrences for one in members))
             joined.append(msgspec.structs.replace(finding, tool=None, item=None, **together))
     return joined
 
