@@ -1,5 +1,6 @@
 """The report on a terminal."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
@@ -51,6 +52,7 @@ _MOST_COSTS: Final = 5  # tools whose tokens are shown
 _MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds
 _BAR: Final = 20  # Characters of the bar that shows a score.
 _MOST_REASONS: Final = 40
+_DIGITS: Final = re.compile(r"\d+")
 _EVIDENCE: Final = 400
 _EVIDENCE_LINES: Final = 6
 _WIDE: Final = 100  # columns, from which findings are counted in words
@@ -134,7 +136,12 @@ def _render_report(
     if idle:
         yield Text()
         yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(idle), 'tool')}", "dim"))
-        yield from _list_reasons([(tool.not_exercised or "", tool.name) for tool in idle])
+        # One reason of many tools is told once, in the words of the first.
+        said: dict[str, str] = {}
+        alike = [(_DIGITS.sub("…", (tool.not_exercised or "").replace(tool.name, "…")), tool) for tool in idle]
+        for kind, tool in alike:
+            said.setdefault(kind, tool.not_exercised or "")
+        yield from _list_reasons([(said[kind], tool.name) for kind, tool in alike])
     reasons = not_exercised(report)
     if reasons:
         count = sum(len(names) for names in reasons.values())

@@ -126,10 +126,10 @@ def _join(findings: Sequence[Finding], reason_of: Callable[[Finding, str], str],
         if len(group) < (2 if finding.cause.startswith(SAME) else fewest):
             joined.append(finding)
             continue
-        members = [one for several in group.values() for one in several]
-        if finding is members[0] and key is not None:
+        if finding is next(iter(group.values()))[0] and key is not None:
             together: dict[str, object] = {"items" if finding.item_kind else "tools": tuple(group)}
-            together.update(cause=finding.cause or key[-1].strip(), occurrences=sum(one.occurrences for one in members))
+            count = sum(one.occurrences for several in group.values() for one in several)
+            together.update(cause=finding.cause or key[-1].strip(), occurrences=count)
             joined.append(msgspec.structs.replace(finding, tool=None, item=None, **together))
     return joined
 
