@@ -80,8 +80,8 @@ def test_request_and_response_stand_in_the_page_as_they_were() -> None:
 def test_a_finding_leads_to_the_call_that_shows_it() -> None:
     page = page_of(samples.bookshop())
     links = [attributes["href"] for _, attributes in page.tags if attributes.get("class") == "see"]
-    # The timeout, the crash, the hidden error, and the first call of those that share a cause.
-    assert links == ["#s1-t4-c2", "#s1-t3-c1", "#s1-t2-c2", "#s1-t1-c1"]
+    # The hidden error, the crash, the timeout, and the first call of those that share a cause.
+    assert links == ["#s1-t2-c2", "#s1-t3-c1", "#s1-t4-c2", "#s1-t1-c1"]
 
 
 def test_a_finding_leads_to_its_call_by_the_id_and_not_by_the_command() -> None:

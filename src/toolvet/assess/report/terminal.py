@@ -137,11 +137,11 @@ def _render_report(
         yield Text()
         yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(idle), 'tool')}", "dim"))
         # One reason of many tools is told once, in the words of the first.
-        said: dict[str, str] = {}
+        told: dict[str, str] = {}
         alike = [(_DIGITS.sub("…", (tool.not_exercised or "").replace(tool.name, "…")), tool) for tool in idle]
         for kind, tool in alike:
-            said.setdefault(kind, tool.not_exercised or "")
-        yield from _list_reasons([(said[kind], tool.name) for kind, tool in alike])
+            told.setdefault(kind, tool.not_exercised or "")
+        yield from _list_reasons([(told[kind], tool.name) for kind, tool in alike])
     reasons = not_exercised(report)
     if reasons:
         count = sum(len(names) for names in reasons.values())
