@@ -291,18 +291,20 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
     """0-100 for a server, or None when no tool was exercised.
 
     A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages (where no
-    message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those
-    that share a call with an earlier one. A tool with a finding of severity error, or none of whose valid calls
-    succeeded, scores at most 50. A called tool that was not exercised counts 50, and one that succeeded with a fixture
-    at least that, so that a fixture does not lower the score. The server scores the mean of its called tools, and at
-    most 90 where fewer than half of all tools were exercised.
+    message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those that
+    share a call with an earlier one. A tool with a finding of severity error, or none of whose valid calls succeeded,
+    scores at most 50. A called tool that was not exercised counts 50 unless it met an outage, and one that succeeded
+    with a fixture at least that, so that a fixture does not lower the score. The server scores the mean of its called
+    tools, and at most 90 where fewer than half of all tools were exercised.
     """
     faulty, scores, exercised = _faulty(findings), list[float](), 0
     for tool in tools:
         counted = [scenario for scenario in tool.scenarios if not scenario.outage and scenario.same_as is None]
+        if not counted or tool.status == "untested":
+            continue
         if tool.status == "not_exercised":
             scores.append(_HALF)
-        elif counted and tool.status != "untested":
+        else:
             exercised += 1
             passed = 100 * sum(scenario.passed for scenario in counted) / len(counted)
             messages = tool.error_message_score

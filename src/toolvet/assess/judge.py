@@ -48,7 +48,8 @@ class ToolRun:
 
     `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
     `findings` are those about its definition, and `scenarios` grows call by call. `judged` are the findings about the
-    calls; None while calls may still be made. `tokens` is what the definition costs a model, about.
+    calls; None while calls may still be made. `tokens` is what the definition costs a model, about. `is_own` says that
+    toolvet made up all values of the calls so far.
     """
 
     definition: ToolDefinition
@@ -58,6 +59,7 @@ class ToolRun:
     findings: list[Finding] = field(default_factory=list[Finding])
     judged: list[Finding] | None = None
     tokens: int = 0
+    is_own: bool = False
 
     @property
     def calls(self) -> list[ObservedCall]:
@@ -146,7 +148,9 @@ class RunJudge:
                 yield from _with_command(found, item.scenario.reproduce, item.scenario.id)
         if tool.scenarios:
             found = _masked(judge_calls(tool.definition, tool.calls), SecretMask.joined(tool.masks))
-            yield from _with_command(found, reproduce_tool(self._target, tool.definition.name))
+            name = tool.definition.name
+            command = reproduce_tool(self._target, name, *(("--include", name) if tool.changes else ()))
+            yield from _with_command(found, command)
 
 
 def _masked(findings: Iterable[Finding], mask: SecretMask) -> Iterator[Finding]:

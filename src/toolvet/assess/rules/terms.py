@@ -58,8 +58,9 @@ _SCORE: Final = Term(
     text=_paragraphs("""
         A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages; where
         no message could be scored, the scenarios alone count. With a finding of severity error, or without a success,
-        it scores at most 50. A called tool that was not exercised counts 50. A tool that succeeded with a fixture
-        counts at least 50, so that a fixture does not lower the score. A server scores the mean of its called tools.
+        it scores at most 50. A called tool that was not exercised counts 50, unless it met an outage. A tool that
+        succeeded with a fixture counts at least 50, so that a fixture does not lower the score. A server scores the
+        mean of its called tools.
 
         The score says how many tools it rests on: 92/100 on 15 of 21 tools means that 15 were exercised. If these are
         fewer than half of the tools, it is at most 90. If they are fewer than a third, it is not a grade: reports show
