@@ -116,7 +116,8 @@ def _join(findings: Sequence[Finding], reason_of: Callable[[Finding, str], str],
     for finding in findings:
         name = finding.tool or finding.item
         reason = reason_of(finding, name) if name else ""
-        key = (finding.id, finding.severity.value, finding.pointer, finding.item_kind or "", reason) if reason else None
+        kind = (finding.id, finding.severity.value, finding.pointer, finding.item_kind or "")
+        key = (*kind, reason) if reason else None
         firsts.append((finding, key))
         if key is not None and name:
             groups.setdefault(key, {}).setdefault(name, []).append(finding)
