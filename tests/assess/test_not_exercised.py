@@ -30,12 +30,12 @@ def passed(tool: Tool) -> float:
     return sum(scenario.passed for scenario in counted) / len(counted)
 
 
-def run(folder: Path, **answers: Mapping[str, object]) -> Report:
+def run(folder: Path, fixtures: Mapping[str, Any] | None = None, **answers: Mapping[str, object]) -> Report:
     tools = [{"name": name, "description": "Reads.", "inputSchema": SCHEMA} for name in answers]
     script: dict[str, Any] = {"tools": tools, "answers": answers}
     (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
     target = StdioTarget(command=sys.executable, args=(str(SERVER), str(folder / "script.json")))
-    return asyncio.run(assess(target, Options(timeout=5)))
+    return asyncio.run(assess(target, Options(timeout=5, fixtures=fixtures or {})))
 
 
 def test_a_tool_that_refuses_every_valid_call_is_not_exercised_and_has_no_score(tmp_path: Path) -> None:
@@ -95,6 +95,32 @@ def test_a_tool_that_fails_by_its_own_fault_is_not_excused(tmp_path: Path) -> No
     assert found.tools[0].not_exercised is None
     assert found.score is not None
     assert "valid-call-failed" in {finding.id for finding in found.findings}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        said("KeyError: 'title'"),
+        said('{"error": "the database exploded"}', is_error=False),
+        {"content": [], "isError": True},
+        {"error": {"code": -32603, "message": "Internal error"}},
+        {"die": 3},
+    ],
+)
+def test_a_server_whose_every_call_fails_has_no_score_above_half(tmp_path: Path, answer: dict[str, object]) -> None:
+    found = run(tmp_path, get_book=answer, get_page=answer, get_line=answer)
+    assert found.status not in {"fully_working", "partially_working"}
+    assert found.score is None or found.score <= 50
+
+
+def test_a_fixture_does_not_lower_the_score(tmp_path: Path) -> None:
+    """`get_page` works for one name only, which toolvet does not know, and is careless about all others."""
+    answers = {"get_book": {"validate": True}, "get_page": {"knows": "p-1", "refusal": "Error: no such page"}}
+    before = run(tmp_path, **answers)
+    after = run(tmp_path, {"get_page": ({"name": "p-1"},)}, **answers)
+    assert [tool.status for tool in before.tools][1] == "not_exercised"
+    assert after.tools[1].succeeded
+    assert (after.score or 0) >= (before.score or 0) > 0
 
 
 def test_a_refusal_in_another_language_is_no_failure(tmp_path: Path) -> None:
