@@ -50,8 +50,8 @@ def test_a_tool_that_refuses_every_valid_call_is_not_exercised_and_has_no_score(
 def test_two_tools_that_refuse_alike_are_one_finding(tmp_path: Path) -> None:
     found = run(tmp_path, get_book=said("Book not found"), get_page=said("Book not found"))
     (finding,) = [finding for finding in found.findings if finding.id == "never-succeeded"]
-    assert finding.tool is None
-    assert "'get_book' and 'get_page'" in finding.message
+    assert finding.tools == ("get_book", "get_page")
+    assert '"Book not found"' in finding.message
 
 
 def test_the_status_of_a_server_follows_from_its_exercised_tools(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ longer looks like one:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, cast
 
@@ -86,31 +86,12 @@ def show_sent(call: ObservedCall, value: object, limit: int = 160) -> str:
 
     Values that toolvet made up are shown as they are, so that a reader can send them again.
     """
-    described = _describe_long(value, _DEPTH)
-    return _fold(_render_json(described if call.is_own else redact(described), _DEPTH, limit), limit)
+    return _fold(_render_json(value if call.is_own else redact(value), _DEPTH, limit, describe_long), limit)
 
 
 def describe_long(text: str) -> str:
     """A text as it is, or, if it is very long, `a text of 1,000,000 characters`."""
     return text if len(text) <= _LONGEST_SENT else f"a text of {len(text):,} characters"
-
-
-def _describe_long(value: object, depth: int) -> object:
-    if isinstance(value, str):
-        return _Described(text) if (text := describe_long(value)) is not value else value
-    if isinstance(value, Mapping) and depth:
-        entries = islice(cast("Mapping[object, object]", value).items(), _ITEMS + 1)
-        return {name: _describe_long(entry, depth - 1) for name, entry in entries}
-    if isinstance(value, list | tuple) and depth:
-        items = cast("list[object] | tuple[object, ...]", value)
-        return [_describe_long(item, depth - 1) for item in items[: _ITEMS + 1]]
-    return value
-
-
-class _Described(str):
-    """Words about a text, which are shown without quotation marks."""
-
-    __slots__ = ()
 
 
 def show_answer(result: object, limit: int = 160) -> str:
@@ -137,14 +118,14 @@ def _fold(text: str, limit: int) -> str:
     return (kept[:space] if space > limit * 2 // 3 else kept) + "…"
 
 
-def _render_json(value: object, depth: int, limit: int) -> str:
+def _render_json(value: object, depth: int, limit: int, describe: Callable[[str], str] = str) -> str:
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
-        case _Described():
-            return str(value)
+        case str() if (words := describe(value)) != value:
+            return words
         case str():
             return f'"{value[:limit]}{"…" if len(value) > limit else ""}"'
         case float():
@@ -153,12 +134,14 @@ def _render_json(value: object, depth: int, limit: int) -> str:
             return str(value) if abs(value) < _HUGE else "a huge integer"
         case Mapping():
             entries = cast("Mapping[object, object]", value)
-            first = islice(entries.items(), _ITEMS if depth > 0 else 0)
-            parts = [f"{_render_json(key, 0, limit)}: {_render_json(entry, depth - 1, limit)}" for key, entry in first]
+            parts = [
+                f"{_render_json(key, 0, limit)}: {_render_json(entry, depth - 1, limit, describe)}"
+                for key, entry in islice(entries.items(), _ITEMS if depth > 0 else 0)
+            ]
             return _enclose("{}", parts, len(entries))
         case list() | tuple():
             items = cast("list[object] | tuple[object, ...]", value)
-            parts = [_render_json(item, depth - 1, limit) for item in items[: _ITEMS if depth > 0 else 0]]
+            parts = [_render_json(item, depth - 1, limit, describe) for item in items[: _ITEMS if depth > 0 else 0]]
             return _enclose("[]", parts, len(items))
         case _:
             return f"<{type(value).__name__}>"

@@ -81,41 +81,31 @@ NEVER_SUCCEEDED = Card(
         "Give toolvet arguments that exist where the server runs: `[[fixtures.TOOL]]` for one tool, or `[values]` for "
         "a parameter of many, in toolvet.toml. Examples in the schema itself help models as well."
     ),
+    many="{count} tools refused every valid call",
 )
 _REFUSALS: Final = frozenset({*REFUSALS, Ending.FAILURE, Ending.PROTOCOL_FAILURE})  # Unless the tool is at fault.
-_MOST_CAUSES: Final = 4
 
 
 @of_server(NEVER_SUCCEEDED)
 def check_never_succeeded(server: ObservedServer) -> Iterator[Finding]:
-    """A finding for each tool with a cause of its own, and one for all tools that share theirs."""
+    """A finding for each tool, with the words of the first refusal as its cause."""
     by_tool: dict[str, list[ObservedCall]] = {}
     for call in server.calls:
         if is_plain(call):
             by_tool.setdefault(call.tool.name, []).append(call)
-    causes: dict[str, list[tuple[str, str, int]]] = {}
     for name, valid in by_tool.items():
         refused = all(ending(call) in _REFUSALS and not fails_by_itself(call) for call in valid)
         # What met an outage was not refused.
         if refused and outage_of_call(valid[0]) is None:
             words = quote(words_of(valid[0]), 200)
-            causes.setdefault(mask_values(words, name), []).append((name, words, len(valid)))
-    shared = [tools for tools in causes.values() if len(tools) > 1]
-    for (name, words, number), *others in causes.values():
-        if not others:
-            many = f"All {number} valid calls were refused" if number > 1 else "The valid call was refused"
-            yield NEVER_SUCCEEDED.finding(message=f'{many}: "{words}"', evidence=words, tool=name, confidence=80)
-    if shared:
-        shared.sort(key=len, reverse=True)
-        parts = [
-            f'"{quote(tools[0][1], 120)}" ({len(tools)} tools: {list_names([name for name, _, _ in tools], 6)})'
-            for tools in shared[:_MOST_CAUSES]
-        ]
-        more = f"; and {len(shared) - _MOST_CAUSES} more causes" if len(shared) > _MOST_CAUSES else ""
-        yield NEVER_SUCCEEDED.finding(
-            message=f"All valid calls of several tools were refused alike: {'; '.join(parts)}{more}.",
-            evidence=shared[0][0][1],
-        )
+            many = f"All {len(valid)} valid calls were refused" if len(valid) > 1 else "The valid call was refused"
+            yield NEVER_SUCCEEDED.finding(
+                message=f'{many}: "{words}"',
+                evidence=words,
+                tool=name,
+                confidence=80,
+                cause=mask_values(words, name),
+            )
 
 
 ENVIRONMENT_OUTAGE = Card(

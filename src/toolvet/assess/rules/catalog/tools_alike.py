@@ -7,8 +7,7 @@ No model is asked. Words with one meaning count as one (`tools_alike.toml`), and
 `hex_to_rgb`). Two tools with other parameters are never alike.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -18,7 +17,7 @@ from toolvet.assess.rules.quote import list_names, quote
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.discover import read_toml
 from toolvet.core.redact import word_segments
-from toolvet.core.tool_rules import ObservedServer, ToolDefinition
+from toolvet.core.tool_rules import ObservedServer
 from toolvet.findings import Card, Finding, Severity
 
 TOOLS_ALIKE = Card(
@@ -26,9 +25,8 @@ TOOLS_ALIKE = Card(
     title="Tools that a model cannot tell apart",
     severity=Severity.WARNING,
     looks_for=(
-        "Tools with the same parameters whose names say the same in other words (`search_notes`, `find_notes`) and "
-        "whose descriptions have the same words; or whose descriptions are the same to the letter and say all that the "
-        "names do."
+        "Tools with the same parameters whose names and descriptions say the same in the same or in other words: "
+        "`search_notes` and `find_notes`."
     ),
     why="A model picks one of them by chance, and a wrong choice is never noticed.",
     remedy=(
@@ -36,52 +34,35 @@ TOOLS_ALIKE = Card(
     ),
 )
 _LONGEST: Final = 4_000  # Characters of a description that are compared.
-_FEWEST: Final = 4  # Words of a description that is the same by more than chance.
-_WORD: Final = re.compile(r"[^\W_]+")
 
 
 @of_server(TOOLS_ALIKE)
 def check_tools_alike(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each group of such tools, about the first of them."""
-    groups: dict[tuple[object, ...], list[ToolDefinition]] = {}
+    groups: dict[tuple[object, ...], dict[str, str]] = {}
     for tool in server.tools:
-        for key in _keys(tool):
-            groups.setdefault(key, []).append(tool)
-    met = set[str]()
+        text = tool.description[:_LONGEST]
+        # Words of other languages are not known.
+        name, said = _meanings(tool.name), _meanings(text) if text.isascii() else (text,)
+        if name:
+            groups.setdefault((frozenset(tool.properties), name, said), {})[tool.name] = tool.description
     for group in groups.values():
-        names = list(dict.fromkeys(tool.name for tool in group))
-        if len(names) > 1 and not met.issuperset(names):
-            met.update(names)
+        if len(group) > 1:
             yield TOOLS_ALIKE.finding(
-                message=f"{list_names(names)} have the same parameters, and their names and descriptions say the same.",
-                evidence="\n".join(f"{quote(tool.name, 60)}: {quote(tool.description, 160)}" for tool in group[:3]),
+                message=f"{list_names(list(group))} have the same parameters, and their names and descriptions say "
+                "the same.",
+                evidence="; ".join(f"{quote(name, 60)}: {quote(said, 160)}" for name, said in [*group.items()][:3]),
                 pointer="/description",
                 confidence=75,
-                tool=names[0],
+                tool=next(iter(group)),
             )
 
 
-def _keys(tool: ToolDefinition) -> Iterator[tuple[object, ...]]:
-    """What two tools that are alike have in common, in one of two ways."""
-    parameters, text = frozenset(tool.properties), tool.description[:_LONGEST].strip()
-    name, spoken = _meanings(word_segments(tool.name)), _WORD.findall(text.lower())
-    said = _meanings(spoken)
-    if name:
-        yield (parameters, name, said)
-    if len(spoken) >= _FEWEST and set(name) <= set(said) and "or" not in spoken:
-        yield (parameters, text)
-
-
-def _meanings(words: Iterable[str]) -> tuple[str, ...]:
-    """The words that mean something, each as the first of those with its meaning and without a plural."""
+def _meanings(text: str) -> tuple[str, ...]:
+    """The words that mean something, without a plural, each as the first of those with its meaning."""
     known = _load_words()
-    return tuple(meaning for word in words if (meaning := known.get(_stem(word), _stem(word))))
-
-
-def _stem(word: str) -> str:
-    if word.endswith(("ches", "shes")):
-        return word[:-2]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    stems = (word[:-1] if len(word) > 3 and word.endswith("s") else word for word in word_segments(text))
+    return tuple(meaning for stem in stems if (meaning := known.get(stem, stem)))
 
 
 class AlikeSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,4 +83,4 @@ def read_alike_source() -> AlikeSource:
 @cache
 def _load_words() -> dict[str, str]:
     source = read_alike_source()
-    return {**{_stem(word): group[0] for group in source.same for word in group}, **dict.fromkeys(source.empty, "")}
+    return {**{word: group[0] for group in source.same for word in group}, **dict.fromkeys(source.empty, "")}
