@@ -353,7 +353,9 @@ class Run:
         options = self.options
         if options.arguments is not None or options.values or tool.name in options.fixtures:
             return False
-        given = (here.get(word) for _, here in subschemas(tool.input_schema) for word in VALUE_KEYWORDS)
+        given = (
+            here.get(word) for _, here in subschemas(tool.input_schema) for word in VALUE_KEYWORDS if word != "enum"
+        )
         return not any(isinstance(value, str | list | dict) for value in given)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:

@@ -35,7 +35,7 @@ def count_tokens(text: str) -> int:
 
 
 def count_definition(raw: object) -> int:
-    """About how many tokens a model reads of an entry of `tools/list`. Total: what is no object counts 0."""
+    """About how many tokens a model reads of an entry of `tools/list`. Total: anything but an object counts 0."""
     sent = {name: value for name, value in members(raw).items() if name in _SENT}
     try:
         return count_tokens(orjson.dumps(sent).decode()) if sent else 0

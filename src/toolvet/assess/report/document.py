@@ -252,7 +252,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One server, assessed. `incomplete` says why a run was cut short.
 
     `score` (0-100) is null when no tool was exercised. It rests on the exercised ones of the tools (`summary.tested`
-    without `summary.not_exercised`), and is no grade where these are fewer than a third.
+    without `summary.not_exercised`), and is not a grade if these are fewer than a third.
 
     `items` are the resources, resource templates and prompts.
 

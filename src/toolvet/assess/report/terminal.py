@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console, Group as Stack, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from toolvet.assess.report.document import Report, Status, Tool
@@ -29,7 +29,6 @@ from toolvet.assess.report.wording import (
     origin,
     others,
     passed,
-    report_grade,
     response,
     score,
     severities,
@@ -136,12 +135,7 @@ def _render_report(
     if idle:
         yield Text()
         yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(idle), 'tool')}", "dim"))
-        # One reason of many tools is told once, in the words of the first.
-        told: dict[str, str] = {}
-        alike = [(_DIGITS.sub("…", (tool.not_exercised or "").replace(tool.name, "…")), tool) for tool in idle]
-        for kind, tool in alike:
-            told.setdefault(kind, tool.not_exercised or "")
-        yield from _list_reasons([(told[kind], tool.name) for kind, tool in alike])
+        yield from _list_reasons([(tool.not_exercised or "", tool.name) for tool in idle])
     reasons = not_exercised(report)
     if reasons:
         count = sum(len(names) for names in reasons.values())
@@ -164,7 +158,12 @@ def _render_report(
     if cost(report):
         yield Text()
         yield Text.assemble(("Tokens", "bold"), (f"  {cost(report)}", "dim"))
-        yield Padding.indent(_render_costs(costliest(report, None if most is None else _MOST_COSTS)), 2)
+        figures = ("Tokens", "Description", *(["Change"] if report.baseline is not None else []))
+        columns = (Column(word, justify="right") for word in figures)
+        table = Table("Tool", *columns, box=None, padding=(0, 2), header_style="dim")
+        for name, *cells in costliest(report, None if most is None else _MOST_COSTS):
+            table.add_row(Text(shorten(one_line(name), 80)), *cells[: len(figures)])
+        yield table
     if report.baseline is not None and report.baseline.stale:
         stale = [one_line(f"{entry.id} ({subject(entry) or 'the server'})") for entry in report.baseline.stale]
         known = f"{counted(len(stale), 'known finding')} no longer there: {listed(stale, 6)}"
@@ -181,8 +180,8 @@ def _render_header(report: Report) -> Iterator[RenderableType]:
     if report.server.command:
         yield _Verbatim(one_line(report.server.command), style="dim")
     yield Text()
-    # What rests on too few of the tools is no grade: neither a bar nor a colour.
-    style = STATUS_STYLE[report.status] if report_grade(report) != "none" else "dim"
+    # A score that rests on too few of the tools is not a grade: it has neither a bar nor a colour.
+    style = STATUS_STYLE[report.status] if report.is_graded else "dim"
     figure, _, basis = score(report).partition("/")
     line = Text.assemble(("Score ", "bold"), (figure, f"bold {style}"), (f"/{basis}" if basis else "", "dim"))
     if report.score is not None and report.is_graded:
@@ -240,41 +239,26 @@ def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) 
 
 
 def _render_findings(report: Report, most: int | None) -> Iterator[RenderableType]:
-    groups, shown = group_findings(report.findings), 0
-    notes: list[FindingGroup] = []
-    left: list[Finding] = []
-    for group in groups:
-        room = len(group.findings) if most is None else min(most - shown, _SHOWN_PER_GROUP)
+    shown, left, before = 0, list[Finding](), False
+    for group in group_findings(report.findings):
+        is_line = most is not None and group.severity is Severity.INFO
+        room = len(group.findings) if most is None else min(most - shown, 1 if is_line else _SHOWN_PER_GROUP)
         if room <= 0:
             left += group.findings
-        elif group.severity is Severity.INFO and most is not None:
-            notes.append(group)
-            shown += 1
-        else:
+            continue
+        shown += min(room, len(group.findings))
+        if not (is_line and before):
             yield Text()
+        before = is_line
+        if is_line:
+            mark = (f"{_SEVERITY_MARK[group.severity]} ", SEVERITY_STYLE[group.severity])
+            line = one_line(note_line(group, cards().get(group.id)))
+            yield Text.assemble(mark, (f"{one_line(group.id)}  ", "bold"), line)
+        else:
             yield from _render_group(group, room)
-            shown += min(room, len(group.findings))
-    if notes:
-        yield Text()
-    for group in notes:
-        mark = (f"{_SEVERITY_MARK[Severity.INFO]} ", SEVERITY_STYLE[Severity.INFO])
-        yield Text.assemble(
-            mark, (f"{one_line(group.id)}  ", "bold"), one_line(note_line(group, cards().get(group.id)))
-        )
     if left:
         yield Text()
         yield Text(f"and {severities(count(left))} more: --all shows them", style="bold")
-
-
-def _render_costs(costs: Sequence[tuple[Tool, str]]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("Tool", overflow="fold")
-    for column in ("Tokens", "Description", *(["Change"] if any(change for _, change in costs) else [])):
-        table.add_column(column, justify="right", no_wrap=True)
-    for tool, change in costs:
-        cells = (f"{tool.tokens:,}", f"{tool.description_tokens:,}", *([change] if len(table.columns) > 3 else []))
-        table.add_row(Text(shorten(one_line(tool.name), 80)), *cells)
-    return table
 
 
 def _render_group(group: FindingGroup, room: int) -> Iterator[RenderableType]:
@@ -330,9 +314,12 @@ def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
 
 
 def _list_reasons(tools: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    reasons: dict[str, list[str]] = {}
+    # Tools that share a reason are listed once, with the words of the first.
+    alike: dict[str, tuple[str, list[str]]] = {}
     for reason, tool in tools:
-        reasons.setdefault(reason, []).append(one_line(tool))
+        kind = _DIGITS.sub("…", reason.replace(tool, "…"))
+        alike.setdefault(kind, (reason, []))[1].append(one_line(tool))
+    reasons = dict(alike.values())
     for reason, names in islice(reasons.items(), _MOST_REASONS):
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
     rest = [name for names in islice(reasons.values(), _MOST_REASONS, None) for name in names]

@@ -135,11 +135,6 @@ def score(report: Report) -> str:
     return f"{number(report.score)}/100 on {report.rests_on:,} of {counted(report.summary.tools, 'tool')}"
 
 
-def report_grade(report: Report) -> str:
-    """How the score of a server is coloured: not at all where it rests on too few of the tools to be a grade."""
-    return grade(report.score) if report.is_graded else "none"
-
-
 def shown_confidence(tool: Tool) -> float | None:
     """The tool's confidence; None for a tool that was not exercised, whose answers show nothing of it."""
     return tool.confidence if tool.scenarios and tool.status != "not_exercised" else None
@@ -209,17 +204,15 @@ def own_scenarios(tool: Tool) -> list[Scenario]:
     return [scenario for scenario in tool.scenarios if scenario.same_as is None]
 
 
-def costliest(report: Report, most: int | None = None) -> list[tuple[Tool, str]]:
-    """The tools that cost a model the most tokens, each with the change since the baseline: `+120`, `new`, or ""."""
+def costliest(report: Report, most: int | None = None) -> list[tuple[str, str, str, str]]:
+    """The tools that cost a model most: name, tokens, tokens of the description, change since the baseline (or "")."""
     before = report.baseline.tokens if report.baseline is not None else {}
-
-    def change(tool: Tool) -> str:
-        if tool.name in before:
-            return f"{tool.tokens - before[tool.name]:+,}" if tool.tokens != before[tool.name] else ""
-        return "new" if before else ""
-
-    priced = sorted((tool for tool in report.tools if tool.tokens), key=lambda tool: -tool.tokens)
-    return [(tool, change(tool)) for tool in priced[:most]]
+    rows: list[tuple[str, str, str, str]] = []
+    for tool in sorted((tool for tool in report.tools if tool.tokens), key=lambda tool: -tool.tokens)[:most]:
+        more = tool.tokens - before.get(tool.name, 0)
+        change = ("new" if tool.name not in before else f"{more:+,}" if more else "") if before else ""
+        rows.append((tool.name, f"{tool.tokens:,}", f"{tool.description_tokens:,}", change))
+    return rows
 
 
 def cost(report: Report) -> str:

@@ -24,7 +24,7 @@ from toolvet.assess.report.page import load_template
 from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import FindingGroup, group_findings, pretty, worst_first
 from toolvet.core.visible import shorten, visible
-from toolvet.findings import Card, Finding, Severity
+from toolvet.findings import Card, Finding
 
 _PACKAGE: Final = "toolvet.assess.report.page"
 # Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.
@@ -139,11 +139,6 @@ class ServerView:
     def called(self) -> int:
         """How many tools were called, also those that the page does not show."""
         return sum(tool.skipped is None for tool in self.report.tools)
-
-    def line(self, group: FindingGroup) -> str:
-        """The notes of a check in one line; "" for graver findings, and for one note, which says it itself."""
-        is_one = group.severity is not Severity.INFO or len(group.findings) == 1
-        return "" if is_one else wording.note_line(group, self.cards.get(group.id))
 
     def shown(self, group: FindingGroup) -> tuple[Finding, ...]:
         """The findings of a group that the page shows; the others are only counted."""

@@ -46,7 +46,6 @@ _LIMIT: Final = 1_000_000  # bytes; GitHub drops a summary of more than 1 MiB al
 _SHOWN_PER_GROUP: Final = 20
 _SHORT_EVIDENCE: Final = 120
 _MOST_ITEMS: Final = 100
-_MOST_COSTS: Final = 20
 _MOST_TOOLS: Final = 200  # names in one finding
 _STATUS_MARK: Final[dict[Status, str]] = {
     "fully_working": "✅",
@@ -129,9 +128,8 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
         yield _fold(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
     if cost(report):
         rows = ["| Tool | Tokens | Description | Change |", "|:--|--:|--:|--:|"]
-        for tool, change in costliest(report, _MOST_COSTS):
-            name = _code(tool.name).replace("|", "\\|")
-            rows.append(f"| {name} | {tool.tokens:,} | {tool.description_tokens:,} | {change} |")
+        for name, *figures in costliest(report, 20):
+            rows.append(f"| {_code(name).replace('|', '&#124;')} | {' | '.join(figures)} |")
         yield _fold(cost(report), "\n".join(rows))
     if report.transport is not None:
         lines = [f"- {escape(probe.sent)}: {escape(response(probe))}" for probe in unwanted(report.transport)]
