@@ -5,9 +5,10 @@ from msgspec import structs
 from tests.assess.report import parts
 
 from toolvet.assess import server_status, tool_status
-from toolvet.assess.assemble import score
+from toolvet.assess.assemble import always_failing, score
 from toolvet.assess.report import wording
 from toolvet.assess.report.document import Report, Scenario, Server, Tool
+from toolvet.assess.rules import in_order
 from toolvet.findings import Finding, Severity
 
 
@@ -115,3 +116,23 @@ def test_a_fixture_never_lowers_the_score() -> None:
 def test_a_tool_that_was_not_exercised_shows_no_confidence() -> None:
     assert wording.shown_confidence(idle("a")) is None
     assert wording.shown_confidence(tool("a", True)) == 100
+
+
+def test_what_fails_on_every_call_comes_first_then_what_most_tools_have_and_last_what_an_sdk_decides() -> None:
+    one = structs.replace(tool("a", True, True), valid_calls=2)
+    one = structs.replace(one, scenarios=[structs.replace(each, id=f"a/{each.name}") for each in one.scenarios])
+
+    def found(check: str, severity: Severity = Severity.WARNING, **facts: Any) -> Finding:
+        return Finding(id=check, severity=severity, message="m", **facts)
+
+    ordered = [
+        found("z-grave", Severity.ERROR, tool="b"),
+        found("z-always", tool="a", scenario="a/0", occurrences=2),
+        found("z-always", tool="b"),
+        found("y-wide", tools=("a", "b", "c")),
+        found("a-once", tool="a", scenario="a/0"),
+        found("b-once", tool="a"),
+        found("unknown-tool-answer"),
+        found("a-note", Severity.INFO),
+    ]
+    assert in_order(ordered[::-1], fails_always=always_failing([one])) == ordered

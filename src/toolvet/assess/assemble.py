@@ -4,6 +4,7 @@ The author's hand acts before anything is counted: findings that are left out (`
 severity (`--severity`). So the score, the exit code and every format agree.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -321,16 +322,10 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
 
 
 def always_failing(tools: Sequence[Tool]) -> Callable[[Finding], bool]:
-    """Return whether a finding is about valid calls, and every valid call of one of its tools shows it."""
-    valid = {tool.name: tool.valid_calls for tool in tools}
-    made = {one.id: one for tool in tools for one in tool.scenarios if one.category != "error_case"}
-
-    def fails_always(finding: Finding) -> bool:
-        if finding.scenario not in made or not finding.concerns:
-            return False
-        return finding.occurrences >= sum(max(valid.get(name, 1), 1) for name in finding.concerns)
-
-    return fails_always
+    """Return whether a finding is about valid calls, and every valid call of its tools shows it."""
+    valid = {one.id: tool.valid_calls for tool in tools for one in tool.scenarios if one.category != "error_case"}
+    never = sys.maxsize  # Of what no valid call shows.
+    return lambda found: found.occurrences >= max(len(found.concerns), 1) * valid.get(found.scenario or "", never)
 
 
 def override(

@@ -324,17 +324,14 @@ ANNOTATIONS_MISSING = Card(
     id="annotations-missing",
     title="No tool says whether it only reads",
     severity=Severity.INFO,
-    looks_for=(
-        "A server none of whose tools has `readOnlyHint` or `destructiveHint`, if toolvet therefore does not call some "
-        "of them. One finding for the server says how many."
-    ),
+    looks_for="A server without any `readOnlyHint` and `destructiveHint`, some of whose tools are not called for it.",
     why=(
         "Clients ask a person before every call of such a tool, or before none. toolvet calls only tools that plainly "
         "read, so the report says nothing about the others."
     ),
     remedy=(
-        "Say it: `annotations=ToolAnnotations(readOnlyHint=True)` for what only looks, `readOnlyHint=False, "
-        "destructiveHint=True` for what deletes or overwrites. `--include NAME` has toolvet call a tool as it is."
+        "Annotate them: `ToolAnnotations(readOnlyHint=True)`, or `readOnlyHint=False, destructiveHint=True` for what "
+        "deletes or overwrites. `--include NAME` has toolvet call a tool as it is."
     ),
 )
 

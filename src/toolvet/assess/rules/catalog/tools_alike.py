@@ -1,10 +1,9 @@
 """Tools that a model cannot tell apart, because their names and their descriptions say the same.
 
-    search_notes(text)   "Search the notes for a text."       name: search note   description: search note text
-    find_notes(text)     "Finds notes that match a text."     name: search note   description: search note text
+    search_notes(text)   "Search the notes for a text."       search note, search note text
+    find_notes(text)     "Finds notes that match a text."     search note, search note text
 
-No model is asked. Words with one meaning count as one (`tools_alike.toml`), and their order counts (`rgb_to_hex`,
-`hex_to_rgb`). Two tools with other parameters are never alike.
+Words with one meaning count as one (`tools_alike.toml`), in their order: `rgb_to_hex` is not `hex_to_rgb`.
 """
 
 from collections.abc import Iterator
