@@ -115,7 +115,10 @@ def test_a_server_whose_every_call_fails_has_no_score_above_half(tmp_path: Path,
 
 def test_a_fixture_does_not_lower_the_score(tmp_path: Path) -> None:
     """`get_page` works for one name only, which toolvet does not know, and is careless about all others."""
-    answers = {"get_book": {"validate": True}, "get_page": {"knows": "p-1", "refusal": "Error: no such page"}}
+    answers: dict[str, Mapping[str, object]] = {
+        "get_book": {"validate": True},
+        "get_page": {"knows": "p-1", "refusal": "Error: no such page"},
+    }
     before = run(tmp_path, **answers)
     after = run(tmp_path, {"get_page": ({"name": "p-1"},)}, **answers)
     assert [tool.status for tool in before.tools][1] == "not_exercised"

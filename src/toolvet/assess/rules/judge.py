@@ -117,7 +117,7 @@ def _join(findings: Sequence[Finding], reason_of: Callable[[Finding, str], str],
         name = finding.tool or finding.item
         reason = reason_of(finding, name) if name else ""
         kind = (finding.id, finding.severity.value, finding.pointer, finding.item_kind or "")
-        key = (*kind, reason) if reason else None
+        key: tuple[str, ...] | None = (*kind, reason) if reason else None
         firsts.append((finding, key))
         if key is not None and name:
             groups.setdefault(key, {}).setdefault(name, []).append(finding)
