@@ -45,7 +45,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         cause: what the findings of `tools` have in common: the words behind them, without names and values.
         item: the URI, the URI template or the name of the resource, template or prompt (`item_kind`) that it is about;
             None for a finding about a tool or the whole server.
-        item_kind: what `item` is.
+        items: the same for several of one kind that one cause touches alike, as `tools` for tools.
+        item_kind: what `item`, or each of `items`, is.
         pointer: a JSON Pointer into the tool definition, the arguments or the result, as the message says.
         evidence: a quotation of what was seen.
         why: why it matters.
@@ -53,11 +54,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         reproduce: a command line that shows it again.
         scenario: the id of the call in the report that shows it; None for findings about a definition, several
             calls or the server.
-        occurrences: the number of calls that showed the same thing.
+        occurrences: the number of calls that showed the same thing, or of parameters that have it.
     """
 
     # What the verdict on an envelope leaves out (`toolvet.core.json_form`). Reports show all.
-    _hides: ClassVar = ("tool", "tools", "cause", "item", "item_kind", "why", "reproduce", "scenario", "occurrences")
+    _hides: ClassVar = (
+        "tool", "tools", "cause", "item", "items", "item_kind", "why", "reproduce", "scenario", "occurrences"
+    )  # fmt: skip
 
     id: str
     severity: Severity
@@ -67,6 +70,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     cause: str = ""
     item: str | None = None
+    items: tuple[str, ...] = ()
     item_kind: ItemKind | None = None
     pointer: str = ""
     evidence: str = ""
@@ -90,7 +94,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fingerprint(self) -> tuple[str, str, str]:
         """The identity of a finding across runs: check, subject (or the cause that tools share) and place."""
-        return (self.id, self.subject or (self.cause if self.tools else ""), self.pointer)
+        return (self.id, self.subject or (self.cause if self.together else ""), self.pointer)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -104,19 +108,28 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def subjects(self) -> tuple[str, ...]:
         """What the finding is about, for a person: tools, or a resource, template or prompt; none for the server."""
+        if self.items and self.item_kind is not None:
+            return tuple(f"{self.item_kind.replace('_', ' ')} {name}" for name in self.items)
         return self.tools or (() if self.subject is None else (self.subject,))
 
-    def narrow(self, tools: Container[str]) -> "Finding | None":
-        """The finding for those of its tools that are among `tools`; None when no tool of it is."""
-        kept = tuple(tool for tool in self.tools if tool in tools)
-        if len(kept) == len(self.tools):
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The names of the tools or items that share the cause of this finding; empty for a finding of one or none."""
+        return self.tools or self.items
+
+    def narrow(self, names: Container[str]) -> "Finding | None":
+        """The finding for those of its tools or items that are among `names`; None when none of them is."""
+        kept = tuple(name for name in self.together if name in names)
+        if len(kept) == len(self.together):
             return self
-        if not kept:
-            return None
-        first, *more = kept
-        if more:
-            return msgspec.structs.replace(self, tools=kept, occurrences=len(kept))
-        return msgspec.structs.replace(self, tool=first, tools=(), cause="", occurrences=1)
+        if len(kept) > 1:
+            return msgspec.structs.replace(self, **{"items" if self.items else "tools": kept}, occurrences=len(kept))
+        return self.of_one(kept[0]) if kept else None
+
+    def of_one(self, name: str) -> "Finding":
+        """The finding for one of the tools or items that share its cause."""
+        one: dict[str, object] = {"item": name, "items": ()} if self.items else {"tool": name, "tools": ()}
+        return msgspec.structs.replace(self, **one, cause="", occurrences=1)
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,6 +142,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         looks_for: what the check observes, in whole sentences, as are the next two.
         why: what goes wrong for a model or its user.
         remedy: what the author of the server can do.
+        many: what several of its notes say in one line, with `{count}` for their number.
+        is_of_sdk: whether the SDK in use usually decides this, so that its findings come last.
     """
 
     id: str
@@ -137,6 +152,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     looks_for: str
     why: str
     remedy: str
+    many: str = ""
+    is_of_sdk: bool = False
 
     def finding(
         self,
@@ -150,6 +167,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         tool: str | None = None,
         cause: str = "",
         item: tuple[ItemKind, str] | None = None,
+        occurrences: int = 1,
     ) -> Finding:
         """A finding of this check; `severity` and `remedy` are the card's unless they are given.
 
@@ -157,7 +175,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
         `tool` and `item` (its kind and its identity) are for rules that look at the whole server and mean one of its
         tools, resources, templates or prompts. `cause` is for findings that several tools may have for one reason
-        (`rules/cause.py`).
+        (`cause_of` in `rules/ending.py`).
         """
         return Finding(
             id=self.id,
@@ -172,4 +190,5 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
             evidence=evidence,
             why=self.why,
             remedy=remedy or self.remedy,
+            occurrences=occurrences,
         )

@@ -210,7 +210,6 @@ def test_the_nine_faults_of_the_comparison_are_found() -> None:
         ("completion-malformed", "error"),
         ("prompt-absent-answer", "error"),
         ("prompt-malformed", "error"),
-        ("prompt-malformed", "error"),
         ("prompt-required-accepted", "warning"),
         ("resource-absent-answer", "warning"),
         ("resource-mime-mismatch", "warning"),

@@ -13,8 +13,20 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.report import apply_baseline, render
-from toolvet.assess.rules import ObservedCall, Outcome, cards, judge_call, tool_definition
-from toolvet.assess.rules.ending import cause_of, share
+from toolvet.assess.rules import (
+    ObservedCall,
+    ObservedRequest,
+    Outcome,
+    ProtocolError,
+    Purpose,
+    cards,
+    judge_call,
+    judge_request,
+    listed_item,
+    share,
+    tool_definition,
+)
+from toolvet.assess.rules.ending import cause_of
 from toolvet.core.checks.result import check_result
 from toolvet.findings import Finding, Severity
 from toolvet.mcp.transport import StdioTarget
@@ -48,8 +60,15 @@ def test_the_same_crash_of_many_tools_is_one_finding_of_the_server(tmp_path: Pat
     assert "get_a" in finding.message
 
 
-def test_two_tools_are_not_many(tmp_path: Path) -> None:
-    assert crashes(assessed(tmp_path, "get_a", "get_b").findings) == [("get_a",), ("get_b",)]
+def test_two_tools_share_a_cause_only_in_the_same_words(tmp_path: Path) -> None:
+    assert crashes(assessed(tmp_path, "get_a", "get_b").findings) == [("get_a", "get_b")]
+    found = [
+        Finding(id="x", severity=Severity.ERROR, message=f"{name}: no row {number}", tool=name, cause="no row …")
+        for number, name in enumerate("ab")
+    ]
+    assert [one.concerns for one in share(found)] == [("a",), ("b",)]
+    third = msgspec.structs.replace(found[0], tool="c")
+    assert [one.concerns for one in share([*found, third])] == [("a", "b", "c")]
 
 
 def test_other_words_are_another_cause(tmp_path: Path) -> None:
@@ -70,7 +89,7 @@ def test_a_tool_that_is_ignored_is_not_among_them(tmp_path: Path) -> None:
     assert crashes(report.findings) == [("get_a", "get_c", "get_d")]
     assert crashes(report.suppressed) == [("get_b",)]
     fewer = assessed(tmp_path, "get_a", "get_b", "get_c", ignore=("bad-arguments-crash:get_b",))
-    assert crashes(fewer.findings) == [("get_a",), ("get_c",)]
+    assert crashes(fewer.findings) == [("get_a", "get_c")]
 
 
 def test_formats_exit_code_and_score_agree(tmp_path: Path) -> None:
@@ -145,15 +164,63 @@ def test_a_cause_has_no_values(one: str, other: str, *, same: bool) -> None:
     assert (cause_of(call("get_a", one)) == cause_of(call("get_b", other))) is same
 
 
-def test_findings_without_a_cause_or_of_other_places_stay_apart() -> None:
-    def finding(tool: str | None, **facts: Any) -> Finding:
-        return Finding(id="x", severity=Severity.INFO, message="m", tool=tool, **facts)
+def test_findings_of_other_words_or_other_places_stay_apart() -> None:
+    def finding(tool: str | None, message: str = "m", **facts: Any) -> Finding:
+        return Finding(id="x", severity=Severity.INFO, message=message, tool=tool, **facts)
 
-    plain = [finding(name) for name in "abcd"]
-    assert share(plain) == plain
+    plain = [finding(name, f"{number} parameters") for number, name in enumerate("abcd")]
+    assert share([*plain, finding(None), finding(None)]) == [*plain, finding(None), finding(None)]
     places = [finding(name, cause="c", pointer=f"/{name}") for name in "abc"]
     assert [one.tools for one in share(places)] == [(), (), ()]
     assert [one.cause for one in share(places)] == ["", "", ""]
+
+
+def test_the_same_words_with_the_own_name_of_each_are_one_finding() -> None:
+    found = [Finding(id="x", severity=Severity.INFO, message=f"'{name}' has no text.", tool=name) for name in "ab"]
+    (joined,) = share(found)
+    assert (joined.tools, joined.cause, joined.occurrences) == (("a", "b"), "'…' has no text.", 2)
+
+
+def prompt(name: str, **facts: Any) -> Finding:
+    return Finding(id="p", severity=Severity.ERROR, item=name, item_kind="prompt", **facts)
+
+
+def test_prompts_and_resources_join_by_cause_too() -> None:
+    found = [prompt(name, message=f"{name} fails: row {n}", cause="row …") for n, name in enumerate("abc")]
+    (joined,) = share(found)
+    assert (joined.item, joined.items, joined.tools) == (None, ("a", "b", "c"), ())
+    assert joined.subjects == ("prompt a", "prompt b", "prompt c")
+    assert joined.concerns == ()
+    resource = msgspec.structs.replace(found[0], item_kind="resource")
+    assert [one.items for one in share([*found[:2], resource])] == [(), (), ()]
+
+
+def test_words_of_an_error_are_the_cause_of_a_request_that_failed() -> None:
+    found: list[Finding] = []
+    for number, name in enumerate(("plan", "review", "sum")):
+        item = listed_item("prompt", {"name": name}, number)
+        error = ProtocolError(code=-32603, message=f"no column '{name}'")
+        request = ObservedRequest(
+            method="prompts/get",
+            params={"name": name},
+            purpose=Purpose.LISTED,
+            outcome=Outcome.PROTOCOL_ERROR,
+            item=item,
+            error=error,
+        )
+        found += [one for one in judge_request(request) if one.id == "prompt-get-failed"]
+    assert [one.items for one in share(found)] == [("plan", "review", "sum")]
+
+
+def test_formats_and_the_baseline_know_each_prompt_of_a_shared_finding(tmp_path: Path) -> None:
+    found = share([prompt(name, message=f"{name} fails.") for name in ("plan", "review")])
+    report = msgspec.structs.replace(assessed(tmp_path, "get_a"), findings=found)
+    for name in ("html", "markdown", "github", "json", "junit", "sarif"):
+        text = render(name, [report], cards())
+        assert "plan" in text
+        assert "review" in text
+    before = msgspec.structs.replace(report, findings=[found[0].of_one("plan")])
+    assert [one.item for one in apply_baseline(report, [before], "base.json").findings] == ["review"]
 
 
 def call(tool: str, words: str) -> ObservedCall:

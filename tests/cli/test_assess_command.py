@@ -187,6 +187,28 @@ def test_findings_at_the_threshold_end_with_1_and_below_it_with_0(tmp_path: Path
     assert toolvet("assess", "-q", "--fail-on", "never", "--fail-under", "99", *server, cwd=tmp_path).returncode == 1
 
 
+def test_a_list_of_tools_that_costs_too_much_ends_with_1(tmp_path: Path) -> None:
+    server = scripted(tmp_path, [TOOL], find_book=FINE)
+    cost = json.loads(toolvet("assess", "--json", *server, cwd=tmp_path).stdout)["summary"]["list_tokens"]
+    flags = ("assess", "-q", "--fail-on", "never", "--max-tools-tokens")
+    assert cost > 20
+    assert toolvet(*flags, str(cost), *server, cwd=tmp_path).returncode == 0
+    done = toolvet(*flags, str(cost - 1), *server, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"more than --max-tools-tokens {cost - 1}" in complaint(done)
+    (tmp_path / "toolvet.toml").write_text(f"[assess]\nmax_tools_tokens = {cost - 1}\n", encoding="utf-8")
+    assert toolvet("assess", "-q", "--fail-on", "never", *server, cwd=tmp_path).returncode == 1
+
+
+def test_all_prints_the_notes_whole(tmp_path: Path) -> None:
+    bare = {**TOOL, "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}}}
+    server = scripted(tmp_path, [bare], find_book=FINE)
+    brief, whole = (toolvet("assess", *flags, *server, cwd=tmp_path).stdout for flags in ((), ("--all",)))
+    assert "parameter-undescribed  find_book: The only parameter has no description" in brief
+    assert "z.string().describe" not in brief
+    assert "z.string().describe" in whole
+
+
 def test_every_report_format_can_be_written_in_one_run(tmp_path: Path) -> None:
     files = {name: tmp_path / f"out.{name}" for name in ("html", "json", "markdown", "junit", "sarif", "github")}
     words = [word for name, file in files.items() for word in ("--report", f"{name}={file}")]

@@ -11,8 +11,8 @@
 ANSWER is a tool result, or {"hang": true}, {"die": 3}, {"error": {...}}, {"echo": true}, {"validate": true} (refuses
 what misses a required argument, with the words of "refusal" if it has any), {"validator": true} (says the same
 beforehand, of the call that its arguments describe), {"after": "tool", "refusal": "words"} (refuses until that tool was
-called). A tool that is not listed can be called if it has an answer of
-its own.
+called), {"knows": value, "refusal": "words"} (refuses, without isError, unless that value was sent). A tool that is not
+listed can be called if it has an answer of its own.
 """
 
 import json
@@ -58,6 +58,8 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, object] | None:
     if "after" in answer:
         done = answer["after"] in before
         return {"result": text("fine" if done else answer["refusal"], is_error=not done)}
+    if "knows" in answer:
+        return {"result": text("fine" if answer["knows"] in arguments.values() else answer["refusal"])}
     if "echo" in answer:
         return {"result": text(json.dumps(arguments))}
     if "validate" in answer:

@@ -4,8 +4,9 @@ The author's hand acts before anything is counted: findings that are left out (`
 severity (`--severity`). So the score, the exit code and every format agree.
 """
 
+import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -31,10 +32,11 @@ from toolvet.assess.report.document import (
 from toolvet.assess.report.gate import count
 from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.requests import numbered
-from toolvet.assess.rules import judge_items, merge
-from toolvet.assess.rules.ending import Exercise, exercise_of, share
+from toolvet.assess.rules import in_order, judge_items, merge, share
+from toolvet.assess.rules.ending import Exercise, exercise_of
 from toolvet.assess.rules.message import tool_message_score
 from toolvet.assess.run import Run
+from toolvet.assess.tokens import count_tokens
 from toolvet.core.checks import overall_confidence
 from toolvet.core.redact import redact_text
 from toolvet.findings import Finding, ItemKind, Severity
@@ -43,7 +45,8 @@ from toolvet.version import __version__
 
 _ANSWERED: Final = frozenset({"result", "protocol_error"})
 _LONGEST_STDERR: Final = 20_000  # Characters, from the end.
-_UNSEEN = frozenset({"untested", "not_exercised"})
+_HALF: Final = 50.0  # Points of a tool of which nothing is known.
+_MOST_OF_FEW: Final = 90.0  # Points of a server most of whose tools were not exercised.
 _WORKING = frozenset({"fully_working", "partially_working"})
 
 
@@ -57,11 +60,8 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     masks = [mask for tool in run.tools for mask in tool.masks]
     found += run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
     counted, suppressed = override(merge(found), ignore=run.options.ignore, severity=run.options.severity)
-    findings = sorted(
-        share(counted),
-        key=lambda finding: (-finding.severity.rank, finding.id, finding.subject or "", finding.tools),
-    )
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
+    findings = in_order(share(counted), fails_always=always_failing(tools))
     wall = time.perf_counter() - run.began
     waited = run.connection.waited + (run.http.seconds if run.http else 0.0)
     scenarios = [scenario for tool in tools for scenario in tool.scenarios if is_counted(scenario)]
@@ -82,7 +82,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
             else None,
         ),
         score=score(tools, findings),
-        status=server_status(tools),
+        status=server_status(tools, findings),
         tools=tools,
         findings=findings,
         suppressed=suppressed,
@@ -95,6 +95,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
             passed=sum(scenario.passed for scenario in scenarios),
             findings=count(findings),
             calls=run.connection.calls,
+            list_tokens=sum(tool.tokens for tool in run.tools),
             overhead_share=round(max(0.0, 1 - waited / wall), 4) if wall else None,
         ),
         transport=_build_transport(run),
@@ -163,6 +164,8 @@ def _build_tool(tool: ToolRun) -> Tool:
         succeeded=exercise.succeeded,
         description=shown_text(tool.definition.description),
         scenarios=planned,
+        tokens=tool.tokens,
+        description_tokens=count_tokens(tool.definition.description),
     )
 
 
@@ -264,41 +267,66 @@ def tool_status(*, total: int, executed: int, passed: int, exercise: Exercise | 
     return "connectivity_only" if executed > 0 else "broken"
 
 
-def server_status(tools: Sequence[Tool]) -> Status:
+def server_status(tools: Sequence[Tool], findings: Sequence[Finding] = ()) -> Status:
     """The status of a server follows from its exercised tools.
 
-    All work fully: fully working; any works, fully or partially, or answered a valid call: partially working; any
-    answers at all: connectivity only; none: broken. Without an exercised tool it is not exercised, or untested.
+    All work fully, they are most of the called ones, and no tool has a finding of severity error: fully working; any
+    works, fully or partially, or answered a valid call: partially working; any answers at all: connectivity only; none:
+    broken. Without an exercised tool it is not exercised, or untested.
     """
-    seen = [tool for tool in tools if tool.status not in _UNSEEN]
+    called = [tool for tool in tools if tool.status != "untested"]
+    seen = [tool for tool in called if tool.status != "not_exercised"]
     if not seen:
-        return "not_exercised" if any(tool.status == "not_exercised" for tool in tools) else "untested"
-    if all(tool.status == "fully_working" for tool in seen):
+        return "not_exercised" if called else "untested"
+    if all(tool.status == "fully_working" for tool in seen) and 2 * len(seen) > len(called) and not _faulty(findings):
         return "fully_working"
     if any(tool.status in _WORKING or tool.succeeded for tool in seen):
         return "partially_working"
     return "broken" if all(tool.status == "broken" for tool in seen) else "connectivity_only"
 
 
+def _faulty(findings: Iterable[Finding]) -> set[str]:
+    return {tool for finding in findings if finding.severity is Severity.ERROR for tool in finding.concerns}
+
+
 def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
     """0-100 for a server, or None when no tool was exercised.
 
     A tool scores four fifths for the share of its scenarios that passed and one fifth for its error messages (where no
-    message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those
-    that share a call with an earlier one. A tool with a finding of severity error scores at most 50. The server
-    scores the mean of its exercised tools.
+    message could be scored, the scenarios alone count). Scenarios that met an outage are left out, as are those that
+    share a call with an earlier one. A tool with a finding of severity error, or none of whose valid calls succeeded,
+    scores at most 50. A called tool that was not exercised counts 50 unless it met an outage, and one that succeeded
+    with a fixture at least that, so that a fixture does not lower the score. The server scores the mean of its called
+    tools, and at most 90 where fewer than half of all tools were exercised.
     """
-    faulty = {tool for finding in findings if finding.severity is Severity.ERROR for tool in finding.concerns}
-    scores: list[float] = []
+    faulty, scores, exercised = _faulty(findings), list[float](), 0
     for tool in tools:
         counted = [scenario for scenario in tool.scenarios if not scenario.outage and scenario.same_as is None]
-        if not counted or tool.status in _UNSEEN:
+        if not counted or tool.status == "untested":
             continue
-        passed = 100 * sum(scenario.passed for scenario in counted) / len(counted)
-        messages = tool.error_message_score
-        value = passed if messages is None else 0.8 * passed + 0.2 * messages
-        scores.append(min(value, 50.0) if tool.name in faulty else value)
-    return round(sum(scores) / len(scores), 1) if scores else None
+        if tool.status == "not_exercised":
+            scores.append(_HALF)
+        else:
+            exercised += 1
+            passed = 100 * sum(scenario.passed for scenario in counted) / len(counted)
+            messages = tool.error_message_score
+            value = passed if messages is None else 0.8 * passed + 0.2 * messages
+            if tool.name in faulty or (tool.valid_calls and not tool.succeeded):
+                value = min(value, _HALF)
+            if tool.succeeded and any(scenario.origin.startswith("fixture") for scenario in counted):
+                value = max(value, _HALF)
+            scores.append(value)
+    if not exercised:
+        return None
+    mean = sum(scores) / len(scores)
+    return round(mean if 2 * exercised >= len(tools) else min(mean, _MOST_OF_FEW), 1)
+
+
+def always_failing(tools: Sequence[Tool]) -> Callable[[Finding], bool]:
+    """Return whether a finding is about valid calls, and every valid call of its tools shows it."""
+    valid = {one.id: tool.valid_calls for tool in tools for one in tool.scenarios if one.category != "error_case"}
+    never = sys.maxsize  # Of what no valid call shows.
+    return lambda found: found.occurrences >= max(len(found.concerns), 1) * valid.get(found.scenario or "", never)
 
 
 def override(

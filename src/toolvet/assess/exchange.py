@@ -241,7 +241,7 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
     makes the call again. `mask` knows the secrets of the call.
     """
     passed, note = judge_scenario(call)
-    arguments = members(redact(plan.arguments))
+    arguments = members(plan.arguments if call.is_own else redact(plan.arguments))
     answer = call.result if call.error is None else {"error": msgspec.to_builtins(call.error)}
     verdict = verdict_of(call)
     shown_note = _shown_words(note, mask)
@@ -280,10 +280,10 @@ def scenario_of(number: int, plan: PlannedCall, call: ObservedCall, target: Targ
 
 
 def mask_of(call: ObservedCall) -> SecretMask:
-    """What must not be quoted of this call: secrets that were sent, and those that came back."""
+    """What must not be quoted of this call: the user's secrets that were sent, and those that came back."""
     answer = call.result if call.error is None else msgspec.to_builtins(call.error)
     borders = () if call.excerpt is None else call.excerpt.borders
-    return SecretMask.learned(call.arguments, answer, words_of(call), *borders)
+    return SecretMask.learned(None if call.is_own else call.arguments, answer, words_of(call), *borders)
 
 
 def _shown_words(words: str, mask: SecretMask) -> str:

@@ -35,6 +35,7 @@ from toolvet.assess.rules import (
 )
 from toolvet.assess.rules.ending import SAME, Ending, ending, is_explained_by_outage, is_plain, outage_of_call, words_of
 from toolvet.assess.rules.message import repeats_an_error
+from toolvet.assess.tokens import count_definition
 from toolvet.core.redact import SecretMask
 from toolvet.core.tool_rules import PROBE_POINTER
 from toolvet.findings import Finding
@@ -53,7 +54,8 @@ class ToolRun:
 
     `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
     `findings` are those about its definition, and `scenarios` grows call by call. `judged` are the findings about the
-    calls; None while calls may still be made.
+    calls; None while calls may still be made. `tokens` is what the definition costs a model, about. `is_own` says that
+    toolvet made up all values of the calls so far.
     """
 
     definition: ToolDefinition
@@ -62,6 +64,8 @@ class ToolRun:
     scenarios: list[AssessedScenario] = field(default_factory=list[AssessedScenario])
     findings: list[Finding] = field(default_factory=list[Finding])
     judged: list[Finding] | None = None
+    tokens: int = 0
+    is_own: bool = False
 
     @property
     def calls(self) -> list[ObservedCall]:
@@ -90,10 +94,10 @@ def listed_tool(raw: object, position: int) -> ToolRun:
     """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
     entry, is_excerpt = light(raw)
     if not is_excerpt:
-        return ToolRun(tool_definition(raw, position))
+        return ToolRun(tool_definition(raw, position), tokens=count_definition(raw))
     read = tool_definition(entry, position)
     stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
-    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE)
+    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE, tokens=count_definition(raw))
 
 
 class RunJudge:
@@ -174,7 +178,9 @@ class RunJudge:
                 yield from _with_command(found, item.scenario.reproduce, item.scenario.id)
         if tool.scenarios:
             found = _masked(judge_calls(tool.definition, tool.calls), SecretMask.joined(tool.masks))
-            yield from _with_command(found, reproduce_tool(self._target, tool.definition.name))
+            name = tool.definition.name
+            command = reproduce_tool(self._target, name, *(("--include", name) if tool.changes else ()))
+            yield from _with_command(found, command)
 
 
 def _is_told(finding: Finding, answers: Sequence[str]) -> bool:

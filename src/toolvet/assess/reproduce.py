@@ -29,9 +29,9 @@ def reproduce_call(target: Target, tool: str, arguments: Mapping[str, object]) -
     return _command(target, "--tool", tool, "--arguments", text)
 
 
-def reproduce_tool(target: Target, tool: str) -> str:
+def reproduce_tool(target: Target, tool: str, *flags: str) -> str:
     """The command that makes all calls of a tool again; of the whole server when the tool has no name."""
-    return _command(target, "--tool", tool) if tool else reproduce_server(target)
+    return _command(target, "--tool", tool, *flags) if tool else reproduce_server(target)
 
 
 def reproduce_definition(target: Target, tool: str) -> str:

@@ -26,10 +26,10 @@ from toolvet.assess.report.document import Scenario
 from toolvet.assess.rereading import Rereading
 from toolvet.assess.rules import IntendedViolation, ObservedCall, ObservedServer, ToolDefinition
 from toolvet.assess.scenarios import FORMATIVE, plan_calls
-from toolvet.assess.values import Values
+from toolvet.assess.values import VALUE_KEYWORDS, Values
 from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
-from toolvet.core.schema import compiled
+from toolvet.core.schema import compiled, subschemas
 from toolvet.core.tool_rules import habits_of, only_computes, why_not_called
 from toolvet.errors import ToolvetError, Unsatisfiable, UsageError, could_not_check
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
@@ -41,6 +41,7 @@ MOST_CALLED: Final = 2_000  # Tools, unless the user names some: more than any c
 UNKNOWN_TOOL: Final = "toolvet_no_such_tool"
 _ODD_ARGUMENTS: Final = (None, ["toolvet"])  # For `arguments`, which must be an object.
 _WITHOUT_PAUSE: Final = 0.02  # Seconds in which tools are judged or chosen in one go.
+_MADE_UP: Final = frozenset({"schema", "generator"})  # Origins of arguments that toolvet made up.
 _MOST_SILENT: Final = 2  # Calls without an answer, after which a tool's other scenarios are not worth the wait.
 
 
@@ -274,6 +275,7 @@ class Run:
     async def _send_scenarios(self, run: ToolRun) -> None:
         """While the server works on a call, the reply before it is judged and the next planned, if it can be."""
         silent = 0
+        run.is_own = self._may_be_own(run.definition)
         judge_last_reply: Callable[[], None] = _do_nothing
         values = self._values(run)
         plans = self._plan(run, values)
@@ -352,10 +354,22 @@ class Run:
         return observe(tool, plan, reply, protocol_version=session.protocol_version)
 
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
-        call = read_reply()
+        # Later calls are made from the values of earlier ones.
+        run.is_own = run.is_own and plan.origin in _MADE_UP
+        call = msgspec.structs.replace(read_reply(), is_own=run.is_own)
         assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(assessed)
         self._watch.called(run.definition.name, assessed.scenario)
+
+    def _may_be_own(self, tool: ToolDefinition) -> bool:
+        """Whether all values of a call can be made up: the user gives none, and the schema has no text for one."""
+        options = self.options
+        if options.arguments is not None or options.values or tool.name in options.fixtures:
+            return False
+        given = (
+            here.get(word) for _, here in subschemas(tool.input_schema) for word in VALUE_KEYWORDS if word != "enum"
+        )
+        return not any(isinstance(value, str | list | dict) for value in given)
 
     async def _recover(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
         is_back, detail = await self.connection.recover(reply, session)

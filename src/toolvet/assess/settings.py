@@ -31,6 +31,7 @@ class AssessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     baseline: str | None = None
     fail_on: Literal["error", "warning", "info", "never"] | None = None
     fail_under: float | None = None
+    max_tools_tokens: int | None = None
 
 
 class FixtureSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ import msgspec
 
 from toolvet.assess.sandbox import Sandboxed, wrap_in_sandbox
 from toolvet.core.discover import read_toml
-from toolvet.core.json_value import is_array, is_object
+from toolvet.core.json_value import is_object
 from toolvet.core.redact import REDACTED
 from toolvet.errors import ToolvetError, UnreachableError, UsageError
 from toolvet.mcp.transport import StdioTarget, Target, given_secrets
@@ -418,9 +418,9 @@ class Concealer:
             entries = [(key, old, self.text(key), self._walk(old)) for key, old in value.items()]
             same = all(old is new and key == name for key, old, name, new in entries)
             return value if same else {name: new for _, _, name, new in entries}
-        if is_array(value):
-            items = [self._walk(item) for item in value]
-            return value if all(map(operator.is_, items, value)) else items
+        if isinstance(value, list | tuple):
+            items = [self._walk(item) for item in cast("list[object]", value)]
+            return value if all(map(operator.is_, items, value)) else type(value)(items)
         return value
 
 

@@ -101,6 +101,7 @@ def report(
         summary=Summary(
             tools=len(tools),
             tested=sum(bool(tool.scenarios) for tool in tools),
+            not_exercised=sum(tool.status == "not_exercised" for tool in tools),
             skipped=sum(tool.skipped is not None for tool in tools),
             scenarios=len(scenarios),
             passed=sum(item.passed for item in scenarios),

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from tests.assess.report.samples import CARDS, bookshop
 
-from toolvet.assess.report import apply_baseline, render, why_failed
+from toolvet.assess.report import apply_baseline, render, why_failed, wording
 from toolvet.assess.report.document import Report
 from toolvet.findings import Severity
 
@@ -71,6 +71,44 @@ def test_a_low_score_says_so_in_every_report() -> None:
 def test_no_score_does_not_reach_any_threshold() -> None:
     report = msgspec.structs.replace(bookshop(), score=None, fail_under=1.0)
     assert "no tool was exercised" in why_failed(report)[-1]
+
+
+def priced(**tokens: int) -> Report:
+    report = bookshop()
+    tools = [
+        msgspec.structs.replace(tool, tokens=tokens.get(tool.name, 0), description_tokens=3) for tool in report.tools
+    ]
+    summary = msgspec.structs.replace(report.summary, list_tokens=sum(tokens.values()))
+    return msgspec.structs.replace(report, tools=tools, summary=summary, fail_on="never")
+
+
+@pytest.mark.parametrize(("most", "fails"), [(None, False), (1_300, False), (1_299, True)])
+def test_a_list_that_costs_too_much_fails_in_every_report(most: int | None, *, fails: bool) -> None:
+    report = msgspec.structs.replace(priced(find_books=1_000, order_book=300), max_tools_tokens=most)
+    reason = "tools/list costs about 1,300 tokens, more than --max-tools-tokens 1299"
+    assert why_failed(report) == ((reason,) if fails else ())
+    assert len(junit(report).findall(".//failure")) == int(fails)
+    for name in ("markdown", "html", "junit", "github", "sarif"):
+        assert (reason in render(name, [report], CARDS)) == fails
+
+
+def test_the_cost_is_compared_with_the_baseline_tool_by_tool() -> None:
+    before = priced(find_books=900, order_book=300)
+    report = apply_baseline(priced(find_books=1_000, order_book=300, get_loan=50), [before], "base.json")
+    assert wording.cost(report) == "tools/list costs a model about 1,350 tokens, +150 since the baseline"
+    assert wording.costliest(report) == [
+        ("find_books", "1,000", "3", "+100"),
+        ("order_book", "300", "3", ""),
+        ("get_loan", "50", "3", "new"),
+    ]
+    for name in ("markdown", "html"):
+        assert "+150 since the baseline" in render(name, [report], CARDS)
+
+
+def test_a_baseline_that_knows_no_cost_changes_nothing() -> None:
+    report = apply_baseline(priced(find_books=1_000), [bookshop()], "base.json")
+    assert wording.cost(report) == "tools/list costs a model about 1,000 tokens"
+    assert wording.costliest(report) == [("find_books", "1,000", "3", "")]
 
 
 def test_an_error_is_red_unless_another_threshold_is_given() -> None:

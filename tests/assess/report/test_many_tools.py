@@ -74,12 +74,12 @@ def test_markdown_stays_below_what_github_takes() -> None:
 
 
 def test_a_terminal_shows_the_first_tools_and_counts_the_others() -> None:
-    for document in (many(MANY), many(MANY, called=False)):
+    for document, rest in ((many(MANY), "9,500 more tools"), (many(MANY, called=False), "and 9,992 more")):
         console = Console(file=io.StringIO(), width=100)
         with console.capture() as capture:
             report.print_report([document], console)
         assert len(capture.get().splitlines()) < 700
-        assert "more tools, in the JSON report" in capture.get()
+        assert rest in " ".join(capture.get().split())
 
 
 def test_a_baseline_is_compared_in_linear_time() -> None:

@@ -11,7 +11,10 @@ from tests.assess.report import parts, samples
 from tests.assess.report.structure import Page, check_page
 
 from toolvet.assess import report
+from toolvet.assess.report import wording
 from toolvet.assess.report.document import Report
+from toolvet.assess.report.renderers.html import views
+from toolvet.findings import Severity
 
 
 def page_of(*reports: Report) -> Page:
@@ -80,8 +83,8 @@ def test_request_and_response_stand_in_the_page_as_they_were() -> None:
 def test_a_finding_leads_to_the_call_that_shows_it() -> None:
     page = page_of(samples.bookshop())
     links = [attributes["href"] for _, attributes in page.tags if attributes.get("class") == "see"]
-    # The timeout, the crash, the hidden error, and the first call of those that share a cause.
-    assert links == ["#s1-t4-c2", "#s1-t3-c1", "#s1-t2-c2", "#s1-t1-c1"]
+    # The hidden error, the crash, the timeout, and the first call of those that share a cause.
+    assert links == ["#s1-t2-c2", "#s1-t3-c1", "#s1-t4-c2", "#s1-t1-c1"]
 
 
 def test_a_finding_leads_to_its_call_by_the_id_and_not_by_the_command() -> None:
@@ -167,3 +170,26 @@ def contrast(first: tuple[float, float, float], second: tuple[float, float, floa
 
     dark, light = sorted((luminance(first), luminance(second)))
     return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_strip_has_a_mark_for_each_scenario_that_the_number_counts() -> None:
+    shop = samples.bookshop()
+    tool = shop.tools[0]
+    again = msgspec.structs.replace(tool.scenarios[0], id=f"{tool.name}/9", same_as=tool.scenarios[0].id)
+    for scenarios in ([*tool.scenarios, again], [*tool.scenarios] * 20):
+        one = msgspec.structs.replace(tool, scenarios=scenarios)
+        (server,) = views([msgspec.structs.replace(shop, tools=[one])], samples.CARDS)
+        passed, _, total = wording.passed(one).partition("/")
+        strip = server.tools[0].strip
+        assert len(strip) == int(total) or (not strip and int(total) > 60)
+        assert strip.count("pass") == int(passed) or not strip
+
+
+def test_notes_of_one_check_are_a_line_in_the_heading() -> None:
+    shop = samples.bookshop()
+    notes = [
+        msgspec.structs.replace(shop.findings[0], id="a-note", severity=Severity.INFO, tool=name, message=f"{name}!")
+        for name in ("find_books", "order_book")
+    ]
+    page = page_of(msgspec.structs.replace(shop, findings=notes))
+    assert "find_books!: 2 tools (find_books, order_book)" in page.text

@@ -50,7 +50,7 @@ DEFINED = {
             "status",
         ]
     },
-    "sqlite": set[str](),
+    "sqlite": {"annotations-missing: None"},
     "time": set[str](),
 }
 ANSWERED = {
@@ -127,8 +127,9 @@ def answered(server: str) -> Iterator[tuple[str, Finding]]:
         else:
             seen = ObservedServer(tools=tuple(tools(server)), calls=(call,))
             found = (*judge_call(call), *judge_calls(call.tool, [call]), *judge_server(seen))
-        # One recorded probe is not a tool's whole story.
-        yield from ((probe, finding) for finding in found if finding.id != "never-succeeded")
+        # One recorded probe is not a tool's whole story, and annotations are no answer.
+        others = (finding for finding in found if finding.id not in {"never-succeeded", "annotations-missing"})
+        yield from ((probe, finding) for finding in others)
 
 
 def calls(server: str) -> Iterator[tuple[str, ObservedCall]]:

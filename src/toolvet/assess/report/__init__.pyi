@@ -39,7 +39,7 @@ from toolvet.assess.report.document import (
 )
 from toolvet.assess.report.gate import (
     apply_baseline as apply_baseline,
-    explain_shortfall as explain_shortfall,
+    thresholds as thresholds,
     why_failed as why_failed,
 )
 from toolvet.assess.report.overview import (

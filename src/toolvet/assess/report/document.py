@@ -148,6 +148,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     succeeded: Annotated[int, Meta(description="How many of the valid calls succeeded.")] = 0
     description: str = ""
     scenarios: list[Scenario] = []
+    tokens: Annotated[
+        int, Meta(description="About how many tokens its name, description and inputSchema cost a model; 0: unknown.")
+    ] = 0
+    description_tokens: Annotated[int, Meta(description="The part of these that its description costs.")] = 0
 
 
 class ItemRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,28 +229,37 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     passed: int = 0
     findings: Counts = Counts()
     calls: int = 0
+    list_tokens: Annotated[
+        int, Meta(description="About how many tokens the whole of tools/list costs a model, with tools left out here.")
+    ] = 0
     overhead_share: Annotated[float | None, Meta(description="0 to 1.")] = None
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """A baseline that was applied: the findings that it kept out, and its entries that occur no longer (stale)."""
+    """A baseline that was applied: the findings that it kept out, and its entries that occur no longer (stale).
+
+    `tokens` is what each tool cost a model then, and `list_tokens` all of them; null where the baseline does not say.
+    """
 
     file: str
     known: list[Finding] = []
     stale: list[Finding] = []
+    tokens: dict[str, int] = {}
+    list_tokens: int | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One server, assessed. `incomplete` says why a run was cut short.
 
-    `score` (0-100) is null when no tool was exercised.
+    `score` (0-100) is null when no tool was exercised. It rests on the exercised ones of the tools (`summary.tested`
+    without `summary.not_exercised`), and is not a grade if these are fewer than a third.
 
     `items` are the resources, resource templates and prompts.
 
     `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`); the rest of the
     report does not mention them. `suppressed` are the findings that the user ignores (`--ignore`, `[checks] ignore`):
-    they count nowhere. `transport` is null over stdio and where the user left it out. `fail_on` and `fail_under` are
-    the thresholds of the exit code, so that formats fail with it.
+    they count nowhere. `transport` is null over stdio and where the user left it out. `fail_on`, `fail_under` and
+    `max_tools_tokens` are the thresholds of the exit code, so that formats fail with it.
     """
 
     schema: Literal["toolvet-report/1"] = SCHEMA_ID
@@ -262,6 +275,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     suppressed: list[Finding] = []
     fail_on: Literal["error", "warning", "info", "never"] = "error"
     fail_under: Percent | None = None
+    max_tools_tokens: Annotated[int | None, Meta(description="The most that tools/list may cost.")] = None
     filtered: list[str] = []
     items: Items = Items()
     stderr: Annotated[str, Meta(description="What the server wrote to stderr; long output is cut.")] = ""
@@ -269,6 +283,16 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     started_at: Annotated[str, Meta(description="ISO 8601, with the offset from UTC.")] = ""
     duration_ms: Milliseconds = 0.0
     seed: int = 0
+
+    @property
+    def rests_on(self) -> int:
+        """How many of the tools the score rests on: those that were exercised."""
+        return self.summary.tested - self.summary.not_exercised
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether the score is a grade: it rests on at least a third of the tools."""
+        return self.score is not None and 3 * self.rests_on >= self.summary.tools
 
 
 class Reports(msgspec.Struct, frozen=True, kw_only=True):

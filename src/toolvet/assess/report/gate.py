@@ -4,7 +4,7 @@ The exit code, JUnit and the other reports read it, so that they agree in every 
 report whose findings are known, so that a new report shows only new ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -23,8 +23,7 @@ def why_failed(report: Report) -> tuple[str, ...]:
     if failing:
         level = report.fail_on
         reasons.append(f"{counted(len(failing), 'finding')} of severity {level} or above (--fail-on {level})")
-    shortfall = explain_shortfall(report)
-    return tuple([*reasons, shortfall] if shortfall else reasons)
+    return (*reasons, *(problem for _, problem in thresholds(report) if problem))
 
 
 def fails(report: Report, finding: Finding) -> bool:
@@ -32,14 +31,20 @@ def fails(report: Report, finding: Finding) -> bool:
     return report.fail_on != "never" and finding.severity.reaches(Severity(report.fail_on))
 
 
-def explain_shortfall(report: Report) -> str:
-    """Why the score fails the run, in a sentence; empty when it does not."""
-    under = report.fail_under
-    if under is None or (report.score is not None and report.score >= under):
-        return ""
-    if report.score is None:
-        return f"there is no score, because no tool was exercised, and --fail-under {under:g} asks for one"
-    return f"the score {report.score:g} is below --fail-under {under:g}"
+def thresholds(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield what the run has to reach besides `fail_on`, each with why it fails, in a sentence; "" when it does not."""
+    under, most = report.fail_under, report.max_tools_tokens
+    if under is not None:
+        problem = ""
+        if report.score is None:
+            problem = f"there is no score, because no tool was exercised, and --fail-under {under:g} asks for one"
+        elif report.score < under:
+            problem = f"the score {report.score:g} is below --fail-under {under:g}"
+        yield f"score of at least {under:g}", problem
+    if most is not None:
+        cost = report.summary.list_tokens
+        problem = f"tools/list costs about {cost:,} tokens, more than --max-tools-tokens {most}"
+        yield f"tools/list of at most {most:,} tokens", problem if cost > most else ""
 
 
 def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Report:
@@ -59,8 +64,11 @@ def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Rep
         report = apply_baseline(report, load(Path("base.json").read_bytes(), "base.json"), "base.json")
     """
     entries: dict[tuple[str, str, str], Finding] = {}
+    tokens, list_tokens = dict[str, int](), None
     for earlier in baseline:
         if earlier.server.name == report.server.name:
+            tokens.update((tool.name, tool.tokens) for tool in earlier.tools if tool.tokens)
+            list_tokens = earlier.summary.list_tokens or list_tokens
             kept_out = earlier.baseline.known if earlier.baseline is not None else []
             for entry in (*earlier.findings, *kept_out):
                 for single in _split(entry):
@@ -81,7 +89,7 @@ def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Rep
         report,
         findings=remaining,
         summary=msgspec.structs.replace(report.summary, findings=count(remaining)),
-        baseline=Baseline(file=file, known=known, stale=stale),
+        baseline=Baseline(file=file, known=known, stale=stale, tokens=tokens, list_tokens=list_tokens),
     )
 
 
@@ -94,13 +102,12 @@ def count(findings: Sequence[Finding]) -> Counts:
 
 
 def _split(finding: Finding) -> list[Finding]:
-    """The finding once for each tool that shares its cause, so that a baseline outlives a change of their number."""
-    if len(finding.tools) < 2:
-        return [finding]
-    return [msgspec.structs.replace(finding, tool=tool, tools=(), cause="", occurrences=1) for tool in finding.tools]
+    """The finding once for each tool or item that shares its cause, so that a baseline outlives a change of them."""
+    return [finding.of_one(name) for name in finding.together] or [finding]
 
 
 def _select(finding: Finding, entries: Mapping[tuple[str, str, str], Finding], *, known: bool) -> Finding | None:
-    if not finding.tools:
+    if not finding.together:
         return finding if (finding.fingerprint in entries) is known else None
-    return finding.narrow({one.concerns[0] for one in _split(finding) if (one.fingerprint in entries) is known})
+    of_each = {name: finding.of_one(name).fingerprint in entries for name in finding.together}
+    return finding.narrow({name for name, is_in in of_each.items() if is_in is known})

@@ -1,5 +1,6 @@
 """The report on a terminal."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
@@ -7,26 +8,31 @@ from typing import Final
 from rich.console import Console, Group as Stack, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from toolvet.assess.report.document import Report, Status, Tool
+from toolvet.assess.report.gate import count
 from toolvet.assess.report.wording import (
     STATUS,
     FindingGroup,
-    confidence,
+    cost,
+    costliest,
     counted,
     framework_words,
     group_findings,
     legend,
     listed,
     not_exercised,
+    note_line,
     number,
     origin,
     others,
     passed,
     response,
+    score,
     severities,
+    shown_confidence,
     subject,
     tally,
     times,
@@ -35,13 +41,17 @@ from toolvet.assess.report.wording import (
     unwanted,
     worst_first,
 )
+from toolvet.assess.rules import cards
 from toolvet.core.visible import one_line, shorten, visible
 from toolvet.findings import Finding, Severity
 
+MOST_FINDINGS: Final = 10
 _SHOWN_PER_GROUP: Final = 3
+_MOST_COSTS: Final = 5  # tools whose tokens are shown
 _MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds
 _BAR: Final = 20  # Characters of the bar that shows a score.
 _MOST_REASONS: Final = 40
+_DIGITS: Final = re.compile(r"\d+")
 _EVIDENCE: Final = 400
 _EVIDENCE_LINES: Final = 6
 _WIDE: Final = 100  # columns, from which findings are counted in words
@@ -66,11 +76,12 @@ class _Verbatim(Text):
     """A line that is printed as it is, however long: a command that people copy has no line breaks of ours."""
 
 
-def print_report(reports: Sequence[Report], console: Console) -> None:
+def print_report(reports: Sequence[Report], console: Console, most: int | None = MOST_FINDINGS) -> None:
     """Print one report after the other, and with several of them a comparison at the end.
 
-    Width and colours are those of `console`. Text of the server is never markup, and its control characters are shown,
-    not obeyed.
+    Of a server at most `most` findings are shown, the worst first, and the notes of a check in one line; None shows all
+    of them whole. Width and colours are those of `console`. Text of the server is never markup, and its control
+    characters are shown, not obeyed.
 
     Example:
         print_report([report], rich.console.Console())
@@ -79,7 +90,7 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
     for position, report in enumerate(reports):
         if position:
             console.print()
-        for part in _render_report(report, words, narrow=console.width < _NARROW):
+        for part in _render_report(report, words, most, narrow=console.width < _NARROW):
             console.print(part, soft_wrap=isinstance(part, _Verbatim))
     if len(reports) > 1:
         console.print()
@@ -95,7 +106,7 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
             style = STATUS_STYLE[report.status]
             table.add_row(
                 Text(one_line(title(report))),
-                Text(number(report.score), style=f"bold {style}"),
+                Text(number(report.score), style=f"bold {style}" if report.is_graded else "dim"),
                 Text(STATUS[report.status], style=style),
                 f"{report.summary.tested}/{report.summary.tools}",
                 f"{report.summary.passed}/{report.summary.scenarios}",
@@ -108,7 +119,9 @@ def print_report(reports: Sequence[Report], console: Console) -> None:
             console.print(Text.assemble((word, "bold dim"), (f": {meaning.replace('`', '')}", "dim")))
 
 
-def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: bool) -> Iterator[RenderableType]:
+def _render_report(
+    report: Report, words: Mapping[Severity, str], most: int | None, *, narrow: bool
+) -> Iterator[RenderableType]:
     yield from _render_header(report)
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
@@ -117,9 +130,7 @@ def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: boo
         yield _render_tools(shown, report.findings, words, narrow=narrow)
         if len(called) > len(shown):
             yield Text(f"and {counted(len(called) - len(shown), 'more tool')}, in the JSON report", style="dim")
-    for group in group_findings(report.findings):
-        yield Text()
-        yield from _render_group(group)
+    yield from _render_findings(report, most)
     idle = [tool for tool in report.tools if tool.not_exercised is not None]
     if idle:
         yield Text()
@@ -144,14 +155,23 @@ def _render_report(report: Report, words: Mapping[Severity, str], *, narrow: boo
         yield Text.assemble(("Transport", "bold"), (f"  {one_line(transport(report.transport))}", "dim"))
         for probe in unwanted(report.transport):
             yield Padding.indent(Text.assemble(probe.sent, (f"  {response(probe)}", "dim")), 2)
-    yield Text()
+    if cost(report):
+        yield Text()
+        yield Text.assemble(("Tokens", "bold"), (f"  {cost(report)}", "dim"))
+        figures = ("Tokens", "Description", *(["Change"] if report.baseline is not None else []))
+        columns = (Column(word, justify="right") for word in figures)
+        table = Table("Tool", *columns, box=None, padding=(0, 2), header_style="dim")
+        for name, *cells in costliest(report, None if most is None else _MOST_COSTS):
+            table.add_row(Text(shorten(one_line(name), 80)), *cells[: len(figures)])
+        yield table
     if report.baseline is not None and report.baseline.stale:
         stale = [one_line(f"{entry.id} ({subject(entry) or 'the server'})") for entry in report.baseline.stale]
         known = f"{counted(len(stale), 'known finding')} no longer there: {listed(stale, 6)}"
+        yield Text()
         yield Text(f"Baseline {one_line(report.baseline.file)}: {known}", style="yellow")
     if said := framework_words(report):
+        yield Text()
         yield Text(one_line(said), style="dim")
-    yield Text(tally(report), style="bold")
 
 
 def _render_header(report: Report) -> Iterator[RenderableType]:
@@ -160,13 +180,16 @@ def _render_header(report: Report) -> Iterator[RenderableType]:
     if report.server.command:
         yield _Verbatim(one_line(report.server.command), style="dim")
     yield Text()
-    style = STATUS_STYLE[report.status]
-    line = Text.assemble(("Score ", "bold"), (number(report.score), f"bold {style}"))
-    if report.score is not None:
-        line.append("/100  ", style="dim")
+    # A score that rests on too few of the tools is not a grade: it has neither a bar nor a colour.
+    style = STATUS_STYLE[report.status] if report.is_graded else "dim"
+    figure, _, basis = score(report).partition("/")
+    line = Text.assemble(("Score ", "bold"), (figure, f"bold {style}"), (f"/{basis}" if basis else "", "dim"))
+    if report.score is not None and report.is_graded:
+        line.append("  ")
         filled = round(min(max(report.score, 0), 100) / 100 * _BAR)
         line.append_text(Text.assemble(("━" * filled, style), ("─" * (_BAR - filled), "bright_black")))
-    yield line.append(f"  {STATUS[report.status]}", style=style)
+    yield line.append(f"  {STATUS[report.status]}", style=STATUS_STYLE[report.status])
+    yield Text(tally(report), style="bold")
     if report.incomplete is not None:
         yield Text(f"Incomplete: {one_line(report.incomplete)}", style="bold yellow")
 
@@ -198,7 +221,7 @@ def _render_tools(
         table.add_row(
             Text(shorten(one_line(tool.name), 80)),
             Text(STATUS[tool.status], style=style),
-            confidence(tool),
+            number(shown_confidence(tool)),
             number(tool.error_message_score),
             passed(tool),
             _count_severities(severities_of.get(tool.name, []), words),
@@ -215,7 +238,30 @@ def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) 
     return Text("  ").join(notes)
 
 
-def _render_group(group: FindingGroup) -> Iterator[RenderableType]:
+def _render_findings(report: Report, most: int | None) -> Iterator[RenderableType]:
+    shown, left, before = 0, list[Finding](), False
+    for group in group_findings(report.findings):
+        is_line = most is not None and group.severity is Severity.INFO
+        room = len(group.findings) if most is None else min(most - shown, 1 if is_line else _SHOWN_PER_GROUP)
+        if room <= 0:
+            left += group.findings
+            continue
+        shown += min(room, len(group.findings))
+        if not (is_line and before):
+            yield Text()
+        before = is_line
+        if is_line:
+            mark = (f"{_SEVERITY_MARK[group.severity]} ", SEVERITY_STYLE[group.severity])
+            line = one_line(note_line(group, cards().get(group.id)))
+            yield Text.assemble(mark, (f"{one_line(group.id)}  ", "bold"), line)
+        else:
+            yield from _render_group(group, room)
+    if left:
+        yield Text()
+        yield Text(f"and {severities(count(left))} more: --all shows them", style="bold")
+
+
+def _render_group(group: FindingGroup, room: int) -> Iterator[RenderableType]:
     style = SEVERITY_STYLE[group.severity]
     heading = Text.assemble((f"{_SEVERITY_MARK[group.severity]} ", f"bold {style}"), (one_line(group.id), "bold"))
     heading.append(f"  {group.severity.value}", style=style)
@@ -223,11 +269,11 @@ def _render_group(group: FindingGroup) -> Iterator[RenderableType]:
         count = counted(len(group.findings), "finding")
         heading.append(f"  {count} in {group.where}" if group.where else f"  {count}", style="dim")
     yield heading
-    for finding in group.findings[:_SHOWN_PER_GROUP]:
+    for finding in group.findings[:room]:
         yield Padding.indent(_render_finding(finding, group), 2)
         if finding.reproduce:
             yield _Verbatim.assemble(("    run  ", "dim"), (one_line(finding.reproduce), "cyan"))
-    rest = group.findings[_SHOWN_PER_GROUP:]
+    rest = group.findings[room:]
     if rest:
         yield Padding.indent(Text(one_line(others(rest, 6)), style="dim"), 2)
     if group.remedy:
@@ -268,9 +314,12 @@ def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
 
 
 def _list_reasons(tools: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    reasons: dict[str, list[str]] = {}
+    # Tools that share a reason are listed once, with the words of the first.
+    alike: dict[str, tuple[str, list[str]]] = {}
     for reason, tool in tools:
-        reasons.setdefault(reason, []).append(one_line(tool))
+        kind = _DIGITS.sub("…", reason.replace(tool, "…"))
+        alike.setdefault(kind, (reason, []))[1].append(one_line(tool))
+    reasons = dict(alike.values())
     for reason, names in islice(reasons.items(), _MOST_REASONS):
         yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
     rest = [name for names in islice(reasons.values(), _MOST_REASONS, None) for name in names]

@@ -16,12 +16,13 @@ from toolvet.assess.report.document import (
     Report,
     ReportedProbe,
     ReportedTransport,
+    Scenario,
     Status,
     Tool,
 )
 from toolvet.assess.rules.terms import STATUSES, TERMS
 from toolvet.core.visible import shorten, visible
-from toolvet.findings import Finding, ItemKind, Severity
+from toolvet.findings import Card, Finding, ItemKind, Severity
 
 _SHOWN: Final = 8  # tools of a finding that are named in one line
 NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number
@@ -83,8 +84,9 @@ def others(findings: Sequence[Finding], shown: int) -> str:
 
 def subject(finding: Finding) -> str:
     """What a finding is about: a tool, `prompt plan`, or `4 tools (a, b, c and 1 more)`; empty for the whole server."""
-    if finding.tools:
-        return f"{counted(len(finding.tools), 'tool')} ({listed(finding.tools, _SHOWN)})"
+    if finding.together:
+        noun = ITEM[finding.item_kind] if finding.item_kind else "tool"
+        return f"{counted(len(finding.together), noun)} ({listed(finding.together, _SHOWN)})"
     return finding.subject or ""
 
 
@@ -126,9 +128,16 @@ def grade(percent: float | None) -> str:
     return "good" if percent >= 85 else "fair" if percent >= 50 else "poor"
 
 
-def confidence(tool: Tool) -> str:
-    """The tool's confidence, or a dash when the tool has no scenarios."""
-    return number(tool.confidence) if tool.scenarios else NONE
+def score(report: Report) -> str:
+    """The score with what it rests on: `92/100 on 5 of 21 tools`; a dash without a score."""
+    if report.score is None:
+        return NONE
+    return f"{number(report.score)}/100 on {report.rests_on:,} of {counted(report.summary.tools, 'tool')}"
+
+
+def shown_confidence(tool: Tool) -> float | None:
+    """The tool's confidence; None for a tool that was not exercised, whose answers show nothing of it."""
+    return tool.confidence if tool.scenarios and tool.status != "not_exercised" else None
 
 
 def legend(reports: Sequence[Report]) -> list[tuple[str, str]]:
@@ -186,8 +195,31 @@ def title(report: Report) -> str:
 
 def passed(tool: Tool) -> str:
     """How many scenarios of the tool passed, of how many: `5/12`; a dash when there are none."""
-    counted = [scenario for scenario in tool.scenarios if scenario.same_as is None]
-    return f"{sum(scenario.passed for scenario in counted)}/{len(counted)}" if counted else NONE
+    own = own_scenarios(tool)
+    return f"{sum(scenario.passed for scenario in own)}/{len(own)}" if own else NONE
+
+
+def own_scenarios(tool: Tool) -> list[Scenario]:
+    """The scenarios that count, without those that share a call with an earlier one."""
+    return [scenario for scenario in tool.scenarios if scenario.same_as is None]
+
+
+def costliest(report: Report, most: int | None = None) -> list[tuple[str, str, str, str]]:
+    """The tools that cost a model most: name, tokens, tokens of the description, change since the baseline (or "")."""
+    before = report.baseline.tokens if report.baseline is not None else {}
+    rows: list[tuple[str, str, str, str]] = []
+    for tool in sorted((tool for tool in report.tools if tool.tokens), key=lambda tool: -tool.tokens)[:most]:
+        more = tool.tokens - before.get(tool.name, 0)
+        change = ("new" if tool.name not in before else f"{more:+,}" if more else "") if before else ""
+        rows.append((tool.name, f"{tool.tokens:,}", f"{tool.description_tokens:,}", change))
+    return rows
+
+
+def cost(report: Report) -> str:
+    """What tools/list costs a model, in a line; empty where that is not known."""
+    tokens, before = report.summary.list_tokens, report.baseline.list_tokens if report.baseline is not None else None
+    change = f", {tokens - before:+,} since the baseline" if before else ""
+    return f"tools/list costs a model about {tokens:,} tokens{change}" if tokens else ""
 
 
 def origin(report: Report) -> str:
@@ -288,12 +320,23 @@ class FindingGroup:
 
 
 def group_findings(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
-    """The worst first; within a severity the check with the most findings first, then by id."""
+    """The worst first; within a severity the checks in the order of the report."""
     groups: dict[tuple[Severity, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.severity, finding.id), []).append(finding)
-    ordered = sorted(groups.items(), key=lambda item: (-item[0][0].rank, -len(item[1]), item[0][1]))
+    ordered = sorted(groups.items(), key=lambda item: -item[0][0].rank)
     return tuple(FindingGroup(name, severity, tuple(members)) for (severity, name), members in ordered)
+
+
+def note_line(group: FindingGroup, card: Card | None) -> str:
+    """The notes of one check in a line: `284 parameters have no description: 21 tools (a, b and 19 more)`."""
+    first, *more = group.findings
+    if not more:
+        said = f"{whose}: {first.message}" if (whose := subject(first)) else first.message
+        return f"{said}  {times(first.occurrences)}".rstrip() if first.scenario else said
+    count = sum(finding.occurrences for finding in group.findings)
+    said = card.many.format(count=f"{count:,}") if card and card.many else card.title if card else first.message
+    return f"{said}: {group.where} ({listed(group.subjects, _SHOWN)})" if group.where else said
 
 
 def _agreed(texts: list[str]) -> str:

@@ -11,6 +11,7 @@ from toolvet.assess.rules.item import (
 from toolvet.assess.rules.judge import (
     card_named as card_named,
     cards as cards,
+    in_order as in_order,
     judge_call as judge_call,
     judge_calls as judge_calls,
     judge_item as judge_item,
@@ -19,6 +20,7 @@ from toolvet.assess.rules.judge import (
     judge_server as judge_server,
     judge_tool as judge_tool,
     merge as merge,
+    share as share,
 )
 from toolvet.assess.rules.terms import (
     TERMS as TERMS,

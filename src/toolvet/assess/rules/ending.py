@@ -13,8 +13,8 @@ Twelve tools that say this have one cause, and it is reported once, for the serv
     get_tags    "get_tags() missing 1 required positional argument: 'id'"        one finding, of the three tools
     list_todos  "list_todos() got an unexpected keyword argument 'x'"
 
-A rule gives its finding a cause (`cause_of` the server's words); `share` joins the findings of one check, severity,
-place and cause. `--ignore CHECK:TOOL` acts before, so that a tool that is ignored is not among them.
+A rule gives its finding a cause (`cause_of` the server's words); `share` in `rules/judge.py` joins the findings of one
+check, severity, place and cause.
 
 The real work of a tool was seen only where at least one valid call succeeded:
 
@@ -24,7 +24,7 @@ The real work of a tool was seen only where at least one valid call succeeded:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias, cast
 
@@ -45,7 +45,6 @@ from toolvet.core.checks import (
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules import ObservedCall, Outcome, ProtocolError
-from toolvet.findings import Finding
 
 INVALID_ARGUMENTS: Final = frozenset({-32602, -32600, -32700})
 # -32042 wants a person to open a URL, -32021 a capability of the client: both are right as protocol errors.
@@ -86,7 +85,6 @@ _NAMES_A_STATE: Final = re.compile(
     r"|require[ds]?|missing|unset|without)\b|n't\b"
 )
 _SHORTEST_IN_ERROR: Final = 2  # Characters; a text this short is in an error by chance.
-FEWEST: Final = 3  # Tools; two may have the same fault by chance.
 SAME: Final = "the same "  # How a cause begins that two tools cannot share by chance: one absolute path.
 _LONGEST_CAUSE: Final = 200
 _MESSAGES: Final = ("error", "message", "detail", "reason", "error_message")  # The members of an error object.
@@ -476,27 +474,3 @@ def _message_in(words: str) -> str:
         if isinstance(inner, str) and inner:
             return inner
     return words
-
-
-def share(findings: Iterable[Finding]) -> list[Finding]:
-    """Join the findings that at least `FEWEST` tools have for one cause, each set at the place of its first."""
-    groups: dict[tuple[str, str, str, str], list[Finding]] = {}
-    kept: list[list[Finding]] = []
-    for finding in findings:
-        if not finding.cause or finding.tool is None:
-            kept.append([finding])
-            continue
-        key = (finding.id, finding.severity.value, finding.pointer, finding.cause)
-        if key not in groups:
-            groups[key] = []
-            kept.append(groups[key])
-        groups[key].append(finding)
-    shared: list[Finding] = []
-    for group in kept:
-        tools = tuple(dict.fromkeys(finding.tool for finding in group if finding.tool is not None))
-        if len(tools) >= (2 if group[0].cause.startswith(SAME) else FEWEST):
-            count = sum(finding.occurrences for finding in group)
-            shared.append(msgspec.structs.replace(group[0], tool=None, tools=tools, occurrences=count))
-        else:
-            shared += [msgspec.structs.replace(finding, cause="") if finding.cause else finding for finding in group]
-    return shared

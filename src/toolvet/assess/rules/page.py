@@ -12,10 +12,13 @@ _ONE_CAUSE: Final = (
     "## One cause, one finding",
     "",
     "What three or more tools have for one cause (the same check, severity and place, and the same words of the server",
-    "but for names and values) is one finding that lists the tools. It counts once in the totals, in JUnit (one case",
-    "of the server), in SARIF (one result with a place for each tool) and for the exit code; each of its tools is",
+    "but for names and values) is one finding that lists the tools; two are enough where all words but their own names",
+    "are the same. Prompts and resources join in the same way. Such a finding counts once in the totals, in JUnit (one",
+    "case of the server), in SARIF (one result with a place for each tool) and for the exit code; each of its tools is",
     "held to it in the score. `--ignore CHECK:TOOL` takes a tool out of it before. A baseline knows each tool by",
     "itself: a tool that joins is new, whichever others shared the finding before.",
+    "",
+    "Reports for people show the notes of one check as one line, and what the SDK in use decides at the end.",
     "",
 )
 

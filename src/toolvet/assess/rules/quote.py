@@ -10,7 +10,7 @@ longer looks like one:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, cast
 
@@ -18,10 +18,11 @@ from toolvet.assess.rules.fault import at_pointer
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact, redact_text
 from toolvet.core.schema import SchemaProblem
-from toolvet.core.tool_rules import HttpExchange, ObservedHttp, ObservedServer
+from toolvet.core.tool_rules import HttpExchange, ObservedCall, ObservedHttp, ObservedServer
 from toolvet.findings import Card, Finding
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]?)?")
+_LONGEST_SENT: Final = 1_000  # Characters of a text that was sent, of which the beginning says enough.
 _DEPTH: Final = 3  # Levels of a JSON value that are shown.
 _ITEMS: Final = 5  # Members or items of a JSON value that are shown on each level.
 _HUGE: Final = 10**40  # From here on an integer is not printed: Python refuses those of thousands of digits.
@@ -80,6 +81,19 @@ def show(value: object, limit: int = 80) -> str:
     return _fold(_ESCAPE.sub("", _render_json(redact(value), _DEPTH, limit)), limit)
 
 
+def show_sent(call: ObservedCall, value: object, limit: int = 160) -> str:
+    """The arguments of a call or a value of them as JSON; a very long text by its length. Total.
+
+    Values that toolvet made up are shown as they are, so that a reader can send them again.
+    """
+    return _fold(_render_json(value if call.is_own else redact(value), _DEPTH, limit, describe_long), limit)
+
+
+def describe_long(text: str) -> str:
+    """A text as it is, or, if it is very long, `a text of 1,000,000 characters`."""
+    return text if len(text) <= _LONGEST_SENT else f"a text of {len(text):,} characters"
+
+
 def show_answer(result: object, limit: int = 160) -> str:
     """A tool result as JSON, without what says nothing about the answer (`_meta`, `resultType`). Total."""
     kept = {name: value for name, value in members(result).items() if name not in {"_meta", "resultType"}}
@@ -104,12 +118,14 @@ def _fold(text: str, limit: int) -> str:
     return (kept[:space] if space > limit * 2 // 3 else kept) + "…"
 
 
-def _render_json(value: object, depth: int, limit: int) -> str:
+def _render_json(value: object, depth: int, limit: int, describe: Callable[[str], str] = str) -> str:
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
+        case str() if (words := describe(value)) != value:
+            return words
         case str():
             return f'"{value[:limit]}{"…" if len(value) > limit else ""}"'
         case float():
@@ -118,12 +134,14 @@ def _render_json(value: object, depth: int, limit: int) -> str:
             return str(value) if abs(value) < _HUGE else "a huge integer"
         case Mapping():
             entries = cast("Mapping[object, object]", value)
-            first = islice(entries.items(), _ITEMS if depth > 0 else 0)
-            parts = [f"{_render_json(key, 0, limit)}: {_render_json(entry, depth - 1, limit)}" for key, entry in first]
+            parts = [
+                f"{_render_json(key, 0, limit)}: {_render_json(entry, depth - 1, limit, describe)}"
+                for key, entry in islice(entries.items(), _ITEMS if depth > 0 else 0)
+            ]
             return _enclose("{}", parts, len(entries))
         case list() | tuple():
             items = cast("list[object] | tuple[object, ...]", value)
-            parts = [_render_json(item, depth - 1, limit) for item in items[: _ITEMS if depth > 0 else 0]]
+            parts = [_render_json(item, depth - 1, limit, describe) for item in items[: _ITEMS if depth > 0 else 0]]
             return _enclose("[]", parts, len(items))
         case _:
             return f"<{type(value).__name__}>"

@@ -327,6 +327,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
     `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
     without the fault of this call, `outage_nearby` that other tools reported an outage that explains how it ended.
+    `is_own` says that the caller made up all values of `arguments`, so that none of them is a secret.
     """
 
     tool: ToolDefinition
@@ -349,6 +350,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     excerpt: AnswerExcerpt | None = None
     repeats: bool = False
     outage_nearby: bool = False
+    is_own: bool = False
 
     @property
     def rejected(self) -> bool:

@@ -41,6 +41,7 @@ class RankedServer(msgspec.Struct, frozen=True, kw_only=True):
     status: Status = "untested"
     tools: int = 0
     tested: int = 0
+    is_graded: Annotated[bool, Meta(description="Whether the score rests on at least a third of the tools.")] = True
     findings: Counts = Counts()
     calls: int = 0
     incomplete: str | None = None
@@ -146,6 +147,7 @@ def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card],
             status=report.status,
             tools=report.summary.tools,
             tested=report.summary.tested,
+            is_graded=report.is_graded,
             findings=report.summary.findings,
             calls=report.summary.calls,
             incomplete=report.incomplete,

@@ -61,7 +61,7 @@ def print_overview(overview: ServersOverview, console: Console) -> None:
             table.add_row(
                 NONE if row.rank is None else str(row.rank),
                 name,
-                Text(number(row.score), style=f"bold {style}"),
+                Text(number(row.score), style=f"bold {style}" if row.is_graded else "dim"),
                 Text(STATUS[row.status], style=style),
                 f"{row.tested}/{row.tools}",
                 severities(row.findings),

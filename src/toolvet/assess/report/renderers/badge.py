@@ -10,22 +10,23 @@ import orjson
 
 from toolvet.assess.report.document import Report
 from toolvet.assess.report.renderers import Format
-from toolvet.assess.report.wording import grade, number
+from toolvet.assess.report.wording import grade, score
 from toolvet.findings import Card
 
 _COLOURS: Final = {"good": "brightgreen", "fair": "yellow", "poor": "red"}
 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
-    """The lowest score of the reports; without any score, that there is none."""
+    """The lowest score of the reports, grey if it is not a grade; or that there is none."""
     del cards
-    scores = [report.score for report in reports if report.score is not None]
-    lowest = min(scores) if scores and len(scores) == len(reports) else None
+    scored = [report for report in reports if report.score is not None]
+    worst = min(scored, key=lambda report: report.score or 0) if scored and len(scored) == len(reports) else None
+    colour = grade(worst.score if worst is not None and worst.is_graded else None)
     badge = {
         "schemaVersion": 1,
         "label": "toolvet",
-        "message": "no score" if lowest is None else f"{number(lowest)}/100",
-        "color": "lightgrey" if lowest is None else _COLOURS.get(grade(lowest), "lightgrey"),
+        "message": "no score" if worst is None else score(worst),
+        "color": "lightgrey" if worst is None else _COLOURS.get(colour, "lightgrey"),
     }
     return orjson.dumps(badge, option=orjson.OPT_INDENT_2).decode() + "\n"
 

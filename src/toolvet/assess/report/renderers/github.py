@@ -15,8 +15,9 @@ from toolvet.assess.report.wording import (
     FindingGroup,
     group_findings,
     listed,
-    number,
+    note_line,
     others,
+    score,
     subject,
     tally,
     title,
@@ -37,13 +38,16 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
         for group in group_findings(report.findings):
             card = cards.get(group.id)
             headline = f"{server}: {card.title if card is not None else group.id}"
-            lines.append(_write_command(_COMMAND[group.severity], headline, _write_message(group)))
+            message = _write_message(group)
+            if group.severity is Severity.INFO and len(group.findings) > 1:
+                message = f"{note_line(group, card)}\nFix: {group.remedy or group.findings[0].remedy}\n({group.id})"
+            lines.append(_write_command(_COMMAND[group.severity], headline, message))
         if report.baseline is not None and report.baseline.stale:
             stale = listed([f"{entry.id} ({subject(entry) or 'the server'})" for entry in report.baseline.stale], 10)
             lines.append(_write_command("warning", f"{server}: stale baseline", f"No longer found: {stale}"))
         lines += [_write_command("error", f"{server}: failed", f"Failed: {reason}") for reason in why_failed(report)]
-        score = f"score {number(report.score)}/100, " if report.score is not None else ""
-        lines.append(_write_command("notice", title(report), f"{score}{STATUS[report.status]}: {tally(report)}"))
+        scored = f"score {score(report)}, " if report.score is not None else ""
+        lines.append(_write_command("notice", title(report), f"{scored}{STATUS[report.status]}: {tally(report)}"))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -39,7 +39,7 @@ _MOST_PANELS: Final = 1_000  # tools of a server that the page shows, and again 
 _MOST_CALLS: Final = 4_000  # of a server: the calls of further tools are only counted
 _MOST_FINDINGS: Final = 200  # of one check
 _MOST_NAMES: Final = 100  # of the tools of one finding
-_STRIP: Final = 60  # calls that a tool's strip shows
+_STRIP: Final = 60  # scenarios that a tool's strip can show
 _BRIEF: Final = 110
 _CODE: Final = re.compile(r"`([^`\n]+)`")
 _KEY: Final = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(: ?)', re.MULTILINE)
@@ -85,7 +85,7 @@ class CallView:
 
 @dataclass(frozen=True, slots=True)
 class ToolPanel:
-    """One tool. `strip` holds a mark per call, cut after the first ones; `unshown` more calls are only counted."""
+    """One tool; `unshown` calls are only counted."""
 
     anchor: str
     tool: Tool
@@ -95,8 +95,9 @@ class ToolPanel:
 
     @property
     def strip(self) -> tuple[str, ...]:
-        """A mark per call: `pass`, `fail` or `none`."""
-        return tuple(call.mark for call in self.calls[:_STRIP])
+        """A mark for each scenario that the number beside it counts: `pass`, `fail` or `none`; none if too many."""
+        own = wording.own_scenarios(self.tool)
+        return tuple(map(_mark, own)) if len(own) <= _STRIP else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class ServerView:
     def tool_places(self, finding: Finding) -> list[tuple[str, str | None]]:
         """What a finding is about, each thing with its place in the page, if it has one."""
         names = finding.subjects[:_MOST_NAMES]
-        return [(name, self.tool_anchors.get(name) if finding.item is None else None) for name in names]
+        return [(name, None if finding.item_kind else self.tool_anchors.get(name)) for name in names]
 
     @property
     def called(self) -> int:
@@ -173,7 +174,7 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
             CallView(
                 anchor=f"{anchor}-t{number}-c{position}",
                 scenario=scenario,
-                mark="none" if scenario.outcome == "not_run" else "pass" if scenario.passed else "fail",
+                mark=_mark(scenario),
                 request=_render_json(scenario.arguments, limit),
                 response=tuple(_split_response(scenario.result, limit)) if scenario.result is not None else (),
             )
@@ -208,6 +209,10 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
         call_anchors={call.scenario.id: call.anchor for panel in called for call in panel.calls if call.scenario.id},
         unshown=len(report.tools) - len(tools),
     )
+
+
+def _mark(scenario: Scenario) -> str:
+    return "none" if scenario.outcome == "not_run" else "pass" if scenario.passed else "fail"
 
 
 def _split_response(result: object, limit: int) -> Iterator[ResponsePart]:

@@ -1,8 +1,8 @@
 """JUnit XML as Jenkins, GitLab and the test reporters for GitHub read it: the structure of junit-10.xsd.
 
 A suite per tool with a case per scenario, and a suite per server for the findings that no failed scenario shows. A case
-fails for a finding that `fail_on` of the report names, and the score for `fail_under`: so the document fails exactly
-where the exit code is 1. All else goes into the output of a case.
+fails for a finding that `fail_on` of the report names, the score for `fail_under` and the cost of tools/list for
+`max_tools_tokens`: so the document fails exactly where the exit code is 1. All else goes into the output of a case.
 """
 
 import xml.etree.ElementTree as ET
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from toolvet.assess.report.document import ItemRequest, Report, Scenario, Tool
-from toolvet.assess.report.gate import explain_shortfall, fails
+from toolvet.assess.report.gate import fails, thresholds
 from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import CATEGORY, ITEM, OUTCOME, all_items, listed, pretty, subject
 from toolvet.core.visible import one_line, shorten, visible
@@ -44,7 +44,7 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> list[ET.Element
     by_scenario: dict[str, list[Finding]] = {}
     others: list[Finding] = []
     for finding in report.findings:
-        if finding.scenario in failed and not finding.tools:
+        if finding.scenario in failed and not finding.together:
             by_scenario.setdefault(finding.scenario, []).append(finding)
         else:
             others.append(finding)
@@ -97,12 +97,10 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
         else:
             _add_child(case, "system-out", f"{finding.severity}: {body}")
         cases.append(case)
-    if report.fail_under is not None:
-        name = f"score of at least {report.fail_under:g}"
+    for name, problem in thresholds(report):
         case = _make_element("testcase", {"name": name, "classname": classname, "time": "0"})
-        shortfall = explain_shortfall(report)
-        if shortfall:
-            _add_child(case, "failure", shortfall, {"message": shortfall, "type": "score"})
+        if problem:
+            _add_child(case, "failure", problem, {"message": problem, "type": name.partition(" ")[0]})
         cases.append(case)
     return _make_suite(report, f"{report.server.name}: findings", facts, cases, stderr=report.stderr)
 
@@ -110,7 +108,7 @@ def _render_server(report: Report, findings: Iterable[Finding], cards: Mapping[s
 def _describe(finding: Finding, card: Card | None) -> str:
     lines = [card.title if card is not None else "", finding.message]
     for label, text in (
-        ("tools", listed(finding.tools, _MOST_TOOLS)),
+        ("tools" if finding.tools else "items", listed(finding.together, _MOST_TOOLS)),
         ("at", finding.pointer),
         ("seen", finding.evidence),
         ("why", finding.why),

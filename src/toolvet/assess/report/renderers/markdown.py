@@ -15,19 +15,23 @@ from toolvet.assess.report.wording import (
     STATUS,
     FindingGroup,
     all_items,
-    confidence,
+    cost,
+    costliest,
     counted,
     framework_words,
     group_findings,
     items_lines,
     legend,
     listed,
+    note_line,
     number,
     origin,
     others,
     passed,
     response,
+    score,
     severities,
+    shown_confidence,
     subject,
     tally,
     times,
@@ -98,8 +102,8 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
 
 def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     """Blocks, each complete in itself, so that the document can end after any of them."""
-    score = f"{number(report.score)}/100, " if report.score is not None else ""
-    yield f"## {_STATUS_MARK[report.status]} {escape(title(report))}: {score}{STATUS[report.status]}\n"
+    scored = f"{score(report)}, " if report.score is not None else ""
+    yield f"## {_STATUS_MARK[report.status]} {escape(title(report))}: {scored}{STATUS[report.status]}\n"
     yield f"{escape(origin(report))} · {tally(report)}\n"
     if said := framework_words(report):
         yield f"{escape(said)}.\n"
@@ -122,6 +126,11 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     if skipped:
         lines = [f"- {_code(tool.name)}: {escape(tool.skipped or '')}" for tool in skipped]
         yield _fold(f"⚪ {counted(len(skipped), 'tool')} not called", "\n".join(lines))
+    if cost(report):
+        rows = ["| Tool | Tokens | Description | Change |", "|:--|--:|--:|--:|"]
+        for name, *figures in costliest(report, 20):
+            rows.append(f"| {_code(name).replace('|', '&#124;')} | {' | '.join(figures)} |")
+        yield _fold(cost(report), "\n".join(rows))
     if report.transport is not None:
         lines = [f"- {escape(probe.sent)}: {escape(response(probe))}" for probe in unwanted(report.transport)]
         summary = f"Transport: {transport(report.transport)}"
@@ -143,7 +152,7 @@ def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterato
             cells = (
                 _code(tool.name).replace("|", "\\|"),
                 f"{_STATUS_MARK[tool.status]} {STATUS[tool.status]}",
-                confidence(tool),
+                number(shown_confidence(tool)),
                 number(tool.error_message_score),
                 passed(tool),
                 str(found[tool.name] or NONE),
@@ -154,7 +163,7 @@ def _render_tools(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterato
 
 def _render_items(report: Report) -> str:
     items = all_items(report)
-    found = Counter((finding.item_kind, finding.item) for finding in report.findings)
+    found = Counter((finding.item_kind, name) for finding in report.findings for name in (*finding.items, finding.item))
     rows = ["| Resource or prompt | | Requests | Findings |", "|:--|:--|--:|--:|"]
     for item in items[:_MOST_ITEMS]:
         done = "✅ got" if item.kind == "prompt" else "✅ read"
@@ -175,6 +184,8 @@ def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
     word = "note" if group.severity is Severity.INFO else group.severity.value
     count = counted(len(group.findings), word)
     where = f"{count} in {listed(group.subjects, 4)}" if group.subjects else count
+    if group.severity is Severity.INFO and len(group.findings) > 1:
+        where = note_line(group, card)
     summary = f"{_SEVERITY_MARK[group.severity]} <b>{_escape_html(headline)}</b> · {_escape_html(where)}"
     parts = [f"{_code(group.id)}{': ' if group.why else ''}{_prose(group.why)}"]
     if group.remedy:
@@ -187,10 +198,11 @@ def _render_group(group: FindingGroup, cards: Mapping[str, Card]) -> str:
 
 def _render_finding(finding: Finding, group: FindingGroup) -> str:
     line = _prose(finding.message)
-    if finding.tools:
-        names = ", ".join(map(_code, finding.tools[:_MOST_TOOLS]))
-        more = f" and {len(finding.tools) - _MOST_TOOLS:,} more" if len(finding.tools) > _MOST_TOOLS else ""
-        line = f"{counted(len(finding.tools), 'tool')} ({names}{more}): {line}"
+    if together := finding.together:
+        names = ", ".join(map(_code, together[:_MOST_TOOLS]))
+        more = f" and {len(together) - _MOST_TOOLS:,} more" if len(together) > _MOST_TOOLS else ""
+        noun = ITEM[finding.item_kind] if finding.item_kind else "tool"
+        line = f"{counted(len(together), noun)} ({names}{more}): {line}"
     elif finding.subject is not None:
         line = f"{_code(finding.subject)}: {line}"
     if finding.pointer:

@@ -72,6 +72,8 @@ def _render_run(report: Report, cards: Mapping[str, Card]) -> dict[str, object]:
         "columnKind": "unicodeCodePoints",
         "properties": {
             "score": report.score,
+            "scoreRestsOn": f"{report.rests_on} of {report.summary.tools} tools",
+            "listTokens": report.summary.list_tokens,
             "status": report.status,
             "seed": report.seed,
             "failures": [_clean(reason) for reason in why_failed(report)],
@@ -148,9 +150,9 @@ def _render_results(report: Report, index: Mapping[str, int], uri: str) -> list[
 def _locate(finding: Finding, report: Report) -> list[dict[str, object]]:
     server = _clean(report.server.name)
     pointer = _clean(finding.pointer)
-    if finding.item is not None and finding.item_kind is not None:
-        name = _clean(finding.item)
-        places = [(name, f"{server}/{finding.item_kind}/{name}", "resource")]
+    if finding.item_kind is not None:
+        names = map(_clean, (finding.items or (finding.item or "",))[:_MOST_NAMES])
+        places = [(name, f"{server}/{finding.item_kind}/{name}", "resource") for name in names]
     elif not finding.concerns:
         places = [(server, server, "module")]
     else:

@@ -19,7 +19,7 @@ from toolvet.assess.rules.ending import (
 )
 from toolvet.assess.rules.fault import fault_of, intended_violation, is_only_unknown
 from toolvet.assess.rules.message import field_patterns
-from toolvet.assess.rules.quote import list_names, quote, show
+from toolvet.assess.rules.quote import describe_long, list_names, quote, show, show_sent
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State
 from toolvet.core.checks import LeakKind
@@ -58,7 +58,8 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
     fault = fault_of(call)
     violation = intended_violation(call)
     said = violation.message if violation is not None else call.intended.detail if call.intended is not None else ""
-    value = show(violation.instance if violation is not None else fault.value, 60)
+    value = show_sent(call, sent := violation.instance if violation is not None else fault.value, 60)
+    said = said.replace(sent, describe_long(sent)) if isinstance(sent, str) and sent else said
     accepted = f"'{quote(fault.field, 60)}' = {value}" if fault.field else f"the arguments {value}"
     if fault.keyword in {"required", "dependentRequired"}:
         accepted = f"a call without '{quote(fault.field, 60)}'"
@@ -76,7 +77,7 @@ def check_invalid_accepted(call: ObservedCall) -> Iterator[Finding]:
         ),
         severity=Severity.INFO if is_lenient else None,
         pointer=fault.pointer,
-        evidence=f"{quote(said, 160)}; arguments: {show(call.arguments, 160)}",
+        evidence=f"{quote(said, 160)}; arguments: {show_sent(call, call.arguments)}",
         confidence=95,
         cause=f"{fault.keyword} is not checked",
     )
@@ -123,6 +124,7 @@ UNKNOWN_ARGUMENT_IGNORED = Card(
         "Forbid unknown arguments in the schema and refuse them: `additionalProperties: false`; in pydantic "
         '`ConfigDict(extra="forbid")`, in Zod `z.strictObject`.'
     ),
+    is_of_sdk=True,
 )
 # Any of these may declare arguments that are not in `properties`.
 _MAY_DECLARE_MORE: Final = frozenset(
@@ -149,7 +151,7 @@ def check_unknown_argument_ignored(server: ObservedServer) -> Iterator[Finding]:
     forbidden = ", which the schema forbids" if is_bad(first) else ""
     yield UNKNOWN_ARGUMENT_IGNORED.finding(
         message=f"{many} ignored the undeclared argument {list_names(list(_undeclared(first)))}{forbidden}{which}.",
-        evidence=f"arguments: {show(first.arguments, 160)}",
+        evidence=f"arguments: {show_sent(first, first.arguments)}",
     )
 
 
@@ -209,7 +211,7 @@ def check_valid_refused(call: ObservedCall) -> Iterator[Finding]:
     if named is not None and not speaks_of_absence(words) and not _FREE_FORM.search(named):
         arguments = members(call.arguments)
         given = (
-            f"'{quote(named, 60)}' = {show(arguments[named], 60)}"
+            f"'{quote(named, 60)}' = {show_sent(call, arguments[named], 60)}"
             if named in arguments
             else f"a call without '{quote(named, 60)}'"
         )
@@ -296,7 +298,7 @@ def check_bad_arguments_crash(call: ObservedCall) -> Iterator[Finding]:
     words = quote(words_of(call), 120)
     yield BAD_ARGUMENTS_CRASH.finding(
         message=f'{what} ({fault.keyword}) ended in a crash instead of a refusal: {form}"{words}"',
-        evidence=f"{quote(words_of(call), 240)}; arguments: {show(call.arguments, 120)}",
+        evidence=f"{quote(words_of(call), 240)}; arguments: {show_sent(call, call.arguments, 120)}",
         confidence=90 if leaked or verdict.state is State.CRASH else 75,
         cause=cause_of(call),
     )
@@ -319,6 +321,7 @@ ARGUMENTS_NOT_OBJECT = Card(
         "Take `null` for `{}`, and answer anything else that is no object with JSON-RPC error -32602 and a sentence. "
         "With an SDK update it; in a handler of your own look at the type of `params.arguments` first."
     ),
+    is_of_sdk=True,
 )
 _INTERNAL_ENDINGS: Final = frozenset({Ending.FAILURE, Ending.PROTOCOL_FAILURE, Ending.WORDLESS})
 _WITHOUT_ANSWER: Final = {

@@ -5,7 +5,7 @@ from typing import Final
 
 from toolvet.assess.rules.ending import Ending, ending, is_bad, speaks_of_absence, verdict_of, words_of
 from toolvet.assess.rules.item import METHOD_NOT_FOUND, ObservedItems, ObservedRequest, Purpose
-from toolvet.assess.rules.quote import list_names, quote, show, show_answer
+from toolvet.assess.rules.quote import list_names, quote, show, show_answer, show_sent
 from toolvet.assess.rules.rule import of_call, of_items, of_request, of_server
 from toolvet.core.causes import State
 from toolvet.core.checks import ValidationReply
@@ -133,6 +133,7 @@ COMPLETION_ABSENT_ANSWER = Card(
     ),
     why="A client whose list is out of date sees suggestions, or none, where an error would make it list again.",
     remedy="Raise an error with the code -32602 for references that the handler does not know.",
+    is_of_sdk=True,
 )
 
 
@@ -225,14 +226,14 @@ def check_validation_disagrees(call: ObservedCall) -> Iterator[Finding]:
         yield VALIDATION_DISAGREES.finding(
             message=f'The validator calls the arguments valid, and the tool refuses them: "{_quote_answer(call, 120)}"',
             pointer="/valid",
-            evidence=f"{_quote_answer(call, 240)}; arguments: {show(call.arguments, 160)}",
+            evidence=f"{_quote_answer(call, 240)}; arguments: {show_sent(call, call.arguments)}",
             confidence=95 if is_bad(call) else 70,
         )
     if not answer.valid and call.accepted and not is_bad(call) and call.intended is None:
         yield VALIDATION_DISAGREES.finding(
             message=f'The validator calls the arguments invalid, and the tool takes them: "{_quote_reason(answer)}"',
             pointer="/invalid",
-            evidence=f"{_quote_reason(answer)}; arguments: {show(call.arguments, 160)}",
+            evidence=f"{_quote_reason(answer)}; arguments: {show_sent(call, call.arguments)}",
             confidence=85,
         )
 

@@ -12,7 +12,14 @@ from toolvet.assess.rules.quote import judge_types, list_names, quote, repeated_
 from toolvet.assess.rules.rule import of_calls, of_server, of_tool
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
-from toolvet.core.tool_rules import ObservedCall, ObservedServer, ToolDefinition, find_actions
+from toolvet.core.tool_rules import (
+    ObservedCall,
+    ObservedServer,
+    ToolDefinition,
+    find_actions,
+    habits_of,
+    why_not_called,
+)
 from toolvet.findings import Card, Finding, Severity
 
 TOOL_ILLEGAL = Card(
@@ -310,4 +317,34 @@ def check_destructive_unmarked(server: ObservedServer) -> Iterator[Finding]:
             message=f"No annotation says that {list_names(list(found))} may destroy something.",
             evidence=f"{quote(first, 60)}: {quote(found[first], 120)}",
             confidence=80,
+        )
+
+
+ANNOTATIONS_MISSING = Card(
+    id="annotations-missing",
+    title="No tool says whether it only reads",
+    severity=Severity.INFO,
+    looks_for="A server without any `readOnlyHint` and `destructiveHint`, some of whose tools are not called for it.",
+    why=(
+        "Clients ask a person before every call of such a tool, or before none. toolvet calls only tools that plainly "
+        "read, so the report says nothing about the others."
+    ),
+    remedy=(
+        "Annotate them: `ToolAnnotations(readOnlyHint=True)`, or `readOnlyHint=False, destructiveHint=True` for what "
+        "deletes or overwrites. `--include NAME` has toolvet call a tool as it is."
+    ),
+)
+
+
+@of_server(ANNOTATIONS_MISSING)
+def check_annotations_missing(server: ObservedServer) -> Iterator[Finding]:
+    """One finding with the number of tools that are not called for it."""
+    habits, called = habits_of(server.tools), {call.tool.name for call in server.calls}
+    idle = [tool.name for tool in server.tools if tool.name not in called and why_not_called(tool, habits)]
+    if idle and not habits.annotates:
+        yield ANNOTATIONS_MISSING.finding(
+            message=f"No tool has readOnlyHint or destructiveHint: {len(idle)} of {len(server.tools)} tools are called "
+            "only with --include.",
+            pointer="/annotations",
+            evidence=list_names(idle),
         )

@@ -17,7 +17,7 @@ from toolvet.assess.rules.ending import (
     verdict_of,
     words_of,
 )
-from toolvet.assess.rules.quote import list_names, quote, show, show_answer
+from toolvet.assess.rules.quote import list_names, quote, show_answer, show_sent
 from toolvet.assess.rules.rule import of_call, of_server
 from toolvet.core.causes import State
 from toolvet.core.tool_rules import ObservedCall, ObservedServer
@@ -51,7 +51,11 @@ def check_valid_call_failed(call: ObservedCall) -> Iterator[Finding]:
     verdict = verdict_of(call)
     unclear = ended is Ending.FAILURE and verdict is not None and verdict.state is State.UNKNOWN
     words = quote(words_of(call), 140)
-    problem = f"an error without words, for {show(call.arguments, 80)}" if ended is Ending.WORDLESS else f'"{words}"'
+    problem = (
+        f"an error without words, for {show_sent(call, call.arguments, 80)}"
+        if ended is Ending.WORDLESS
+        else f'"{words}"'
+    )
     form = f"protocol error {call.error.code}: " if call.error is not None else ""
     yield VALID_CALL_FAILED.finding(
         message=f"A call that the schema allows failed: {form}{problem}",
@@ -78,41 +82,31 @@ NEVER_SUCCEEDED = Card(
         "Give toolvet arguments that exist where the server runs: `[[fixtures.TOOL]]` for one tool, or `[values]` for "
         "a parameter of many, in toolvet.toml. Examples in the schema itself help models as well."
     ),
+    many="{count} tools refused every valid call",
 )
 _REFUSALS: Final = frozenset({*REFUSALS, Ending.FAILURE, Ending.PROTOCOL_FAILURE})  # Unless the tool is at fault.
-_MOST_CAUSES: Final = 4
 
 
 @of_server(NEVER_SUCCEEDED)
 def check_never_succeeded(server: ObservedServer) -> Iterator[Finding]:
-    """A finding for each tool with a cause of its own, and one for all tools that share theirs."""
+    """A finding for each tool, with the words of the first refusal as its cause."""
     by_tool: dict[str, list[ObservedCall]] = {}
     for call in server.calls:
         if is_plain(call):
             by_tool.setdefault(call.tool.name, []).append(call)
-    causes: dict[str, list[tuple[str, str, int]]] = {}
     for name, valid in by_tool.items():
         refused = all(ending(call) in _REFUSALS and not fails_by_itself(call) for call in valid)
         # What met an outage was not refused.
         if refused and outage_of_call(valid[0]) is None:
             words = quote(words_of(valid[0]), 200)
-            causes.setdefault(mask_values(words, name), []).append((name, words, len(valid)))
-    shared = [tools for tools in causes.values() if len(tools) > 1]
-    for (name, words, number), *others in causes.values():
-        if not others:
-            many = f"All {number} valid calls were refused" if number > 1 else "The valid call was refused"
-            yield NEVER_SUCCEEDED.finding(message=f'{many}: "{words}"', evidence=words, tool=name, confidence=80)
-    if shared:
-        shared.sort(key=len, reverse=True)
-        parts = [
-            f'"{quote(tools[0][1], 120)}" ({len(tools)} tools: {list_names([name for name, _, _ in tools], 6)})'
-            for tools in shared[:_MOST_CAUSES]
-        ]
-        more = f"; and {len(shared) - _MOST_CAUSES} more causes" if len(shared) > _MOST_CAUSES else ""
-        yield NEVER_SUCCEEDED.finding(
-            message=f"All valid calls of several tools were refused alike: {'; '.join(parts)}{more}.",
-            evidence=shared[0][0][1],
-        )
+            many = f"All {len(valid)} valid calls were refused" if len(valid) > 1 else "The valid call was refused"
+            yield NEVER_SUCCEEDED.finding(
+                message=f'{many}: "{words}"',
+                evidence=words,
+                tool=name,
+                confidence=80,
+                cause=mask_values(words, name),
+            )
 
 
 ENVIRONMENT_OUTAGE = Card(
@@ -199,7 +193,7 @@ def check_call_timeout(call: ObservedCall) -> Iterator[Finding]:
             message=f"No answer{waited}.",
             severity=Severity.WARNING if asked_for_it else None,
             confidence=80 if asked_for_it else 95,
-            evidence=f"arguments: {show(call.arguments, 160)}",
+            evidence=f"arguments: {show_sent(call, call.arguments)}",
         )
 
 
@@ -226,7 +220,7 @@ def check_server_died(call: ObservedCall) -> Iterator[Finding]:
         first, *_ = [*call.detail.strip().splitlines(), ""]
         yield SERVER_DIED.finding(
             message=f"The server ended while it worked on this call{f': {quote(first, 160)}' if first else ''}.",
-            evidence=quote(call.detail, 400) or f"arguments: {show(call.arguments, 160)}",
+            evidence=quote(call.detail, 400) or f"arguments: {show_sent(call, call.arguments)}",
         )
 
 

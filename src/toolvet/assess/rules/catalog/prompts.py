@@ -109,6 +109,7 @@ PROMPT_UNDESCRIBED = Card(
     looks_for="A prompt whose description is missing or blank.",
     why="People choose prompts from a menu. Without a description they see a name such as `plan_v2`.",
     remedy="Say in a sentence what the prompt is for. In the Python frameworks the docstring becomes the description.",
+    many="{count} prompts have no description",
 )
 
 
@@ -131,6 +132,7 @@ PROMPT_ARGUMENT_UNDESCRIBED = Card(
         'Describe each argument: `Annotated[str, Field(description="...")]` in the Python frameworks, '
         '`z.string().describe("...")` in Zod.'
     ),
+    many="{count} arguments of prompts have no description",
 )
 
 
@@ -149,7 +151,9 @@ def check_prompt_argument_undescribed(item: ListedItem) -> Iterator[Finding]:
         total = len(item.arguments)
         many = f"{len(lacking)} of {total} arguments have no description"
         sentence = "The only argument has no description" if total == 1 else many
-        yield PROMPT_ARGUMENT_UNDESCRIBED.finding(message=f"{sentence}: {list_names(lacking)}.", pointer="/arguments")
+        yield PROMPT_ARGUMENT_UNDESCRIBED.finding(
+            message=f"{sentence}: {list_names(lacking)}.", pointer="/arguments", occurrences=len(lacking)
+        )
 
 
 PROMPT_GET_FAILED = Card(
@@ -294,6 +298,7 @@ PROMPT_ABSENT_ANSWER = Card(
     ),
     why="To a client an unknown prompt means that its list is out of date. A success hides that.",
     remedy="Raise an error for names that you do not know, with the code -32602.",
+    is_of_sdk=True,
 )
 
 

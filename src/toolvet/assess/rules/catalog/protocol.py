@@ -166,6 +166,7 @@ UNKNOWN_TOOL_ANSWER = Card(
         "are registered with them; a low-level `call_tool` handler must end with `raise` for names that it does not "
         "know, before it looks at the arguments."
     ),
+    is_of_sdk=True,
 )
 
 

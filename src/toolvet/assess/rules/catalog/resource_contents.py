@@ -83,6 +83,7 @@ RESOURCE_ABSENT_ANSWER = Card(
         "Raise an error for URIs that you do not know: -32602 since 2026-07-28, -32002 before it. A handler of the "
         "low-level SDK must end with `raise`."
     ),
+    is_of_sdk=True,
 )
 _ABSENT_CODES: Final = frozenset({-32602, -32002})
 _EMPTY_IS_WRONG_SINCE: Final = "2026-07-28"

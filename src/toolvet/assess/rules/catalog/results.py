@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from toolvet.assess.rules.contrast import is_empty_answer, kind_of, payload_of
 from toolvet.assess.rules.ending import Ending, asks_for_nothing, cause_of, ending, is_bad, is_empty_list, words_of
-from toolvet.assess.rules.quote import quote, show, show_answer
+from toolvet.assess.rules.quote import quote, show, show_answer, show_sent
 from toolvet.assess.rules.rule import of_call, of_calls
 from toolvet.core.json_value import elements, is_array, is_object, members, pointer
 from toolvet.core.redact import word_segments
@@ -307,7 +307,7 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
             continue
         yield ABSENT_ANSWERED.finding(
             message=(
-                f"'{quote(call.absent, 60)}' = {show(sent, 60)} does not exist, and is answered like {like}: "
+                f"'{quote(call.absent, 60)}' = {show_sent(call, sent, 60)} does not exist, and is answered like {like}: "
                 f'"{quote(words_of(call), 120)}"'
             ),
             pointer=pointer((call.absent,)),
@@ -398,7 +398,7 @@ def check_junk_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -> 
         doubtful = next((call for call in junk if _ADMITS.search(words_of(call))), None)
         shown = doubtful or _same_for_all(junk, name, good, kind)
         if shown is not None:
-            words, value = quote(words_of(shown), 120), show(_value(shown, name), 60)
+            words, value = quote(words_of(shown), 120), show_sent(shown, _value(shown, name), 60)
             yield JUNK_ANSWERED.finding(
                 message=f"'{quote(name, 60)}' = {value} is not a valid {kind}, and is answered with \"{words}\"",
                 pointer=pointer((name,)),

@@ -296,6 +296,7 @@ PARAMETER_UNDESCRIBED = Card(
         'Describe each parameter with its format, unit and an example: `Annotated[str, Field(description="IANA time '
         'zone, e.g. Europe/Paris")]` in Python, `z.string().describe("...")` in Zod.'
     ),
+    many="{count} parameters have no description",
 )
 _DEEP_ENOUGH: Final = 4
 _MOST_BRANCHES: Final = 20
@@ -315,7 +316,9 @@ def check_parameter_undescribed(tool: ToolDefinition) -> Iterator[Finding]:
         many = f"{len(missing)} of {len(properties)} parameters have no description"
         sentence = "The only parameter has no description" if len(properties) == 1 else many
         yield PARAMETER_UNDESCRIBED.finding(
-            message=f"{sentence}: {list_names(missing)}.", pointer="/inputSchema/properties"
+            message=f"{sentence}: {list_names(missing)}.",
+            pointer="/inputSchema/properties",
+            occurrences=len(missing),
         )
 
 
@@ -360,6 +363,7 @@ DEFAULT_INVALID = Card(
         "Give a default that the schema allows, or allow it: in Python write `x: str | None = None` instead of "
         "`x: str = None`; in Zod `.nullable()`."
     ),
+    many="{count} tools have null as a default that their schema forbids",
 )
 
 

@@ -157,6 +157,7 @@ TEXT_MIRROR_MISSING = Card(
         'Put the same data as JSON text into a text block: `content: [{type: "text", text: JSON.stringify(data)}]`. '
         "The Python SDKs do it by themselves when a tool returns its value."
     ),
+    is_of_sdk=True,
 )
 
 

@@ -214,6 +214,13 @@ class AssessFlags:
         Parameter(group=OUTPUT, help="Exit with 1 for findings of this severity or above. [default: error]"),
     ] = None
     fail_under: Annotated[float | None, Parameter(group=OUTPUT, help="Exit with 1 for a score below this.")] = None
+    max_tools_tokens: Annotated[
+        int | None,
+        Parameter(group=OUTPUT, help="Exit with 1 if tools/list costs a model more tokens than this, counted roughly."),
+    ] = None
+    all: Annotated[
+        bool, Parameter(group=OUTPUT, help="Print all findings whole, not only the ten worst and a line for a note.")
+    ] = False
     store: Annotated[
         str | None,
         Parameter(group=OUTPUT, help="Add the report to this SQLite file or PostgreSQL database (a URL)."),

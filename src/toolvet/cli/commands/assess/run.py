@@ -21,11 +21,11 @@ from toolvet.assess.many import AssessmentLimits
 from toolvet.assess.report import (
     Scenario,
     apply_baseline,
-    explain_shortfall,
     formats,
     load,
     print_report,
     render,
+    thresholds,
     why_failed,
 )
 from toolvet.assess.rules import cards
@@ -153,6 +153,8 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     level = first_given(flags.fail_on, settings[AssessSettings].fail_on, "error")
     fail_on = None if level == "never" else Severity(level)
     fail_under = first_given(flags.fail_under, settings[AssessSettings].fail_under, None)
+    most_tokens = first_given(flags.max_tools_tokens, settings[AssessSettings].max_tools_tokens, None)
+    limits = (fail_on, fail_under, most_tokens)
     store_url = flags.store or settings[StoreSettings].url
     store = None if store_url is None else checked_store(store_url)
 
@@ -169,7 +171,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     if many is not None:
         wants_all = bool(writers) or flags.json or store is not None
         publishing = ReportPublishing(
-            judge=lambda report: _judged((report,), known, (fail_on, fail_under))[0],
+            judge=lambda report: _judged((report,), known, limits)[0],
             publish=publish if wants_all else None,
             prints=not flags.quiet and not flags.json and all(file != "-" for _, file in writers),
         )
@@ -181,7 +183,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
         return INTERRUPTED
     with _finishing() as interrupted:
-        reports = _judged(outcome.reports, known, (fail_on, fail_under))
+        reports = _judged(outcome.reports, known, limits)
         if reports:
             publish(reports)
         code = _exit_code(reports, outcome)
@@ -191,13 +193,14 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
 def _judged(
     reports: Sequence[Report],
     known: tuple[str, tuple[Report, ...]] | None,
-    thresholds: tuple[Severity | None, float | None],
+    limits: tuple[Severity | None, float | None, int | None],
 ) -> tuple[Report, ...]:
     if known is not None:
         reports = [apply_baseline(report, known[1], known[0]) for report in reports]
-    fail_on, fail_under = thresholds
+    fail_on, fail_under, most_tokens = limits
     level = fail_on.value if fail_on is not None else "never"
-    return tuple(structs.replace(report, fail_on=level, fail_under=fail_under) for report in reports)
+    changes = {"fail_on": level, "fail_under": fail_under, "max_tools_tokens": most_tokens}
+    return tuple(structs.replace(report, **changes) for report in reports)
 
 
 def _exit_code(reports: Sequence[Report], outcome: _AssessedServers) -> int:
@@ -205,7 +208,7 @@ def _exit_code(reports: Sequence[Report], outcome: _AssessedServers) -> int:
     for name, error in outcome.errors:
         sys.stderr.write(f"toolvet: {f'{name}: ' if several else ''}{error}\n")
     for report in reports:
-        if problem := explain_shortfall(report):
+        for problem in filter(None, (problem for _, problem in thresholds(report))):
             sys.stderr.write(f"toolvet: {f'{report.server.name}: ' if several else ''}{problem}\n")
     if any(report.incomplete == "interrupted" for report in reports):
         return INTERRUPTED
@@ -350,7 +353,7 @@ def _publish(
     for name in on_stdout:
         sys.stdout.write(render(name, reports, cards()).rstrip("\n") + "\n")
     if not on_stdout and not flags.quiet and prints:
-        print_report(reports, Console())
+        print_report(reports, Console(), *([None] if flags.all else []))
     for name, file in writers:
         if file == "-":
             continue
