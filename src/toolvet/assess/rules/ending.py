@@ -393,9 +393,15 @@ def fails_by_itself(call: ObservedCall) -> bool:
             verdict is not None and verdict.error_kind is ErrorKind.TOOL_FAILURE and verdict.state is not State.UNKNOWN
         )
         return own and outage_of_call(call) is None
+    words = words_of(call)
+    if ended is Ending.REFUSAL:
+        # Unclear words count as a refusal, but nothing in a call without arguments can be wrong.
+        unclear = verdict is not None and verdict.error_kind is ErrorKind.UNKNOWN
+        return (
+            unclear and not call.tool.properties and not _NAMES_A_STATE.search(words) and outage_of_call(call) is None
+        )
     if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or outage_of_call(call) is not None:
         return False
-    words = words_of(call)
     unclear = verdict is not None and verdict.state is State.UNKNOWN
     if asks_for_nothing(call) and (verdict is None or verdict.state is not State.CRASH):
         return False

@@ -307,8 +307,8 @@ def check_absent_answered(tool: ToolDefinition, calls: Sequence[ObservedCall]) -
             continue
         yield ABSENT_ANSWERED.finding(
             message=(
-                f"'{quote(call.absent, 60)}' = {show_sent(call, sent, 60)} does not exist, and is answered like {like}: "
-                f'"{quote(words_of(call), 120)}"'
+                f"'{quote(call.absent, 60)}' = {show_sent(call, sent, 60)} does not exist, and is answered like "
+                f'{like}: "{quote(words_of(call), 120)}"'
             ),
             pointer=pointer((call.absent,)),
             evidence=quote(words_of(call), 300),
