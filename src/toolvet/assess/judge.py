@@ -5,9 +5,10 @@ there within a second or two.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -33,6 +34,7 @@ from toolvet.assess.rules import (
 )
 from toolvet.core.redact import SecretMask
 from toolvet.core.tool_rules import PROBE_POINTER
+from toolvet.errors import ToolvetError, could_not_check
 from toolvet.findings import Finding
 from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 
@@ -80,8 +82,32 @@ class ToolRun:
         self.scenarios.append(AssessedScenario(scenario))
 
 
+class Skippable(Protocol):
+    """A tool, an item or a whole run: `skipped` says why it was not checked."""
+
+    skipped: str | None
+
+
+@contextmanager
+def costs_only(part: Skippable) -> Iterator[None]:
+    """Let an exception of a check, which is a bug of ours, cost `part` only, and say so there."""
+    try:
+        yield
+    except ToolvetError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the rest
+        part.skipped = could_not_check(error)
+
+
 def listed_tool(raw: object, position: int) -> ToolRun:
     """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
+    unread = ToolRun(ToolDefinition(raw={}, name="", position=position))
+    with costs_only(unread):
+        return _listed_tool(raw, position)
+    return unread
+
+
+def _listed_tool(raw: object, position: int) -> ToolRun:
     entry, is_excerpt = light(raw)
     if not is_excerpt:
         return ToolRun(tool_definition(raw, position))

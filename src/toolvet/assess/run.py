@@ -20,7 +20,7 @@ from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.items import ItemsRun, is_without_tools
-from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
+from toolvet.assess.judge import RunJudge, ToolRun, costs_only, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
 from toolvet.assess.rules import IntendedViolation, ObservedCall, ObservedServer, ToolDefinition
@@ -30,7 +30,7 @@ from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import habits_of, why_not_called
-from toolvet.errors import ToolvetError, Unsatisfiable, UsageError, could_not_check
+from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
 if TYPE_CHECKING:
@@ -75,12 +75,15 @@ class Silent:
         """Ignored."""
 
 
-class _WentSilentError(Exception):
+class _WentSilentError(ToolvetError):
     """A call was not answered while others were under way, so it is not known yet which of them is to blame."""
 
 
 class Run:
-    """The state of an assessment. When it is stopped early, what was seen until then stays here."""
+    """The state of an assessment. When it is stopped early, what was seen until then stays here.
+
+    `skipped` says what could not be checked of the server as a whole, because of a bug of ours.
+    """
 
     def __init__(self, target: Target, options: Options, watch: Watch) -> None:
         self.target = target
@@ -96,6 +99,7 @@ class Run:
         self.http: HttpProbing | None = None
         self.items: ItemsRun | None = None
         self.gave_up: str | None = None
+        self.skipped: str | None = None
         self.overfilled = ""
         self.started_at = datetime.now(UTC)
         self.began = time.perf_counter()
@@ -148,20 +152,20 @@ class Run:
             is_own = isinstance(self.target, WorkspaceTarget) and self.target.given.cwd is None
             self._folder = list_folder(self.target.cwd, is_own=is_own)
         self.items = ItemsRun(self.connection, self.options, self.session.capabilities, self.judge.paths)
-        await self.items.list_all()
+        with costs_only(self):
+            await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
-                try:
+                with costs_only(run):
                     self.judge.take_definition(run)
-                except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the other tools
-                    run.skipped = could_not_check(error)
         waiting = [run for run in self.tools if run.skipped is None]
         self._callable = frozenset(run.definition.name for run in waiting)
         self._watch.planned(len(waiting))
         if self.options.plan_only:
             async for run in _with_pauses(waiting):
-                for plan in self._plan(run, self._values(run)):
-                    run.leave_out(plan, "not sent: --plan-only")
+                with costs_only(run):
+                    for plan in self._plan(run, self._values(run)):
+                        run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None and not self._is_without_tools:
             plan = PlannedCall(
@@ -171,22 +175,37 @@ class Run:
             if isinstance(reply, TimedOut | ConnectionLost):
                 await self._recover(reply, session)
             tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
-            self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
-        changing = frozenset(position for position, run in enumerate(waiting) if run.changes)
-        definitions = [run.definition for run in waiting]
-        waves = Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
+            with costs_only(self):
+                self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
+        for run in waiting:
+            with costs_only(run):
+                self._waves([run])
+        waiting = [run for run in waiting if run.skipped is None]
+        waves = self._waves(waiting)
         while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
-                if run.changes:
-                    note_creations(self._harvest, run.calls)
-                self._harvest.gather(run.calls)
-        if self.gave_up is None and self.options.arguments is None:
-            await self._send_odd_arguments(waiting)
-        if self.gave_up is None:
+                with costs_only(run):
+                    if run.changes:
+                        note_creations(self._harvest, run.calls)
+                    self._harvest.gather(run.calls)
+        for ask in (self._send_odd_arguments, self._ask_validation, self._ask_items, self._probe_transport):
+            if self.gave_up is None:
+                with costs_only(self):
+                    await ask()
+
+    async def _ask_validation(self) -> None:
+        if self.validation is not None:
             await self.validation.ask_at_least_once([run.definition for run in self.tools])
+
+    async def _ask_items(self) -> None:
+        if self.items is not None:
             await self.items.ask_all(self._harvest, self._folder)
-            await self._probe_transport(self.session.era)
+
+    def _waves(self, runs: Sequence[ToolRun]) -> Waves:
+        changing = frozenset(position for position, run in enumerate(runs) if run.changes)
+        definitions = [run.definition for run in runs]
+        return Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
 
     async def _choose(self) -> None:
         options, names = self.options, [run.definition.name for run in self.tools]
@@ -199,12 +218,16 @@ class Run:
                 raise UsageError(f"--tool {pattern}: the server has no such tool{hint}")
         met = set[str]()
         called = 0
-        habits = habits_of([run.definition for run in self.tools])
+        habits = None
+        with costs_only(self):
+            habits = habits_of([run.definition for run in self.tools])
         async for run in _with_pauses(self.tools):
             tool = run.definition
             run.skipped = self.options.why_left_out(tool.name) or run.skipped or self._why_skipped(tool, met)
             if run.skipped is None and options.arguments is None:
-                reason = why_not_called(tool, habits)
+                reason = run.skipped = self.skipped
+                with costs_only(run):
+                    reason = why_not_called(tool, habits) if habits else reason
                 run.changes = reason is not None
                 if reason and not options.is_included(tool.name):
                     run.skipped = f"{reason}; --include {tool.name} calls it"
@@ -254,12 +277,9 @@ class Run:
         self._watch.began(run.definition.name)
         self._under_way += 1
         try:
-            await self._send_scenarios(run)
-            self.judge.take_calls(run)
-        except (_WentSilentError, ToolvetError):
-            raise
-        except Exception as error:  # noqa: BLE001 - as above
-            run.skipped, run.judged = could_not_check(error), []
+            with costs_only(run):
+                await self._send_scenarios(run)
+                self.judge.take_calls(run)
         finally:
             self._under_way -= 1
         self._watch.ended(run.definition.name)
@@ -401,9 +421,9 @@ class Run:
             yield plan
         yield from more
 
-    async def _probe_transport(self, era: Era) -> None:
+    async def _probe_transport(self) -> None:
         """Over Streamable HTTP, send the odd requests. Last, because they may break what cannot bear them."""
-        options = self.options
+        options, era = self.options, self.session.era if self.session else "legacy"
         if not isinstance(self.target, HttpTarget) or self.target.kind == "sse":
             return
         if options.transport_checks and options.arguments is None:
@@ -414,9 +434,11 @@ class Run:
             self.http = HttpProbing(self.target, eras=eras, timeout=options.timeout)
             await self.http.run()
 
-    async def _send_odd_arguments(self, called: Sequence[ToolRun]) -> None:
+    async def _send_odd_arguments(self) -> None:
         """Call one reader with `arguments` that are no object: how a server takes that does not depend on the tool."""
-        readers = [run for run in called if not run.changes and run.skipped is None and run.calls]
+        if self.options.arguments is not None:
+            return
+        readers = [run for run in self.tools if not run.changes and run.skipped is None and run.calls]
         readers.sort(key=lambda run: not run.definition.required)
         for value in _ODD_ARGUMENTS if readers else ():
             tool = readers[0].definition
