@@ -340,10 +340,11 @@ def test_a_large_body_without_a_call_streams_through(chunked: bool) -> None:  # 
     run(test, answering)
 
 
-def test_a_call_larger_than_its_policy_is_refused_and_no_server_gets_half_of_it() -> None:
+@pytest.mark.parametrize("spelled", [b"tools/call", b"tools\\/call", b"tools/c\\u0061ll", b"\\u0074ools\\u002fcall"])
+def test_a_call_larger_than_its_policy_is_refused_and_no_server_gets_half_of_it(spelled: bytes) -> None:
     async def test(proxy: Proxy) -> None:
         client = await proxy.connect()
-        client.send(call(1, {"title": "x" * (20 << 20)}))
+        client.send(call(1, {"title": "x" * (20 << 20)}).replace(b"tools/call", spelled))
         answer = await client.answer()
         assert answer.status == 413
         client.close()

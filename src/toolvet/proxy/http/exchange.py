@@ -32,14 +32,12 @@ from toolvet.proxy.http.message import Body, BrokenBodyError, RequestHead, Respo
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.proxy.session import CallEnded, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.proxy.session import CallEnded, CallWatch, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"
 # A question of the proxy is a request of its own: these headers describe the client's request.
 _MESSAGE_FIELDS: Final = frozenset({b"mcp-method", b"mcp-name"})
-# UTF-16 has a NUL in each character of ASCII.
-_CALL: Final = (b'"tools/call"', b'"tools\\/call"', b"\0")
 _DIGESTS: Final = frozenset({b"etag", b"content-digest", b"repr-digest", b"digest", b"content-md5"})
 
 
@@ -357,16 +355,14 @@ class _UnlessCall:
     def __init__(self, begun: bytes, rest: Body) -> None:
         self._next = begun
         self._rest = rest
-        self._tail = b""
+        self._watch = CallWatch()
 
     is_over = False
 
     async def read(self) -> bytes:
         chunk, self._next = self._next or await self._rest.read(), b""
-        searched = self._tail + chunk
-        if any(word in searched for word in _CALL):
+        if self._watch.sees(chunk):
             raise _CallTooLargeError
-        self._tail = searched[-16:]
         return chunk
 
 
