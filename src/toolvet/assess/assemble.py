@@ -13,7 +13,7 @@ import msgspec
 
 from toolvet.assess.exchange import shown_text
 from toolvet.assess.items import ItemRun, ItemsRun
-from toolvet.assess.judge import ToolRun, costs_only
+from toolvet.assess.judge import CostsOnly, ToolRun
 from toolvet.assess.report.document import (
     Item,
     ItemRequest,
@@ -51,14 +51,14 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
     found: list[Finding] = []
     for tool in run.tools:
-        with costs_only(tool):
+        with CostsOnly(tool):
             found += run.judge.find_in_tool(tool)
     if run.items is not None:
-        with costs_only(run):
+        with CostsOnly(run):
             found += find_in_items(run.items, reproduce_server(run.target))
     calls = tuple(call for tool in run.tools for call in tool.calls)
     masks = [mask for tool in run.tools for mask in tool.masks]
-    with costs_only(run):
+    with CostsOnly(run):
         found += run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
     counted, suppressed = override(merge(found), ignore=run.options.ignore, severity=run.options.severity)
     findings = sorted(
@@ -142,7 +142,7 @@ def is_counted(scenario: Scenario) -> bool:
 
 
 def _build_tool(tool: ToolRun) -> Tool:
-    with costs_only(tool):
+    with CostsOnly(tool):
         return _build_checked(tool)
     return Tool(name=tool.definition.name, status="untested", confidence=0.0, skipped=tool.skipped)
 

@@ -17,7 +17,7 @@ from toolvet.assess.connection import RenewableConnection
 from toolvet.assess.exchange import light
 from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.judge import costs_only
+from toolvet.assess.judge import CostsOnly
 from toolvet.assess.lessons import learn
 from toolvet.assess.options import Options
 from toolvet.assess.requests import AssessedRequest, PlannedRequest, assess_request, observe_request
@@ -150,7 +150,7 @@ class ItemsRun:
                     else:
                         run = ItemRun(item, self._why_skipped(item))
                         self.runs.append(run)
-                        with costs_only(run):
+                        with CostsOnly(run):
                             run.findings.extend(judge_item(item))
 
     async def ask_all(self, harvest: Harvest, folder: Folder | None) -> None:
@@ -177,7 +177,7 @@ class ItemsRun:
                 if self._gave_up or self._silent >= _MOST_SILENT:
                     run.skipped = self._gave_up or f"{self._silent} requests in a row brought no answer"
                     continue
-                with costs_only(run):
+                with CostsOnly(run):
                     if kind == "prompt":
                         plans = plan_prompt(run.item, sources)
                     else:

@@ -5,7 +5,6 @@ there within a second or two.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -88,21 +87,26 @@ class Skippable(Protocol):
     skipped: str | None
 
 
-@contextmanager
-def costs_only(part: Skippable) -> Iterator[None]:
-    """Let an exception of a check, which is a bug of ours, cost `part` only, and say so there."""
-    try:
-        yield
-    except ToolvetError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the rest
-        part.skipped = could_not_check(error)
+class CostsOnly:
+    """Lets an exception of a check, which is a bug of ours, cost `part` only, which says so; the rest goes on."""
+
+    def __init__(self, part: Skippable) -> None:
+        self._part = part
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, ToolvetError):
+            return False
+        self._part.skipped = could_not_check(error)
+        return True
 
 
 def listed_tool(raw: object, position: int) -> ToolRun:
     """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
     unread = ToolRun(ToolDefinition(raw={}, name="", position=position))
-    with costs_only(unread):
+    with CostsOnly(unread):
         return _listed_tool(raw, position)
     return unread
 

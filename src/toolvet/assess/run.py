@@ -20,7 +20,7 @@ from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.items import ItemsRun, is_without_tools
-from toolvet.assess.judge import RunJudge, ToolRun, costs_only, listed_tool
+from toolvet.assess.judge import CostsOnly, RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
 from toolvet.assess.rules import IntendedViolation, ObservedCall, ObservedServer, ToolDefinition
@@ -152,46 +152,39 @@ class Run:
             is_own = isinstance(self.target, WorkspaceTarget) and self.target.given.cwd is None
             self._folder = list_folder(self.target.cwd, is_own=is_own)
         self.items = ItemsRun(self.connection, self.options, self.session.capabilities, self.judge.paths)
-        with costs_only(self):
+        with CostsOnly(self):
             await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
-                with costs_only(run):
+                with CostsOnly(run):
                     self.judge.take_definition(run)
         waiting = [run for run in self.tools if run.skipped is None]
         self._callable = frozenset(run.definition.name for run in waiting)
         self._watch.planned(len(waiting))
         if self.options.plan_only:
             async for run in _with_pauses(waiting):
-                with costs_only(run):
+                with CostsOnly(run):
                     for plan in self._plan(run, self._values(run)):
                         run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None and not self._is_without_tools:
-            plan = PlannedCall(
-                name="a tool that does not exist", category="error_case", arguments={}, origin="generator"
-            )
-            reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
-            if isinstance(reply, TimedOut | ConnectionLost):
-                await self._recover(reply, session)
-            tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
-            with costs_only(self):
-                self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
+            with CostsOnly(self):
+                await self._call_unknown_tool()
         for run in waiting:
-            with costs_only(run):
+            with CostsOnly(run):
                 self._waves([run])
         waiting = [run for run in waiting if run.skipped is None]
         waves = self._waves(waiting)
         while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
-                with costs_only(run):
+                with CostsOnly(run):
                     if run.changes:
                         note_creations(self._harvest, run.calls)
                     self._harvest.gather(run.calls)
         for ask in (self._send_odd_arguments, self._ask_validation, self._ask_items, self._probe_transport):
             if self.gave_up is None:
-                with costs_only(self):
+                with CostsOnly(self):
                     await ask()
 
     async def _ask_validation(self) -> None:
@@ -201,6 +194,14 @@ class Run:
     async def _ask_items(self) -> None:
         if self.items is not None:
             await self.items.ask_all(self._harvest, self._folder)
+
+    async def _call_unknown_tool(self) -> None:
+        plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
+        reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
+        if isinstance(reply, TimedOut | ConnectionLost):
+            await self._recover(reply, session)
+        tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
+        self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
 
     def _waves(self, runs: Sequence[ToolRun]) -> Waves:
         changing = frozenset(position for position, run in enumerate(runs) if run.changes)
@@ -219,15 +220,15 @@ class Run:
         met = set[str]()
         called = 0
         habits = None
-        with costs_only(self):
+        with CostsOnly(self):
             habits = habits_of([run.definition for run in self.tools])
         async for run in _with_pauses(self.tools):
             tool = run.definition
             run.skipped = self.options.why_left_out(tool.name) or run.skipped or self._why_skipped(tool, met)
             if run.skipped is None and options.arguments is None:
                 reason = run.skipped = self.skipped
-                with costs_only(run):
-                    reason = why_not_called(tool, habits) if habits else reason
+                with CostsOnly(run):
+                    reason = why_not_called(tool, habits) if habits is not None else reason
                 run.changes = reason is not None
                 if reason and not options.is_included(tool.name):
                     run.skipped = f"{reason}; --include {tool.name} calls it"
@@ -277,7 +278,7 @@ class Run:
         self._watch.began(run.definition.name)
         self._under_way += 1
         try:
-            with costs_only(run):
+            with CostsOnly(run):
                 await self._send_scenarios(run)
                 self.judge.take_calls(run)
         finally:
@@ -309,13 +310,14 @@ class Run:
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
+                # It holds an answer, which may take hundreds of megabytes: that must not stay while the next one comes.
+                judge_last_reply = _do_nothing
                 if not is_formative:
                     upcoming = next(plans, None)
                 reply, session = await asking
                 self.judge.weigh(reply)
             finally:
                 asking.cancel()
-            detail = ""
             if isinstance(reply, TimedOut | ConnectionLost):
                 others = self._under_way > 1 or not self.connection.is_current(session)
                 detail = await self._recover(reply, session)
@@ -323,7 +325,7 @@ class Run:
                     raise _WentSilentError
                 silent += 1
             else:
-                silent = 0
+                silent, detail = 0, ""
             read_reply = partial(
                 observe,
                 run.definition,
@@ -334,12 +336,13 @@ class Run:
                 preview=preview,
                 check=self.options.check,
             )
-            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
             if is_formative and values is not None:
                 call = read_reply()
                 values.learn(call)
-                judge_last_reply = partial(self._judge_reply, run, plan, partial(_return, call))
+                read_reply = partial(_return, call)
                 upcoming = next(plans, None)
+            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
+            del read_reply, reply
             plan = upcoming
         judge_last_reply()
 
@@ -451,6 +454,7 @@ class Run:
             detail = await self._recover(reply, session) if isinstance(reply, TimedOut | ConnectionLost) else ""
             call = observe(tool, plan, reply, protocol_version=session.protocol_version, detail=detail)
             self.odd_arguments.append(msgspec.structs.replace(call, arguments=value))
+            del reply
 
 
 async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:
