@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
@@ -17,6 +18,12 @@ from joserfc.jwk import RSAKey
 CLIENT, SECRET = "toolvet", "s3cret/of the:client"
 
 
+@cache
+def first_key() -> RSAKey:
+    """A key for all providers: to make one takes a second on a busy machine."""
+    return RSAKey.generate_key(2048, {"kid": "one"})
+
+
 class Provider:
     """`claims` go into the ID token over the right ones (None takes one out); `key` signs it."""
 
@@ -24,7 +31,7 @@ class Provider:
         self.issuer = ""
         self.claims: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
-        self.key = RSAKey.generate_key(2048, {"kid": "one"})
+        self.key = first_key()
         self.shown_key = self.key
         self.algorithm = "RS256"
         self.codes: dict[str, dict[str, str]] = {}
