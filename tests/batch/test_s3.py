@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import pytest
 from tests.batch.conftest import GOOD, REFUSAL, Judge, rows_of
 
 from toolvet.batch.location import locate
+from toolvet.batch.reading import lines
 from toolvet.batch.summary.describe import SummaryOptions, summarise
 from toolvet.errors import ToolvetError
 
@@ -111,10 +113,12 @@ ROWS = 120
 
 
 def fill(s3: Any, form: str) -> None:
-    s3.create_dir("bucket")
+    # Buckets outlive their server.
+    s3.create_dir("broken")
+    s3.delete_dir_contents("broken")
     for name in ("a", "b", "c"):
         texts = [REFUSAL if row % 10 == 0 else f"{GOOD} Room {name}{row} is open, too." for row in range(ROWS)]
-        with s3.open_output_stream(f"bucket/logs/{name}.{form}") as stream:
+        with s3.open_output_stream(f"broken/logs/{name}.{form}") as stream:
             if form == "jsonl":
                 stream.write("".join(f"{json.dumps({'text': text})}\n" for text in texts).encode())
             else:
@@ -126,29 +130,51 @@ def fill(s3: Any, form: str) -> None:
 def test_a_run_over_a_broken_network_loses_nothing(
     s3: Any, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch, *, kind: str, form: str
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    # A file takes several requests.
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 4096)
     fill(s3, form)
 
+    def is_written() -> bool:
+        return bool(s3.get_file_info("broken/verdicts.jsonl").type != pafs.FileType.NotFound)
+
     def written() -> bytes:
-        content: bytes = s3.open_input_stream("bucket/verdicts.jsonl").read()
-        s3.delete_file("bucket/verdicts.jsonl")
+        content: bytes = s3.open_input_stream("broken/verdicts.jsonl").read()
+        s3.delete_file("broken/verdicts.jsonl")
         return content
 
     with broken_network(monkeypatch) as faults:
-        assert judge("s3://bucket/logs", "s3://bucket/verdicts.jsonl").is_complete
+        assert judge("s3://broken/logs", "s3://broken/verdicts.jsonl").is_complete
         whole, requests = written(), faults.asked
         assert whole.count(b"\n") == 3 * ROWS
         faults.kind = kind
-        for first in range(0, requests, 2):
-            # From this request on the network stays broken, until the second run: for ever, or for one request.
-            for length in (1, 10_000):
-                faults.asked, faults.at = 0, range(first, first + length)
-                with suppress(ToolvetError):
-                    judge("s3://bucket/logs", "s3://bucket/verdicts.jsonl")
-                faults.at = range(0)
-                if s3.get_file_info("bucket/verdicts.jsonl").type == pafs.FileType.NotFound:
-                    assert judge("s3://bucket/logs", "s3://bucket/verdicts.jsonl").is_complete
-                assert written() == whole
+        ended = 0
+        for first, length in [(1, 1), (5, 10_000), (requests // 2, 1), (requests // 2, 10_000), (requests - 3, 10_000)]:
+            # From this request on the network is broken: for one request, or until the next run.
+            faults.asked, faults.at = 0, range(first, first + length)
+            with suppress(ToolvetError):
+                judge("s3://broken/logs", "s3://broken/verdicts.jsonl")
+            faults.at = range(0)
+            if not is_written():
+                ended += 1
+                assert judge("s3://broken/logs", "s3://broken/verdicts.jsonl").is_complete
+            assert written() == whole
         assert faults.met
-    names = [each.path for each in s3.get_file_info(pafs.FileSelector("bucket"))]
-    assert names == ["bucket/logs"]
+        assert bool(ended) == (kind != "slow")
+    # Nothing half is left.
+    names = [each.path for each in s3.get_file_info(pafs.FileSelector("broken"))]
+    assert names == ["broken/logs"]
+
+
+def test_a_damaged_file_is_its_own_problem_there_too(
+    s3: Any, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    fill(s3, "parquet")
+    content = bytearray(s3.open_input_stream("broken/logs/b.parquet").read())
+    content[len(content) // 3] ^= 0xFF
+    with s3.open_output_stream("broken/logs/b.parquet") as stream:
+        stream.write(bytes(content))
+    outcome = judge("s3://broken/logs", "s3://broken/verdicts.jsonl")
+    assert outcome.tally.problems
+    assert outcome.tally.rows > 2 * ROWS
