@@ -19,6 +19,11 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MANY = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
 _UNIONS = frozenset({"anyOf", "oneOf"})
+_SHARING = frozenset(
+    (*_MANY, *_ONE, "dependentSchemas", "dependencies", "patternProperties", "propertyNames", "contains")
+)
+_PARTS = frozenset({"properties", "additionalProperties", "items", "prefixItems", "additionalItems"})
+_REFERRING = frozenset(_REFERENCES)
 
 
 class Weigher:
@@ -160,8 +165,11 @@ class CopyCounter:
         except RecursionError:
             self._width = MOST_STEPS
         # Alternatives repeat what is below them, and so do references of a recursive schema.
-        has_unions = any(not _UNIONS.isdisjoint(found) for _, found in subschemas(whole.schema))
+        found = [each for _, each in subschemas(whole.schema)]
+        has_unions = any(not _UNIONS.isdisjoint(each) for each in found)
         self._may_multiply = has_unions or self._width >= MOST_STEPS
+        # Where nothing applies two schemas to one value, each value meets each schema once, however they recur.
+        self._each = MOST_STEPS if any(map(_shares, found)) else sum(map(_most_errors, found))
 
     def affordable(self, value: object, part: Subschema | None = None) -> Literal["all", "first", "none"]:
         """Which errors of `value` may be asked for, under the whole document or a part of it."""
@@ -169,7 +177,8 @@ class CopyCounter:
         few = values <= _MOST_VALUES
         try:
             # Nearly all calls: version 2 writes a part that is shared as often as it is reached.
-            if few and (len(_marshalled(value, 2)) + values * _OF_ERROR) * self._width <= _MOST_COPIED // 3:
+            width = min(self._width, values * self._each)
+            if few and (len(_marshalled(value, 2)) + values * _OF_ERROR) * width <= _MOST_COPIED // 3:
                 return "all"
         except ValueError:
             pass
@@ -266,6 +275,14 @@ class _CopyWalk:
             # The message has the names, too.
             errors += 2 * len(schema.keys() & _OF_OTHERS)
         return errors, extra
+
+
+def _shares(schema: Mapping[str, object]) -> bool:
+    """Whether a schema may apply two schemas to one value, or one of another document."""
+    keys = schema.keys()
+    referred = keys & _REFERRING
+    is_plain = len(referred) <= 1 and all(f"{schema[keyword]}".startswith("#") for keyword in referred)
+    return not (is_plain and _SHARING.isdisjoint(keys)) or bool(referred and keys & _PARTS)
 
 
 def _demanded(schema: Mapping[str, object]) -> int:
