@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolvet.assess import Options, Report, assess, run as run_module
+from toolvet.assess import Options, Report, assess
 from toolvet.assess.exchange import MOST_WHOLE, LargeExcerpt, PlannedCall, assess_call, is_heavy, mask_of, observe
 from toolvet.assess.report import formats, render
 from toolvet.assess.rules import ObservedCall, cards, judge_call, tool_definition
@@ -195,14 +195,13 @@ def test_resources_and_their_entries_are_bounded_as_well() -> None:
 def test_an_answer_is_gone_before_the_next_one_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A million blocks are a third of a gigabyte in memory."""
     alive: list[int] = []
-    real = run_module.observe
 
     def counted(*given: Any, **more: Any) -> ObservedCall:
         gc.collect()
         alive.append(sum(type(each) is Answer for each in gc.get_objects()))
-        return real(*given, **more)
+        return observe(*given, **more)
 
-    monkeypatch.setattr(run_module, "observe", counted)
+    monkeypatch.setattr("toolvet.assess.run.observe", counted)
     tasks = Path(__file__).parents[1] / "servers" / "tasks.py"
     target = StdioTarget(command=sys.executable, args=(str(tasks), str(tmp_path / "calls")))
     report = asyncio.run(assess(target, Options(timeout=20)))

@@ -105,19 +105,15 @@ class CostsOnly:
 
 def listed_tool(raw: object, position: int) -> ToolRun:
     """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
-    unread = ToolRun(ToolDefinition(raw={}, name="", position=position))
-    with CostsOnly(unread):
-        return _listed_tool(raw, position)
-    return unread
-
-
-def _listed_tool(raw: object, position: int) -> ToolRun:
-    entry, is_excerpt = light(raw)
-    if not is_excerpt:
-        return ToolRun(tool_definition(raw, position))
-    read = tool_definition(entry, position)
-    stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
-    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE)
+    tool = ToolRun(ToolDefinition(raw={}, name="", position=position))
+    with CostsOnly(tool):
+        entry, is_excerpt = light(raw)
+        read = tool_definition(entry, position)
+        if not is_excerpt:
+            return ToolRun(read)
+        stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
+        return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE)
+    return tool
 
 
 class RunJudge:

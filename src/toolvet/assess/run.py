@@ -6,7 +6,7 @@ times out or takes the server down while others were being called is called agai
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
@@ -182,18 +182,16 @@ class Run:
                     if run.changes:
                         note_creations(self._harvest, run.calls)
                     self._harvest.gather(run.calls)
-        for ask in (self._send_odd_arguments, self._ask_validation, self._ask_items, self._probe_transport):
+        asks: tuple[Callable[[], Awaitable[None]], ...] = (
+            self._send_odd_arguments,
+            partial(self.validation.ask_at_least_once, [run.definition for run in self.tools]),
+            partial(self.items.ask_all, self._harvest, self._folder),
+            self._probe_transport,
+        )
+        for ask in asks:
             if self.gave_up is None:
                 with CostsOnly(self):
                     await ask()
-
-    async def _ask_validation(self) -> None:
-        if self.validation is not None:
-            await self.validation.ask_at_least_once([run.definition for run in self.tools])
-
-    async def _ask_items(self) -> None:
-        if self.items is not None:
-            await self.items.ask_all(self._harvest, self._folder)
 
     async def _call_unknown_tool(self) -> None:
         plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")

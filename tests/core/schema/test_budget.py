@@ -1,6 +1,5 @@
 """What errors cost: each one repeats the value that it is about, so memory and work have a budget."""
 
-import marshal
 import os
 import subprocess
 import sys
@@ -227,7 +226,12 @@ def test_a_recursive_schema_that_shares_nothing_is_not_walked(
     monkeypatch: pytest.MonkeyPatch, shared: dict[str, object]
 ) -> None:
     walked: list[object] = []
-    monkeypatch.setattr(weight, "_CopyWalk", lambda: walked.append(1) or _CopyWalk())
+
+    def noted() -> _CopyWalk:
+        walked.append(1)
+        return _CopyWalk()
+
+    monkeypatch.setattr(weight, "_CopyWalk", noted)
     schema = {"type": "object", "properties": {"in": {"items": {"$ref": "#"}, **shared}}, "required": ["name"]}
     counter = CopyCounter(Subschema(schema, Scope(schema, DIALECTS[-1])))
     assert counter.affordable({"in": [{"in": [{}, 5]}, {"name": 1}]}) == "all"
@@ -247,5 +251,5 @@ def test_the_quick_bound_is_never_below_the_walk(value: object) -> None:
     counter = CopyCounter(whole)
     assert counter._each < 100
     values = count_values(value, 10_000)
-    bound = (len(marshal.dumps(value, 2)) + values * weight._OF_ERROR) * values * counter._each
+    bound = (len(weight._marshalled(value, 2)) + values * weight._OF_ERROR) * values * counter._each
     assert _CopyWalk().copies(whole, value)[0] <= bound

@@ -22,8 +22,7 @@ from toolvet.proxy.session.vet import CallRefusal, too_large
 _CALL: Final = "tools/call"
 # With this many open requests no client waits for the next answer alone.
 _MOST_WATCHED: Final = 16
-# Twelve characters, each escaped, in UTF-32.
-_LONGEST_SPELLING: Final = 12 * 6 * 4
+_LONGEST_SPELLING: Final = 12 * 6 * 4  # Twelve characters, each escaped, in UTF-32.
 # An escaped slash or character of ASCII. An escaped quote ends no string, and stays.
 _ESCAPE: Final = re.compile(rb"\\(?:(/)|u00(?!22)([2-7][0-9a-fA-F]))")
 
@@ -45,10 +44,7 @@ def _names_call(data: bytes) -> bool:
 
 
 class CallWatch:
-    """Looks whether a message that comes in parts, and is not kept, may be a call after all.
-
-    The last `method` of a message counts for most readers, so that the beginning alone does not tell.
-    """
+    """Looks whether a message that comes in parts may be a call: its last `method` counts, not its first."""
 
     _tail = b""
 

@@ -26,7 +26,7 @@ class LongLine:
     """A line beyond the limit while it comes: its beginning, its last bytes, and how many bytes came so far.
 
     `passes` says whether it is passed on as it comes; `is_answered` whether the other side got an answer in its place.
-    `call_watch` is set while it passes because it does not look like a call.
+    `call_watch` is set where a call must not pass.
     """
 
     def __init__(self, parts: list[bytes], limit: int) -> None:
