@@ -36,17 +36,12 @@ class FailureReply(msgspec.Struct, frozen=True, kw_only=True):
     meta: dict[str, Any]
 
 
-class UncheckedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """In place of a verdict: a bug in toolvet kept the check from ending. `unchecked` says where it is."""
-
-    unchecked: str
-
-
 def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
     """Return the OpenAPI 3.1 document of these endpoints."""
     known = tuple(endpoints)
-    ours = {FailureReply: None, UncheckedReply: None}
-    types: tuple[object, ...] = tuple({type_: None for each in known for type_ in (each.takes, each.reply)} | ours)
+    types: tuple[object, ...] = tuple(
+        {type_: None for each in known for type_ in (each.takes, each.reply)} | {FailureReply: None}
+    )
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, object]] = {}
@@ -98,10 +93,7 @@ def _operation(
     failures = sorted({*_COMMON, *(_BODY if each.has_body else ()), *stores, *each.failures})
     done: dict[str, object] = {"description": "Done."}
     if each.status != 204:
-        schema: Mapping[str, Any] = by_type[each.reply]
-        if each.may_be_unchecked:
-            schema = {"anyOf": [schema, by_type[UncheckedReply]]}
-        done["content"] = {"application/json": {"schema": schema}}
+        done["content"] = {"application/json": {"schema": by_type[each.reply]}}
     empty = {"204": {"description": "There is nothing to say."}} if each.may_be_empty else {}
     operation["responses"] = {
         str(each.status): done,

@@ -29,7 +29,6 @@ def _check(kind: str, summary: str, body: type[Any], reply: type[Any]) -> Endpoi
         body,
         lambda asked: judge(asked.body),
         reply=reply,
-        may_be_unchecked=True,
         is_long=_LONG.get(kind),
     )
 

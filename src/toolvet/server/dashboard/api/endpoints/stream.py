@@ -93,7 +93,6 @@ ENDPOINTS = (
         TextBody,
         _feed,
         reply=AnswerReply,
-        may_be_unchecked=True,
         failures=(404,),
     ),
     Endpoint(
@@ -103,7 +102,6 @@ ENDPOINTS = (
         FinishBody,
         _finish,
         reply=AnswerReply,
-        may_be_unchecked=True,
         failures=(404,),
     ),
     Endpoint(

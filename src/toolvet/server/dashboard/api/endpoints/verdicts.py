@@ -4,9 +4,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from toolvet.core.envelope import internal_error, not_found_error
+from toolvet.core.envelope import not_found_error
 from toolvet.server.access.role import Role
-from toolvet.server.dashboard.api.bodies import note_fault
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Limit, Name, Timestamp, TraceId
 from toolvet.server.dashboard.api.given import AnyStored, stored_record
@@ -59,12 +58,7 @@ class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _keep(asked: ApiRequest[Any]) -> StoredReply:
-    try:
-        record = stored_record(asked.body)
-    except ApiError:
-        raise
-    except Exception as error:
-        raise ApiError(500, internal_error(f"nothing was kept, because this {note_fault(error)}")) from error
+    record = stored_record(asked.body)
     # Safe on disk when this returns; a StoreError is a 503, and nothing was kept.
     asked.site.store.add_records([record])
     return StoredReply(
