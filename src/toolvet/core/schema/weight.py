@@ -19,11 +19,8 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MANY = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
 _UNIONS = frozenset({"anyOf", "oneOf"})
-_SHARING = frozenset(
-    (*_MANY, *_ONE, "dependentSchemas", "dependencies", "patternProperties", "propertyNames", "contains")
-)
+_SHARING = frozenset({*_MANY, *_ONE, "dependentSchemas", "dependencies", "patternProperties", "contains"})
 _PARTS = frozenset({"properties", "additionalProperties", "items", "prefixItems", "additionalItems"})
-_REFERRING = frozenset(_REFERENCES)
 
 
 class Weigher:
@@ -279,10 +276,9 @@ class _CopyWalk:
 
 def _shares(schema: Mapping[str, object]) -> bool:
     """Whether a schema may apply two schemas to one value, or one of another document."""
-    keys = schema.keys()
-    referred = keys & _REFERRING
-    is_plain = len(referred) <= 1 and all(f"{schema[keyword]}".startswith("#") for keyword in referred)
-    return not (is_plain and _SHARING.isdisjoint(keys)) or bool(referred and keys & _PARTS)
+    referred = [f"{schema[keyword]}" for keyword in _REFERENCES if keyword in schema]
+    applied = len(referred) + bool(referred and schema.keys() & _PARTS)
+    return applied > 1 or not _SHARING.isdisjoint(schema) or not all(each.startswith("#") for each in referred)
 
 
 def _demanded(schema: Mapping[str, object]) -> int:
