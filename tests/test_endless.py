@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 import toolvet
+from toolvet.agents.frameworks.guard import AgentGuard, GuardedCall, RefusedCall
 from toolvet.core.json_value import is_endless
 from toolvet.core.redact import REDACTED, redact
 from toolvet.core.tools import view_of
+from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.server.guardrails.memory import GuardrailMemory
 from toolvet.store.records import encode_document
 
@@ -145,6 +147,26 @@ def test_it_ends_and_needs_no_memory(walk: Callable[[Any], object], make: Callab
     walk(make())
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < (300 * 1024 if sys.platform == "linux" else 300 * 1024 * 1024)
+
+
+@pytest.mark.parametrize("make", ENDLESS)
+def test_an_endless_value_in_a_framework_is_refused_or_judged_as_words(make: Callable[[], object]) -> None:
+    assert isinstance(AgentGuard().call("", TOOL, {"a": make()}), RefusedCall)
+    for result in (make(), {"content": [{"type": "text", "text": "x"}, make()]}):
+        call = AgentGuard(Policies(ProxySettings(results="enforce"))).call("", TOOL, {"a": "x"})
+        assert isinstance(call, GuardedCall)
+        assert call.returned(result) is None
+
+
+@pytest.mark.parametrize("half", [[], ["\ud800"]], ids=["", "half"])
+@pytest.mark.parametrize("make", ENDLESS)
+def test_an_endless_value_is_stored_as_a_document_that_says_so(make: Callable[[], object], half: list[object]) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert json.loads(bytes(encode_document([make(), *half])))["unwritable"].startswith("it contains itself")
+    # Else it takes all memory, and the encoder ends the process.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 * 1024 * 1024 // 1024
+    row = {"a": [1, 2]}
+    assert json.loads(bytes(encode_document([row] * 1000))) == [row] * 1000
 
 
 @pytest.mark.parametrize("make", DEEP)

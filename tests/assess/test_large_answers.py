@@ -1,6 +1,7 @@
 """Answers and definitions over 1 MiB: what is read of them is bounded, they leak nothing, and the report says so."""
 
 import asyncio
+import gc
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -189,3 +190,20 @@ def test_resources_and_their_entries_are_bounded_as_well() -> None:
     assert [finding.id for finding in report.findings if finding.item == large.identity] == ["resource-oversized"]
     assert "more than 1 MiB" in (listed.why_not or "")
     assert len(render("json", (report,), cards())) < MOST_WHOLE
+
+
+def test_an_answer_is_gone_before_the_next_one_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A million blocks are a third of a gigabyte in memory."""
+    alive: list[int] = []
+
+    def counted(*given: Any, **more: Any) -> ObservedCall:
+        gc.collect()
+        alive.append(sum(type(each) is Answer for each in gc.get_objects()))
+        return observe(*given, **more)
+
+    monkeypatch.setattr("toolvet.assess.run.observe", counted)
+    tasks = Path(__file__).parents[1] / "servers" / "tasks.py"
+    target = StdioTarget(command=sys.executable, args=(str(tasks), str(tmp_path / "calls")))
+    report = asyncio.run(assess(target, Options(timeout=20)))
+    assert report.summary.calls > 5
+    assert max(alive) == 1

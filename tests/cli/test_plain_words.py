@@ -1,5 +1,6 @@
 """A check whose words are plain is run without cyclopts, and is the call that cyclopts would have made of them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from tests.cli.in_process import check
 from toolvet.cli import parse
 from toolvet.cli.commands.check.verdicts import encode
 from toolvet.cli.plain_words import plain_call
+from toolvet.core.visible import visible
 
 COMMANDS = ("answer", "arguments", "conversation", "envelope", "result")
 WORDS = (
@@ -122,9 +124,40 @@ def test_lines_in_a_pipe_are_those_of_rich_without_its_styles(text: str, monkeyp
 
 @given(
     st.dictionaries(
-        st.text(max_size=8).filter(lambda key: key != "id"),
-        st.floats(0, 1) | st.text(max_size=8) | st.integers(0, 10**9) | st.booleans(),
+        st.text(st.characters(exclude_categories=()), max_size=8).filter(lambda key: key != "id"),
+        st.floats(0, 1) | st.text(st.characters(exclude_categories=())) | st.integers(0, 10**30) | st.booleans(),
     )
 )
-def test_both_writers_of_json_write_the_same(document: dict[str, object]) -> None:
-    assert encode(document)[1:] == encode(document, {"id": 1}).removeprefix(b'{"id":1').lstrip(b",")
+def test_json_is_the_same_document_behind_an_identity_and_has_nothing_unseen(document: dict[str, object]) -> None:
+    line = encode(document)
+    assert line.endswith(b"\n")
+    assert json.loads(line) == document
+    assert json.loads(encode(document, {"id": 1})) == {"id": 1, **document}
+    assert visible(line.decode()) == line.decode()
+
+
+ODD = "\x9b31m\u202eevil\u2066\x7f"
+TOOL = {"name": "find", "inputSchema": {"properties": {"book": {"enum": ["a"]}}, "additionalProperties": False}}
+
+
+@pytest.mark.parametrize(
+    ("words", "record"),
+    [
+        (["answer"], {"text": "I cannot help with ODD that request."}),
+        (["conversation"], {"messages": [{"role": "assistant", "content": "I cannot help with ODD that request."}]}),
+        (["result"], {"tool": "find", "result": {"content": [{"type": "text", "text": "Error: ODD is gone"}]}}),
+        (["envelope"], {"success": False, "data": {"error_code": "ODD"}, "error": "ODD", "meta": {"ODD": 1}}),
+        (["arguments", "--tool", "TOOL"], {"ODD": 1, "book": "ODD"}),
+    ],
+    ids=lambda each: each[0] if isinstance(each, list) else "",
+)  # fmt: skip
+def test_what_a_verdict_quotes_does_not_steer_the_terminal(
+    tmp_path: Path, words: list[str], record: dict[str, object]
+) -> None:
+    (tmp_path / "tool.json").write_text(json.dumps(TOOL))
+    given = json.dumps({"id": "ODD", **record} if words[0] != "arguments" else record).replace("ODD", ODD)
+    words = [str(tmp_path / "tool.json") if word == "TOOL" else word for word in words]
+    done = check(*words, "--json", given=json.dumps(json.loads(given)))
+    assert done.returncode in (0, 1), done.stderr
+    assert visible(done.stdout) == done.stdout
+    assert "\\u009b31m\\u202eevil\\u2066\\u007f" in done.stdout.lower()

@@ -1,4 +1,7 @@
-"""What msgspec 0.22 needs from us so that no thread and no end of a process crashes inside it."""
+"""What msgspec 0.22 needs from us so that no thread and no end of a process crashes inside it.
+
+`msgspec_faults.md` has the smallest programs that crash, as a report for its authors.
+"""
 
 import ast
 import contextlib

@@ -25,6 +25,10 @@ FLOOD = HOLD + "while True: os.write(1, b'{}' * 32768 + b'\\n')"
 STUBBORN_FLOOD = HOLD + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: os.write(1, b'{}' * 32768 + b'\\n')"
 # It says one line, so that a test knows when it runs, and reads nothing.
 DEAF = HOLD + "os.write(1, b'{}\\n')\ntime.sleep(3600)"
+RELOADS = (
+    HOLD + "signal.signal(signal.SIGHUP, lambda *_: os.write(1, b'{\"again\": 1}\\n'))\n"
+    "os.write(1, b'{}\\n')\nwhile True: time.sleep(3600)"
+)
 STUBBORN_DEAF = HOLD + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.write(1, b'{}\\n')\ntime.sleep(3600)"
 LINE = b'{"jsonrpc":"2.0","method":"notifications/x","params":"' + b"x" * 60_000 + b'"}\n'
 
@@ -66,6 +70,25 @@ def test_a_signal_ends_a_proxy_whose_client_does_not_read(start: Start, life: Li
     client.stdout.read(2**20)
     client.process.send_signal(number)
     assert client.process.wait() >= 128
+    life.wait()
+
+
+def test_a_hangup_that_ends_the_server_ends_a_proxy_whose_client_does_not_read(start: Start, life: Life) -> None:
+    client = start(FLOOD)
+    client.stdout.read(2**20)
+    client.process.send_signal(signal.SIGHUP)
+    assert client.process.wait() == 128 + signal.SIGHUP
+    life.wait()
+
+
+def test_a_server_that_reads_its_settings_at_a_hangup_goes_on(start: Start, life: Life) -> None:
+    client = start(RELOADS)
+    client.stdout.readline()
+    for _ in range(2):
+        client.process.send_signal(signal.SIGHUP)
+        assert client.stdout.readline() == b'{"again": 1}\n'
+    client.process.send_signal(signal.SIGTERM)
+    assert client.process.wait() == 128 + signal.SIGTERM
     life.wait()
 
 

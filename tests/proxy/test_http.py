@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 
 import pytest
-from tests.proxy.http_world import EVENTS, Asked, Proxy, Writer, call, read_chunks, reply, result, world
+from tests.proxy.http_world import EVENTS, JSON, Asked, Proxy, Writer, call, read_chunks, reply, result, world
 
 from toolvet.proxy.http.open_connections import Limits
 
@@ -47,6 +47,43 @@ def test_a_bad_call_is_answered_and_never_reaches_the_server() -> None:
         assert [note["blocked"] for note in proxy.notes("call_ended")] == ["arguments"]
 
     run(test)
+
+
+BIG = result(2, {"content": [{"type": "text", "text": "Dune " * (1 << 22)}]})
+BATCHED = {
+    "array": (reply(b" [" + result(2, TEXT) + b"] "), 200, [1, 2]),
+    "object": (reply(result(2, TEXT)), 200, [1, 2]),
+    "two": (reply(b"[" + result(2, TEXT) + b"," + result(3, TEXT) + b"]"), 200, [1, 2, 3]),
+    "none": (reply(b"[ ]"), 200, [1]),
+    "events": (reply(b"data: " + result(2, TEXT) + b"\n\n", EVENTS), 200, [1, 2]),
+    "accepted": (reply(b"", status="202 Accepted").replace(b"Content-Type: application/json\r\n", b""), 200, [1]),
+    "large array": (reply(b"[" + BIG + b"]", JSON, "200 OK", "Digest: x"), 200, [1, 2]),
+    "large object": (reply(BIG, JSON, "200 OK", "Digest: x"), 200, [1, 2]),
+    "refused": (reply(b"no batches here", "text/plain", "400 Bad Request"), 400, None),
+}
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_a_refusal_in_a_batch_is_answered_beside_what_the_server_answers(name: str) -> None:
+    answer, status, ids = BATCHED[name]
+
+    async def test(proxy: Proxy) -> None:
+        got = await proxy.post(b"[" + call(1, {"titel": "Dune"}) + b"," + call(2, {"title": "Dune"}) + b"]")
+        assert got.status == status
+        if ids is None:
+            assert got.body == b"no batches here"
+            return
+        lines = got.body.decode().splitlines()
+        events = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+        messages = events or json.loads(got.body)
+        messages = messages if isinstance(messages, list) else [messages]
+        assert [message["id"] for message in messages] == ids
+        assert "titel" in messages[0]["result"]["content"][0]["text"]
+        assert all(message["result"] == TEXT for message in messages[1:]) or name.startswith("large")
+        assert "digest" not in got.head.lower()
+        assert [asked.message["id"] for asked in proxy.server.asked if b'"tools/call"' in asked.body] == [2]
+
+    run(test, raw(answer))
 
 
 def test_the_trace_id_is_that_of_the_request_else_that_of_the_session_and_the_id_in_it() -> None:
@@ -303,10 +340,11 @@ def test_a_large_body_without_a_call_streams_through(chunked: bool) -> None:  # 
     run(test, answering)
 
 
-def test_a_call_larger_than_its_policy_is_refused_and_no_server_gets_half_of_it() -> None:
+@pytest.mark.parametrize("spelled", [b"tools/call", b"tools\\/call", b"tools/c\\u0061ll", b"\\u0074ools\\u002fcall"])
+def test_a_call_larger_than_its_policy_is_refused_and_no_server_gets_half_of_it(spelled: bytes) -> None:
     async def test(proxy: Proxy) -> None:
         client = await proxy.connect()
-        client.send(call(1, {"title": "x" * (20 << 20)}))
+        client.send(call(1, {"title": "x" * (20 << 20)}).replace(b"tools/call", spelled))
         answer = await client.answer()
         assert answer.status == 413
         client.close()

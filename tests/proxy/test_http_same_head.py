@@ -38,9 +38,9 @@ async def ask(client: Client, number: int, *fields: str, title: str = "Dune") ->
 def test_a_head_that_comes_again_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     heads: list[RequestHead] = []
 
-    def counted(head: RequestHead, callers: Callers) -> Requester:
+    def counted(head: RequestHead, callers: Callers, complain: Any) -> Requester:
         heads.append(head)
-        return sender_of(head, callers)
+        return sender_of(head, callers, complain)
 
     monkeypatch.setattr(front, "sender_of", counted)
 

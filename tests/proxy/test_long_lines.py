@@ -168,6 +168,44 @@ def test_a_long_message_that_is_no_call_passes(start: Start) -> None:
     assert client.ask("resources/read", 1, uri="x" * 3 * LIMIT)["result"]["bytes"] > 3 * LIMIT
 
 
+# A call whose method is not among the first bytes, or comes again, as lenient readers take the last one.
+LATE = {
+    "duplicate": b'{"jsonrpc":"2.0","id":1,"method":"resources/read","x":"FILL","method":"tools/call","params":CALL}',
+    "escaped": b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"FILL","method":"tools\\/c\\u0061ll","params":CALL}',
+    "behind a result": b'{"jsonrpc":"2.0","id":1,"result":"FILL","m\\u0065thod":"t\\u006fols/call","params":CALL}',
+    "at first": b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/c\\u0061ll","params":CALL,"x":"FILL"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", LATE)
+@pytest.mark.parametrize("size", [LIMIT, 3 * LIMIT, 3 * LIMIT + 40])
+def test_a_long_message_that_turns_out_to_be_a_call_is_cut(start: Start, tmp_path: Path, form: str, size: int) -> None:
+    client = start()
+    call = b'{"name":"long","arguments":{"size":1}}'
+    message = LATE[form].replace(b"FILL", b"x" * size).replace(b"CALL", call) + b"\n"
+    client.write(message)
+    if form != "behind a result":
+        # The client has written a request that the server does not get.
+        answer = client.read()
+        while "error" not in answer and not answer.get("result", {}).get("isError"):
+            answer = client.read()
+    assert client.ask("ping", 2)["id"] == 2
+    client.end()
+    assert '"outcome":"success"' not in recorded(tmp_path)
+    assert "it was held back" in recorded(tmp_path)
+
+
+@pytest.mark.parametrize("form", LATE)
+def test_it_passes_where_no_arguments_are_enforced(start: Start, tmp_path: Path, form: str) -> None:
+    client = start(arguments="audit")
+    client.write(LATE[form].replace(b"FILL", b"x" * 3 * LIMIT).replace(b"CALL", b'{"name":"long"}') + b"\n")
+    client.write(b'{"jsonrpc":"2.0","id":2,"method":"ping"}\n')
+    while client.read()["id"] != 2:
+        pass
+    client.end()
+    assert "held back" not in recorded(tmp_path)
+
+
 def test_an_endless_line_of_the_client_is_answered_and_skipped_to_its_end(start: Start) -> None:
     client = start()
     client.write(b"x" * 9 * LIMIT)

@@ -14,7 +14,7 @@ import msgspec
 
 from toolvet.assess.exchange import shown_text
 from toolvet.assess.items import ItemRun, ItemsRun
-from toolvet.assess.judge import ToolRun
+from toolvet.assess.judge import CostsOnly, ToolRun
 from toolvet.assess.report.document import (
     Item,
     ItemRequest,
@@ -52,13 +52,19 @@ _WORKING = frozenset({"fully_working", "partially_working"})
 
 def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
-    run.judge.excuse(run.tools)
-    found = [finding for tool in run.tools for finding in run.judge.find_in_tool(tool)]
+    with CostsOnly(run):
+        run.judge.excuse(run.tools)
+    found: list[Finding] = []
+    for tool in run.tools:
+        with CostsOnly(tool):
+            found += run.judge.find_in_tool(tool)
     if run.items is not None:
-        found += find_in_items(run.items, reproduce_server(run.target))
+        with CostsOnly(run):
+            found += find_in_items(run.items, reproduce_server(run.target))
     calls = tuple(call for tool in run.tools for call in tool.calls)
     masks = [mask for tool in run.tools for mask in tool.masks]
-    found += run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
+    with CostsOnly(run):
+        found += run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
     counted, suppressed = override(merge(found), ignore=run.options.ignore, severity=run.options.severity)
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     findings = in_order(share(counted), fails_always=always_failing(tools))
@@ -101,7 +107,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
         transport=_build_transport(run),
         items=build_items(run.items),
         filtered=[tool.definition.name for tool in run.tools if run.is_filtered(tool)],
-        incomplete=incomplete or run.gave_up,
+        incomplete=incomplete or run.gave_up or run.skipped,
         stderr=redact_text(run.connection.stderr)[-_LONGEST_STDERR:],
         toolvet_version=__version__,
         started_at=run.started_at.isoformat(timespec="seconds"),
@@ -139,6 +145,12 @@ def is_counted(scenario: Scenario) -> bool:
 
 
 def _build_tool(tool: ToolRun) -> Tool:
+    with CostsOnly(tool):
+        return _build_checked(tool)
+    return Tool(name=tool.definition.name, status="untested", confidence=0.0, skipped=tool.skipped)
+
+
+def _build_checked(tool: ToolRun) -> Tool:
     """An outage counts in neither status nor confidence; a call without any answer is a broken one in confidence."""
     planned = [item.scenario for item in tool.scenarios]
     counted = [scenario for scenario in planned if not scenario.outage and scenario.same_as is None]

@@ -17,6 +17,7 @@ from toolvet.assess.connection import RenewableConnection
 from toolvet.assess.exchange import light
 from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest
+from toolvet.assess.judge import CostsOnly
 from toolvet.assess.lessons import learn
 from toolvet.assess.options import Options
 from toolvet.assess.requests import AssessedRequest, PlannedRequest, assess_request, observe_request
@@ -147,7 +148,10 @@ class ItemsRun:
                     if is_excerpt:
                         self.runs.append(ItemRun(item, _TOO_LARGE))
                     else:
-                        self.runs.append(ItemRun(item, self._why_skipped(item), [*judge_item(item)]))
+                        run = ItemRun(item, self._why_skipped(item))
+                        self.runs.append(run)
+                        with CostsOnly(run):
+                            run.findings.extend(judge_item(item))
 
     async def ask_all(self, harvest: Harvest, folder: Folder | None) -> None:
         """Read, get and complete what is listed, then ask for what does not exist.
@@ -172,12 +176,13 @@ class ItemsRun:
                     continue
                 if self._gave_up or self._silent >= _MOST_SILENT:
                     run.skipped = self._gave_up or f"{self._silent} requests in a row brought no answer"
-                elif kind == "prompt":
-                    await self._ask(plan_prompt(run.item, sources), run.requests)
-                elif kind == "resource":
-                    await self._ask(plan_resource(run.item), run.requests)
-                else:
-                    await self._ask(plan_template(run.item, sources), run.requests)
+                    continue
+                with CostsOnly(run):
+                    if kind == "prompt":
+                        plans = plan_prompt(run.item, sources)
+                    else:
+                        plans = plan_resource(run.item) if kind == "resource" else plan_template(run.item, sources)
+                    await self._ask(plans, run.requests)
             if kind == "resource":
                 read = [entry.request for run in self.runs for entry in run.requests if entry.request.succeeded]
                 for request in read:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -38,6 +38,7 @@ from toolvet.assess.rules.message import repeats_an_error
 from toolvet.assess.tokens import count_definition
 from toolvet.core.redact import SecretMask
 from toolvet.core.tool_rules import PROBE_POINTER
+from toolvet.errors import ToolvetError, could_not_check
 from toolvet.findings import Finding
 from toolvet.mcp.transport import Answer, HttpTarget, Reply, Target
 
@@ -90,14 +91,39 @@ class ToolRun:
         self.scenarios.append(AssessedScenario(scenario))
 
 
+class Skippable(Protocol):
+    """A tool, an item or a whole run: `skipped` says why it was not checked."""
+
+    skipped: str | None
+
+
+class CostsOnly:
+    """Lets an exception of a check, which is a bug of ours, cost `part` only, which says so; the rest goes on."""
+
+    def __init__(self, part: Skippable) -> None:
+        self._part = part
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, ToolvetError):
+            return False
+        self._part.skipped = could_not_check(error)
+        return True
+
+
 def listed_tool(raw: object, position: int) -> ToolRun:
     """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
-    entry, is_excerpt = light(raw)
-    if not is_excerpt:
-        return ToolRun(tool_definition(raw, position), tokens=count_definition(raw))
-    read = tool_definition(entry, position)
-    stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
-    return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE, tokens=count_definition(raw))
+    tool = ToolRun(ToolDefinition(raw={}, name="", position=position))
+    with CostsOnly(tool):
+        entry, is_excerpt = light(raw)
+        read = tool_definition(entry, position)
+        if not is_excerpt:
+            return ToolRun(read, tokens=count_definition(raw))
+        stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}
+        return ToolRun(tool_definition(stub, position), skipped=TOO_LARGE, tokens=count_definition(raw))
+    return tool
 
 
 class RunJudge:

@@ -6,7 +6,7 @@ times out or takes the server down while others were being called is called agai
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
@@ -20,7 +20,7 @@ from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.items import ItemsRun, is_without_tools
-from toolvet.assess.judge import RunJudge, ToolRun, listed_tool
+from toolvet.assess.judge import CostsOnly, RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
 from toolvet.assess.rereading import Rereading
@@ -31,7 +31,7 @@ from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.schema import compiled, subschemas
 from toolvet.core.tool_rules import habits_of, only_computes, why_not_called
-from toolvet.errors import ToolvetError, Unsatisfiable, UsageError, could_not_check
+from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
 if TYPE_CHECKING:
@@ -77,12 +77,15 @@ class Silent:
         """Ignored."""
 
 
-class _WentSilentError(Exception):
+class _WentSilentError(ToolvetError):
     """A call was not answered while others were under way, so it is not known yet which of them is to blame."""
 
 
 class Run:
-    """The state of an assessment. When it is stopped early, what was seen until then stays here."""
+    """The state of an assessment. When it is stopped early, what was seen until then stays here.
+
+    `skipped` says what could not be checked of the server as a whole, because of a bug of ours.
+    """
 
     def __init__(self, target: Target, options: Options, watch: Watch) -> None:
         self.target = target
@@ -98,6 +101,7 @@ class Run:
         self.http: HttpProbing | None = None
         self.items: ItemsRun | None = None
         self.gave_up: str | None = None
+        self.skipped: str | None = None
         self.overfilled = ""
         self.started_at = datetime.now(UTC)
         self.began = time.perf_counter()
@@ -152,49 +156,63 @@ class Run:
             is_own = isinstance(self.target, WorkspaceTarget) and self.target.given.cwd is None
             self._folder = list_folder(self.target.cwd, is_own=is_own)
         self.items = ItemsRun(self.connection, self.options, self.session.capabilities, self.judge.paths)
-        await self.items.list_all()
+        with CostsOnly(self):
+            await self.items.list_all()
         async for run in _with_pauses(self.tools):
             if not run.skipped or not self.options.why_left_out(run.definition.name):
-                try:
+                with CostsOnly(run):
                     self.judge.take_definition(run)
-                except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the other tools
-                    run.skipped = could_not_check(error)
         waiting = [run for run in self.tools if run.skipped is None]
         self._callable = frozenset(run.definition.name for run in waiting)
         self._watch.planned(len(waiting))
         if self.options.plan_only:
             async for run in _with_pauses(waiting):
-                for plan in self._plan(run, self._values(run)):
-                    run.leave_out(plan, "not sent: --plan-only")
+                with CostsOnly(run):
+                    for plan in self._plan(run, self._values(run)):
+                        run.leave_out(plan, "not sent: --plan-only")
             return
         if self.options.arguments is None and not self._is_without_tools:
-            plan = PlannedCall(
-                name="a tool that does not exist", category="error_case", arguments={}, origin="generator"
-            )
-            reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
-            if isinstance(reply, TimedOut | ConnectionLost):
-                await self._recover(reply, session)
-            tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
-            self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
-        changing = frozenset(position for position, run in enumerate(waiting) if run.changes)
-        definitions = [run.definition for run in waiting]
-        waves = Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
+            with CostsOnly(self):
+                await self._call_unknown_tool()
+        for run in waiting:
+            with CostsOnly(run):
+                self._waves([run])
+        waiting = [run for run in waiting if run.skipped is None]
+        waves = self._waves(waiting)
         readers = [run for run in waiting if not run.changes]
         while self.gave_up is None and (wave := [waiting[position] for position in waves.next()]):
             await self._call_together(wave)
             for run in wave:
-                if run.changes:
-                    note_creations(self._harvest, run.calls)
-                    await self._rereading.of_change(run, readers)
-                self._harvest.gather(run.calls)
-        if not changing and self.options.arguments is None:
-            await self._rereading.of_readers(readers)
-        if self.gave_up is None and self.options.arguments is None:
-            await self._send_odd_arguments(waiting)
-        if self.gave_up is None:
-            await self.validation.ask_at_least_once([run.definition for run in self.tools])
-            await self.items.ask_all(self._harvest, self._folder)
-            await self._probe_transport(self.session.era)
+                with CostsOnly(run):
+                    if run.changes:
+                        note_creations(self._harvest, run.calls)
+                        await self._rereading.of_change(run, readers)
+                    self._harvest.gather(run.calls)
+        asks: list[Callable[[], Awaitable[None]]] = [
+            self._send_odd_arguments,
+            partial(self.validation.ask_at_least_once, [run.definition for run in self.tools]),
+            partial(self.items.ask_all, self._harvest, self._folder),
+            self._probe_transport,
+        ]
+        if self.options.arguments is None and len(readers) == len(waiting):
+            asks.insert(0, partial(self._rereading.of_readers, readers))
+        for ask in asks:
+            if self.gave_up is None:
+                with CostsOnly(self):
+                    await ask()
+
+    async def _call_unknown_tool(self) -> None:
+        plan = PlannedCall(name="a tool that does not exist", category="error_case", arguments={}, origin="generator")
+        reply, session = await self.connection.call(UNKNOWN_TOOL, plan.arguments)
+        if isinstance(reply, TimedOut | ConnectionLost):
+            await self._recover(reply, session)
+        tool = ToolDefinition(raw={"name": UNKNOWN_TOOL}, name=UNKNOWN_TOOL)
+        self.unknown_tool = observe(tool, plan, reply, protocol_version=session.protocol_version)
+
+    def _waves(self, runs: Sequence[ToolRun]) -> Waves:
+        changing = frozenset(position for position, run in enumerate(runs) if run.changes)
+        definitions = [run.definition for run in runs]
+        return Waves(definitions, self._harvest, self.options.fixtures, self.options.values, changing)
 
     async def _choose(self) -> None:
         options, names = self.options, [run.definition.name for run in self.tools]
@@ -207,13 +225,17 @@ class Run:
                 raise UsageError(f"--tool {pattern}: the server has no such tool{hint}")
         met = set[str]()
         called = 0
-        habits = habits_of([run.definition for run in self.tools])
+        habits = None
+        with CostsOnly(self):
+            habits = habits_of([run.definition for run in self.tools])
         async for run in _with_pauses(self.tools):
             tool = run.definition
             run.skipped = self.options.why_left_out(tool.name) or run.skipped or self._why_skipped(tool, met)
             if run.skipped is None and options.arguments is None:
-                reason = why_not_called(tool, habits)
-                run.changes = reason is not None and not only_computes(tool, habits)
+                reason = run.skipped = self.skipped
+                with CostsOnly(run):
+                    reason = why_not_called(tool, habits) if habits is not None else reason
+                run.changes = reason is not None and not (habits is not None and only_computes(tool, habits))
                 if reason and not options.is_included(tool.name):
                     run.skipped = f"{reason}; --include {tool.name} calls it"
             called += run.skipped is None
@@ -262,12 +284,9 @@ class Run:
         self._watch.began(run.definition.name)
         self._under_way += 1
         try:
-            await self._send_scenarios(run)
-            self.judge.take_calls(run)
-        except (_WentSilentError, ToolvetError):
-            raise
-        except Exception as error:  # noqa: BLE001 - as above
-            run.skipped, run.judged = could_not_check(error), []
+            with CostsOnly(run):
+                await self._send_scenarios(run)
+                self.judge.take_calls(run)
         finally:
             self._under_way -= 1
         self._watch.ended(run.definition.name)
@@ -298,13 +317,14 @@ class Run:
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
+                # It holds an answer, which may take hundreds of megabytes: that must not stay while the next one comes.
+                judge_last_reply = _do_nothing
                 if not is_formative:
                     upcoming = next(plans, None)
                 reply, session = await asking
                 self.judge.weigh(reply)
             finally:
                 asking.cancel()
-            detail = ""
             if isinstance(reply, TimedOut | ConnectionLost):
                 others = self._under_way > 1 or not self.connection.is_current(session)
                 detail = await self._recover(reply, session)
@@ -312,7 +332,7 @@ class Run:
                     raise _WentSilentError
                 silent += 1
             else:
-                silent = 0
+                silent, detail = 0, ""
             read_reply = partial(
                 observe,
                 run.definition,
@@ -323,12 +343,13 @@ class Run:
                 preview=preview,
                 check=self.options.check,
             )
-            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
             if is_formative and values is not None:
                 call = read_reply()
                 values.learn(call)
-                judge_last_reply = partial(self._judge_reply, run, plan, partial(_return, call))
+                read_reply = partial(_return, call)
                 upcoming = next(plans, None)
+            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
+            del read_reply, reply
             plan = upcoming
         judge_last_reply()
 
@@ -428,9 +449,9 @@ class Run:
             yield plan
         yield from more
 
-    async def _probe_transport(self, era: Era) -> None:
+    async def _probe_transport(self) -> None:
         """Over Streamable HTTP, send the odd requests. Last, because they may break what cannot bear them."""
-        options = self.options
+        options, era = self.options, self.session.era if self.session else "legacy"
         if not isinstance(self.target, HttpTarget) or self.target.kind == "sse":
             return
         if options.transport_checks and options.arguments is None:
@@ -441,9 +462,11 @@ class Run:
             self.http = HttpProbing(self.target, eras=eras, timeout=options.timeout)
             await self.http.run()
 
-    async def _send_odd_arguments(self, called: Sequence[ToolRun]) -> None:
+    async def _send_odd_arguments(self) -> None:
         """Call one reader with `arguments` that are no object: how a server takes that does not depend on the tool."""
-        readers = [run for run in called if not run.changes and run.skipped is None and run.calls]
+        if self.options.arguments is not None:
+            return
+        readers = [run for run in self.tools if not run.changes and run.skipped is None and run.calls]
         readers.sort(key=lambda run: not run.definition.required)
         for value in _ODD_ARGUMENTS if readers else ():
             tool = readers[0].definition
@@ -456,6 +479,7 @@ class Run:
             detail = await self._recover(reply, session) if isinstance(reply, TimedOut | ConnectionLost) else ""
             call = observe(tool, plan, reply, protocol_version=session.protocol_version, detail=detail)
             self.odd_arguments.append(msgspec.structs.replace(call, arguments=value))
+            del reply
 
 
 async def _with_pauses(runs: Sequence[ToolRun]) -> AsyncIterator[ToolRun]:

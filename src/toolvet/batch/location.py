@@ -1,16 +1,19 @@
 """`Location`: a file or folder on this machine, or on another through pyarrow or fsspec; `-` is stdin or stdout."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from toolvet.errors import UsageError
+from toolvet.errors import UnreachableError, UsageError
 
 fs: Any = import_module("pyarrow.fs")
 
 STDIO: Final = "-"
+# What file systems say of a network or a service that fails, and never of content that is damaged.
+_NETWORK: Final = re.compile(r"(?i)AWS Error|Azure|google::cloud|connect|timed? ?out|HTTP")
 SUFFIXES: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -70,7 +73,14 @@ class Location:
         try:
             return self.system.get_file_info(self.path)
         except OSError as error:
-            raise UsageError(f"{self.given}: {error}") from error
+            raise UsageError(f"{self.given}: {self.fault(error)}") from error
+
+    def fault(self, error: Exception) -> str:
+        """Return the words for content that cannot be read. Raises UnreachableError where the network is to blame."""
+        lasts = isinstance(error, FileNotFoundError | PermissionError) or self.is_stdio or self.is_local
+        if not lasts and _NETWORK.search(f"{error}"):
+            raise UnreachableError(f"{self.given}: {error}; run it again to go on from here") from error
+        return f"{error}"
 
 
 def locate(given: str) -> Location:

@@ -20,7 +20,7 @@ from toolvet.store.records import (
     StoreRecord,
     VerdictRecord,
     decode_lines,
-    encode_document,
+    encode_parsed,
     in_present_names,
     new_id,
 )
@@ -88,7 +88,7 @@ def verdict_of_call(row: Mapping[str, object]) -> VerdictRecord:
         reason=_text(detail.get("why")),
         duration=real(row.get("duration")),
         size=int(size) if 0 <= size < _MOST_BYTES else 0,
-        document=encode_document(detail),
+        document=encode_parsed(detail),
         signals=(SignalRecord(state, "error"),) if state else (),
     )
 
@@ -108,7 +108,7 @@ def verdict_of_answer(row: Mapping[str, object]) -> VerdictRecord:
         confidence=real(detail.get("assessment_confidence")),
         reason=_text(detail.get("reason")),
         text=_text(row.get("text")),
-        document=encode_document(detail),
+        document=encode_parsed(detail),
         signals=tuple(SignalRecord(type_) for type_ in found if isinstance(type_, str)),
     )
 

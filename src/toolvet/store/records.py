@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.json_value import elements, is_array, is_endless, is_object, members
 
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
 """What was judged. A `call` is a whole call as the proxy saw it, with its arguments and its result."""
@@ -178,6 +178,13 @@ def new_id(at: float | None = None) -> str:
 
 def encode_document(value: object) -> msgspec.Raw:
     """Return a value as JSON. Total: what JSON cannot hold is written as text, lone surrogates are replaced."""
+    if is_endless(value):
+        return msgspec.Raw(b'{"unwritable": "it contains itself, or its own parts too often"}')
+    return encode_parsed(value)
+
+
+def encode_parsed(value: object) -> msgspec.Raw:
+    """Return a value that came from JSON as JSON. Total, and without the look for a value that has no end."""
     try:
         return msgspec.Raw(_ENCODER.encode(value))
     except (UnicodeEncodeError, msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):

@@ -1,5 +1,6 @@
 """`toolvet hook CLIENT` as its clients run it: a process, JSON on stdin, JSON or nothing on stdout, and always 0."""
 
+import io
 import json
 import os
 import stat
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 from tests.agents.hook.sessions import SESSIONS, stop_event, transcript
 
+from toolvet.agents.hook import done, servers, tool_lists, transcript as transcript_module
 from toolvet.agents.hook.dialect import CLIENTS, Client, dialect_of
-from toolvet.agents.hook.run import hook_answer
+from toolvet.agents.hook.run import hook_answer, run_hook
+from toolvet.core import checks
 from toolvet.core.json_value import members
 
 SERVER = Path(__file__).parent / "clock_server.py"
@@ -210,6 +213,52 @@ def test_no_server_is_asked_where_the_settings_forbid_it(home: Path, tmp_path: P
 )
 def test_a_fault_lets_the_client_go_on(home: Path, given: bytes) -> None:
     assert run(home, "claude", given) == ""
+
+
+@pytest.mark.parametrize(
+    ("moment", "room", "name"),
+    [
+        ("before", checks, "check_arguments"),
+        ("before", tool_lists, "definition_of"),
+        ("before", servers, "server_of"),
+        ("after", checks.ResultCheck, "__call__"),
+        ("end", done, "missing"),
+        ("end", transcript_module, "read_session"),
+    ],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_check_that_raises_lets_the_client_go_on(
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    *,
+    client: Client,
+    moment: str,
+    room: Any,
+    name: str,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("secret")
+
+    path = tmp_path / "session.jsonl"
+    path.write_text(transcript(client, SESSIONS[0]))
+    result = "Error: connection refused" if moment == "after" else None
+    event = call(client, home / "project", BAD, result=result)
+    if moment == "end":
+        event = stop_event(client, SESSIONS[0], path, home)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(room, name, broken)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(event)))
+    assert run_hook(client) == 0
+    printed = capsysbinary.readouterr()
+    assert (printed.out, printed.err) == (b"", b"")
+    (line,) = (tmp_path / "toolvet/hook/log/hook.log").read_text().splitlines()
+    words = f"{client}: could not be checked, because of a bug in toolvet: KeyError at test_hook_process.py:"
+    assert line.partition(" ")[2].startswith(words)
 
 
 def test_a_fault_of_the_settings_is_a_line_in_the_log(home: Path, tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from toolvet import check_arguments
 from toolvet.core.checks.arguments.issue import _similar_values
 from toolvet.core.checks.result.check import output_schema_validation
 from toolvet.core.checks.result.response import read_response
-from toolvet.core.schema import compiled
+from toolvet.core.json_value import count_values
+from toolvet.core.schema import compiled, weight
 from toolvet.core.schema.compilation import MOST_LISTED
 from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import DIALECTS, Scope, Subschema
@@ -200,3 +202,54 @@ def test_a_long_value_is_not_compared_with_every_option() -> None:
     assert _similar_values(Text("z" * 100), list(range(1_000))) == ()
     assert _similar_values(Text("TRUE"), [*range(1_000), True]) == (True,)
     assert Text.lowered <= 2
+
+
+TREE: dict[str, Any] = {
+    "type": "object",
+    "required": ["name", "kind"],
+    "properties": {"name": {"type": "string", "enum": ["a", "b"]}, "in": {"type": "array", "items": {"$ref": "#"}}},
+    "additionalProperties": {"$ref": "#/$defs/leaf"},
+    "$defs": {"leaf": {"$ref": "#/$defs/number"}, "number": {"type": "number", "const": 1}},
+}
+VALUES = st.recursive(
+    st.sampled_from(["a", "x" * 50, 1, 2.5, None]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["name", "kind", "in", "other"]), inner, max_size=4)
+    ),
+    max_leaves=25,
+)
+
+
+@pytest.mark.parametrize("shared", [{}, {"allOf": [{"$ref": "#"}]}, {"patternProperties": {"": {"$ref": "#"}}}])
+def test_a_recursive_schema_that_shares_nothing_is_not_walked(
+    monkeypatch: pytest.MonkeyPatch, shared: dict[str, object]
+) -> None:
+    walked: list[object] = []
+
+    def noted() -> _CopyWalk:
+        walked.append(1)
+        return _CopyWalk()
+
+    monkeypatch.setattr(weight, "_CopyWalk", noted)
+    schema = {"type": "object", "properties": {"in": {"items": {"$ref": "#"}, **shared}}, "required": ["name"]}
+    counter = CopyCounter(Subschema(schema, Scope(schema, DIALECTS[-1])))
+    assert counter.affordable({"in": [{"in": [{}, 5]}, {"name": 1}]}) == "all"
+    assert bool(walked) == bool(shared)
+    walked.clear()
+    # Deep ones are: each level copies what is below it.
+    deep: object = "x" * 10_000
+    for _ in range(100):
+        deep = {"in": [deep]}
+    assert counter.affordable(deep) == "all"
+    assert walked
+
+
+@given(VALUES)
+def test_the_quick_bound_is_never_below_the_walk(value: object) -> None:
+    whole = Subschema(TREE, Scope(TREE, DIALECTS[-1]))
+    counter = CopyCounter(whole)
+    assert counter._each < 100
+    values = count_values(value, 10_000)
+    bound = (len(weight._marshalled(value, 2)) + values * weight._OF_ERROR) * values * counter._each
+    assert _CopyWalk().copies(whole, value)[0] <= bound

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.proxy.bridge.world import (
@@ -18,6 +19,7 @@ from tests.proxy.bridge.world import (
     seen,
     told,
 )
+from tests.proxy.session.test_check_faults import EVERY, SETTINGS, broken
 
 
 def test_each_legacy_session_has_a_process_of_its_own() -> None:
@@ -265,3 +267,31 @@ def test_a_handshake_that_the_server_refuses_opens_no_session() -> None:
         assert "mcp-session-id" not in answer.head.lower()
 
     run("legacy", test)
+
+
+@EVERY
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_a_check_that_raises_lets_the_call_pass_and_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], era: str, room: Any, name: str
+) -> None:
+    met: list[str] = []
+
+    def noted(*_: object, **__: object) -> Any:
+        met.append(name)
+        broken()
+
+    monkeypatch.setattr(room, name, property(noted) if name == "schema" else noted)
+
+    async def test(bridge: Bridged) -> None:
+        session = await bridge.opened() if era == "legacy" else ""
+        for id_ in (1, 2):
+            if era == "legacy":
+                assert seen(told(await bridge.call(session, id_)))["pid"]
+                await bridge.ask({"id": 9, "method": "tools/list"}, session)
+            else:
+                assert seen((await bridge.modern(id_)).message)["pid"]
+
+    run(era, test, SETTINGS)
+    said = [line for line in capsys.readouterr().err.splitlines() if "because of a bug in toolvet" in line]
+    assert len(said) == bool(met)
+    assert "secret" not in "".join(said)

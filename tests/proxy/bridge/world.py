@@ -16,7 +16,7 @@ from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.request_filter import Listen, RequestFilter
 from toolvet.proxy.http.serve import listening
 from toolvet.proxy.record.recorder import Recorder
-from toolvet.proxy.session import Policies
+from toolvet.proxy.session import Policies, ProxySettings
 
 SERVER = str(Path(__file__).with_name("bridged_server.py"))
 VERSION = "2026-07-28"
@@ -81,20 +81,24 @@ MODERN_CALL = (f"MCP-Protocol-Version: {VERSION}", "Mcp-Method: tools/call", "Mc
 
 
 @asynccontextmanager
-async def bridged(era: str, **environment: str) -> AsyncGenerator[Bridged]:
+async def bridged(era: str, settings: ProxySettings | None = None, **environment: str) -> AsyncGenerator[Bridged]:
     bridge = Bridge([sys.executable, SERVER, era], {**os.environ, **environment}, None)
     where = Listen("127.0.0.1", 0)
     with Recorder([]) as recorder:
         front = FrontEnd(
-            ProxiedServer(bridge, Address(), Policies(), recorder), RequestFilter(where), recorder.render_metrics
+            ProxiedServer(bridge, Address(), Policies(settings), recorder),
+            RequestFilter(where),
+            recorder.render_metrics,
         )
         async with listening(front, where) as (_, port):
             yield Bridged(port)
 
 
-def run(era: str, test: Callable[[Bridged], Awaitable[None]], **environment: str) -> None:
+def run(
+    era: str, test: Callable[[Bridged], Awaitable[None]], settings: ProxySettings | None = None, **environment: str
+) -> None:
     async def going() -> None:
-        async with bridged(era, **environment) as bridge:
+        async with bridged(era, settings, **environment) as bridge:
             await test(bridge)
 
     asyncio.run(asyncio.wait_for(going(), 60))

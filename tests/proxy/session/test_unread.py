@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolvet.mcp.wire import MessageStart
-from toolvet.proxy.session import Policies, PolicyFault, ProxySettings, Session, ToolSettings
+from toolvet.proxy.session import CallWatch, Policies, PolicyFault, ProxySettings, Session, ToolSettings
 
 ANSWER = MessageStart(id=1, cut="result")
 
@@ -90,6 +90,27 @@ def test_what_the_client_sends_passes_unless_its_arguments_are_enforced(
     settings: dict[str, Any], start: MessageStart, passes: object
 ) -> None:
     assert session_of(**settings).unread.passes_to_server(start) is passes
+
+
+@pytest.mark.parametrize("text", [
+    b'"method": "tools/call"', rb'"method": "tools\/call"',
+    rb'"\u0074\u006f\u006f\u006c\u0073\u002f\u0063\u0061\u006c\u006c"',
+    '"tools/call"'.encode("utf-16-le").rstrip(b"\0"), rb'"\u0074ools\u002Fcall"'.decode().encode("utf-32-be"),
+])  # fmt: skip
+def test_a_call_is_seen_however_it_is_spelled_and_cut(text: bytes) -> None:
+    for cut in range(1, len(text)):
+        watch = CallWatch()
+        assert [watch.sees(b"x" * 5000 + text[:cut]), watch.sees(text[cut:] + b"x" * 5000)] == [False, True]
+    watch = CallWatch()
+    assert any([watch.sees(bytes([byte])) for byte in text])  # noqa: C419 - all of them
+
+
+@pytest.mark.parametrize(
+    "text", [rb'"see \"tools/call\""', b'"tools/calls"', b'"tools/list"', rb'"\u0022tools/call\u0022"']
+)
+def test_what_only_speaks_of_calls_is_none(text: bytes) -> None:
+    watch = CallWatch()
+    assert not any([watch.sees(text[at : at + 3]) for at in range(0, len(text), 3)])  # noqa: C419 - all of them
 
 
 def test_the_record_says_what_passed_unread() -> None:

@@ -5,8 +5,9 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
@@ -17,6 +18,12 @@ from joserfc.jwk import RSAKey
 CLIENT, SECRET = "toolvet", "s3cret/of the:client"
 
 
+@cache
+def first_key() -> RSAKey:
+    """A key for all providers: to make one takes a second on a busy machine."""
+    return RSAKey.generate_key(2048, {"kid": "one"})
+
+
 class Provider:
     """`claims` go into the ID token over the right ones (None takes one out); `key` signs it."""
 
@@ -24,10 +31,13 @@ class Provider:
         self.issuer = ""
         self.claims: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
-        self.key = RSAKey.generate_key(2048, {"kid": "one"})
+        self.key = first_key()
         self.shown_key = self.key
         self.algorithm = "RS256"
         self.codes: dict[str, dict[str, str]] = {}
+        # What it sends in place of the right answer, by path: a body, or parts of one that never ends.
+        self.bodies: dict[str, bytes | Iterator[bytes]] = {}
+        self.token: Callable[[str], object] | None = None
 
     def document(self) -> dict[str, Any]:
         names = {"authorization_endpoint": "/auth", "token_endpoint": "/token", "jwks_uri": "/keys"}
@@ -54,7 +64,8 @@ class Provider:
         right = {"iss": self.issuer, "sub": "7", "aud": CLIENT, "exp": now + 300, "iat": now, "nonce": asked["nonce"]}
         claims = {name: value for name, value in {**right, **self.claims}.items() if value is not None}
         header = {"alg": self.algorithm, "kid": "one"}
-        return {"access_token": "a", "token_type": "Bearer", "id_token": jwt.encode(header, claims, self.key)}
+        token = jwt.encode(header, claims, self.key)
+        return {"access_token": "a", "token_type": "Bearer", "id_token": self.token(token) if self.token else token}
 
 
 @contextmanager
@@ -84,7 +95,10 @@ def provider() -> Iterator[Provider]:
             self.send_response(status)
             self.send_header("content-type", "application/json")
             self.end_headers()
-            self.wfile.write(json.dumps(document).encode())
+            odd = made.bodies.get(urlsplit(self.path).path, json.dumps(document).encode())
+            with suppress(ConnectionError):
+                for part in [odd] if isinstance(odd, bytes) else odd:
+                    self.wfile.write(part)
 
         def log_message(self, *_: object) -> None:
             pass

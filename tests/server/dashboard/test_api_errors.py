@@ -11,6 +11,7 @@ import pytest
 from tests.server.dashboard.serving import Running, serving
 
 from toolvet import check_envelope
+from toolvet.core.turn import AnswerStream
 from toolvet.server.dashboard.api import bodies
 from toolvet.server.dashboard.app import endpoints
 
@@ -143,18 +144,47 @@ def test_the_document_describes_every_endpoint(client: httpx2.Client) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_a_check_that_raises_is_one_error_of_a_batch_and_said_once(
-    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise KeyError("secret")
+CHECKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "answer": ("check_answer", {"text": "x"}),
+    "arguments": ("check_arguments", {"tool": {"name": "a", "inputSchema": {}}, "arguments": {}}),
+    "result": ("check_result", {"result": {"content": []}}),
+    "envelope": ("check_envelope", {"response": {}}),
+    "conversation": ("check_conversation", {"messages": []}),
+}
 
-    monkeypatch.setattr(bodies, "check_arguments", broken)
-    bad = {"kind": "arguments", "tool": {"name": "a", "inputSchema": {}}, "arguments": {}}
-    checks = [bad, {"kind": "answer", "text": "All is well, and it opens at nine."}, bad]
-    reply = client.post("/v1/check/batch", json={"checks": checks})
-    assert reply.status_code == 200
-    assert ["error" in each for each in reply.json()["results"]] == [True, False, True]
-    said = [line for line in capsys.readouterr().err.splitlines() if "because of a bug in toolvet" in line]
-    assert len(said) == 1
-    assert "secret" not in said[0]
+
+def broken(*_: object, **__: object) -> Any:
+    raise KeyError("secret")
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_check_that_raises_is_a_verdict_that_says_so(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    room, body = CHECKS[kind]
+    monkeypatch.setattr(bodies, room, broken)
+    monkeypatch.setattr(bodies, "_SAID", set())
+    unchecked = [client.post(f"/v1/check/{kind}", json=body) for _ in range(2)]
+    checks = [{"kind": each, **body} for each, (_, body) in CHECKS.items()]
+    batch = client.post("/v1/check/batch", json={"checks": checks})
+    (words,) = capsys.readouterr().err.splitlines()
+    assert words.startswith(
+        "toolvet: a request could not be checked, because of a bug in toolvet: KeyError at test_api_e"
+    )
+    for reply in unchecked:
+        assert (reply.status_code, reply.json()) == (200, {"unchecked": words.removeprefix("toolvet: a request ")})
+    assert batch.json()["errors"] == 0
+    verdicts = dict(zip(CHECKS, (each["verdict"] for each in batch.json()["results"]), strict=True))
+    assert [each for each, verdict in verdicts.items() if verdict.keys() == {"unchecked"}] == [kind]
+    # What the caller did wrong is still a refusal.
+    assert client.post(f"/v1/check/{kind}", json={}).status_code == 422
+
+
+def test_an_answer_in_pieces_that_cannot_be_checked_says_so(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AnswerStream, "feed", broken)
+    monkeypatch.setattr(bodies, "check_answer", broken)
+    path = f"/v1/check/stream/{client.post('/v1/check/stream', json={}).json()['id']}"
+    for reply in (client.post(path, json={"text": "x"}), client.post(f"{path}/finish", json={})):
+        assert (reply.status_code, list(reply.json())) == (200, ["unchecked"])

@@ -20,6 +20,8 @@ from toolvet.agents.hook.servers import server_of
 from toolvet.agents.hook.tool_lists import definition_of
 from toolvet.core.settings import Settings
 from toolvet.proxy.session import ProxySettings
+from toolvet.server.dashboard.api import bodies
+from toolvet.server.guardrails import answering
 from toolvet.server.guardrails.dialect import (
     PRODUCTS,
     GuardrailDialect,
@@ -91,6 +93,34 @@ def test_what_is_fine_or_in_doubt_passes(client: httpx2.Client, product: Product
     assert reply.status_code in (200, 204), reply.text
     passes: Any = {} if dialect.hook else dialect.answers["pass"]
     assert (reply.json() if reply.content else "") == passes
+
+
+@pytest.mark.parametrize("room", ["before", "after", "judged_ending", "missing"])
+@pytest.mark.parametrize(("product", "proof"), proofs("hits"))
+def test_a_check_that_raises_lets_the_product_go_on_and_is_said_once(
+    client: httpx2.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    product: Product,
+    proof: GuardrailProof,
+    room: str,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        rooms.append(room)
+        raise KeyError("secret")
+
+    rooms: list[str] = []
+    monkeypatch.setattr(answering, room, broken)
+    monkeypatch.setattr(bodies, "_SAID", set())
+    dialect = guardrail_dialect(product)
+    replies = [asked(client, dialect, proof, f"{id(proof)}-{room}") for _ in range(2)]
+    passes: Any = {} if dialect.hook else dialect.answers["pass"]
+    said = [line for line in capsys.readouterr().err.splitlines() if "because of a bug in toolvet: KeyError" in line]
+    assert len(said) == bool(rooms)
+    for reply in replies if rooms else ():
+        assert reply.status_code == 200 if reply.content else 204
+        assert (reply.json() if reply.content else "") == passes
 
 
 def test_every_table_has_examples_for_each_of_its_routes() -> None:

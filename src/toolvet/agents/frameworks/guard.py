@@ -16,7 +16,7 @@ import msgspec
 
 from toolvet.agents.integrations.proxy.vetting import AllowedCall, BlockedCall, Vetting
 from toolvet.core.checks import AnswerQuality, check_arguments
-from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.json_value import elements, is_endless, is_object, members
 from toolvet.core.redact import redact
 from toolvet.core.tools import handle_of, view_of
 from toolvet.core.turn import AnswerCheck, judged_ending, regeneration_advice
@@ -152,7 +152,7 @@ class AgentGuard:
             with suppress(msgspec.DecodeError, ValueError, RecursionError):
                 read: object = msgspec.json.decode(arguments or "{}")
                 given = read if is_object(read) else None
-        else:
+        elif not is_endless(arguments):
             given = arguments
         view = None if tool is None else view_of(tool)
         called = name if view is None else view.name
@@ -241,6 +241,8 @@ def _make_room(held: dict[str, Any]) -> None:
 def _as_result(result: Any) -> Mapping[str, Any]:
     """What a tool returned, as a tool result of MCP: a model reads text in any case."""
     held = members(result)
+    if is_endless(result):
+        return {"content": [{"type": "text", "text": "(an object that contains itself, or its own parts too often)"}]}
     if isinstance(held.get("content"), list):
         return held
     if isinstance(result, str):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from toolvet.agents.hook.dialect import Client, HookAnswer, HookDialect, HookEvent, dialect_of, read_event, write_answer
+from toolvet.errors import ToolvetError, could_not_check
 from toolvet.proxy.session import ProxySettings
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class _OutOfTimeError(Exception):
     """The hook took longer than a client should wait."""
 
 
+# What may go wrong in a hook that works: its input, its settings, its files, its time.
+_NO_BUGS: Final = (ToolvetError, OSError, UnicodeError, msgspec.DecodeError, _OutOfTimeError)
+
+
 def run_hook(client: Client, settings: str | None = None) -> int:
     """Answer the event on stdin. Returns 0: a fault goes to the log, and the client goes on."""
     try:
@@ -48,7 +53,10 @@ def run_hook(client: Client, settings: str | None = None) -> int:
             from toolvet.agents.hook.private import log  # noqa: PLC0415 - only where something went wrong
             from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
 
-            log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
+            if isinstance(error, Exception) and not isinstance(error, _NO_BUGS):
+                log(f"{client}: {could_not_check(error)}")
+            else:
+                log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
     return 0
 
 

@@ -49,7 +49,7 @@ class LinesReader:
                 with self._open() as stream:
                     head = _first_lines(stream.read)
             except (OSError, pa.ArrowException) as error:
-                raise UsageError(f"{location.given}: cannot be read: {error}") from error
+                raise UsageError(f"{location.given}: cannot be read: {location.fault(error)}") from error
         self._records: list[Mapping[str, object]] = []
         for line in head.splitlines()[:_PEEKED_LINES]:
             with suppress(orjson.JSONDecodeError):
@@ -81,7 +81,7 @@ class LinesReader:
                 try:
                     read = stream.read(CHUNK_BYTES if left is None else min(CHUNK_BYTES, left))
                 except (OSError, pa.ArrowException, EOFError) as error:
-                    yield self._lost(row, at, f"cannot be read further: {error}")
+                    yield self._lost(row, at, f"cannot be read further: {self._location.fault(error)}")
                     return
                 if left is not None:
                     left -= len(read)
@@ -112,7 +112,10 @@ class LinesReader:
         if self._location.is_stdio:
             return _Stdin(self._kept)
         found = self._location
-        return found.system.open_input_stream(found.path, compression=found.compression, buffer_size=CHUNK_BYTES)
+        try:
+            return found.system.open_input_stream(found.path, compression=found.compression, buffer_size=CHUNK_BYTES)
+        except OSError as error:
+            raise UsageError(f"{found.given}: cannot be read: {found.fault(error)}") from error
 
 
 def _first_lines(read: Callable[[int], bytes]) -> bytes:

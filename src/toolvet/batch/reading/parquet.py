@@ -24,7 +24,7 @@ class ParquetReader:
     """Reads one Parquet file. Raises UsageError where it has none of Parquet's metadata."""
 
     def __init__(self, location: Location, number: int) -> None:
-        self._name = location.given
+        self._location = location
         self._number = number
         try:
             # Without pre-buffering a row group is read as it is needed, and not held as a whole.
@@ -35,7 +35,8 @@ class ParquetReader:
                 page_checksum_verification=True,
             )
         except (OSError, pa.ArrowException) as error:
-            raise UsageError(f"{location.given}: not a Parquet file that can be read: {error}") from error
+            words = f"not a Parquet file that can be read: {location.fault(error)}"
+            raise UsageError(f"{location.given}: {words}") from error
         self.names: tuple[str, ...] = tuple(self._file.schema_arrow.names)
         self.rows: int = self._file.metadata.num_rows
 
@@ -79,7 +80,7 @@ class ParquetReader:
                 batch = next(batches, None)
             except (OSError, pa.ArrowException, MemoryError) as error:
                 batch = None
-                problem = f"cannot be read: {error}"
+                problem = f"cannot be read: {self._location.fault(error)}"
             else:
                 problem = "cannot be read: the row group has fewer rows than it says"
             if batch is None:

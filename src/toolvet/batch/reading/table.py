@@ -47,7 +47,7 @@ class TableReader:
             # Bytes of UTF-16 have NULs in them that are none; what is left of them in a text stays.
             reader = csv.reader(chain(text_lines(text), [_END]), delimiter=self._separator)
             made = _GatheredRows(wanted, self._number, start.at)
-            for number, cells in _numbered(reader):
+            for number, cells in _numbered(reader, self._location):
                 if number <= start.at:
                     continue
                 problem = cells if isinstance(cells, str) else None
@@ -70,7 +70,7 @@ class TableReader:
             encoding = "utf-16" if buffered.peek(2)[:2] in _UTF_16 else "utf-8-sig"
             return io.TextIOWrapper(cast("BinaryIO", buffered), encoding, errors="replace", newline="")
         except (OSError, pa.ArrowException) as error:
-            raise UsageError(f"{found.given}: cannot be read: {error}") from error
+            raise UsageError(f"{found.given}: cannot be read: {found.fault(error)}") from error
 
 
 class _Raw(io.RawIOBase):
@@ -125,7 +125,7 @@ class _GatheredRows:
         return Chunk("arrow", encoded(batch), self._file, first, count, after)
 
 
-def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
+def _numbered(reader: Any, location: Location) -> Iterator[tuple[int, list[str] | str]]:
     number = 0
     while True:
         try:
@@ -137,7 +137,7 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
             yield number, f"not CSV: {error}"
             continue
         except (OSError, EOFError, pa.ArrowException) as error:
-            yield number + 1, f"cannot be read further: {error}"
+            yield number + 1, f"cannot be read further: {location.fault(error)}"
             return
         if cells == [_END]:
             return
@@ -157,7 +157,7 @@ def _heading(location: Location, text: io.TextIOWrapper) -> str:
             if quotes % 2 == 0 or size > LONGEST_LINE:
                 break
     except (OSError, EOFError, pa.ArrowException) as error:
-        raise UsageError(f"{location.given}: cannot be read: {error}") from error
+        raise UsageError(f"{location.given}: cannot be read: {location.fault(error)}") from error
     heading = "".join(found)
     if not heading.strip():
         raise UsageError(f"{location.given} is empty: a table begins with the names of its columns")

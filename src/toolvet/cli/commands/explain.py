@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolvet.cli.terminal import SEVERITY_STYLE, new_table
+from toolvet.core.visible import json_text
 
 
 def command(
@@ -19,10 +20,7 @@ def command(
 
     shown = list(cards().values()) if check_id is None else TERMS.get(check_id) or card_named(check_id)
     if json:
-        import msgspec  # noqa: PLC0415 - for this command only
-        import orjson  # noqa: PLC0415 - as above
-
-        sys.stdout.write(orjson.dumps(msgspec.to_builtins(shown), option=orjson.OPT_INDENT_2).decode() + "\n")
+        sys.stdout.write(json_text(shown))
         return 0
     from rich.console import Console  # noqa: PLC0415 - for this command only
     from rich.text import Text  # noqa: PLC0415 - as above

@@ -19,6 +19,8 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MANY = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
 _UNIONS = frozenset({"anyOf", "oneOf"})
+_SHARING = frozenset({*_MANY, *_ONE, "dependentSchemas", "dependencies", "patternProperties", "contains"})
+_PARTS = frozenset({"properties", "additionalProperties", "items", "prefixItems", "additionalItems"})
 
 
 class Weigher:
@@ -160,8 +162,11 @@ class CopyCounter:
         except RecursionError:
             self._width = MOST_STEPS
         # Alternatives repeat what is below them, and so do references of a recursive schema.
-        has_unions = any(not _UNIONS.isdisjoint(found) for _, found in subschemas(whole.schema))
+        found = [each for _, each in subschemas(whole.schema)]
+        has_unions = any(not _UNIONS.isdisjoint(each) for each in found)
         self._may_multiply = has_unions or self._width >= MOST_STEPS
+        # Where nothing applies two schemas to one value, each value meets each schema once, however they recur.
+        self._each = MOST_STEPS if any(map(_shares, found)) else sum(map(_most_errors, found))
 
     def affordable(self, value: object, part: Subschema | None = None) -> Literal["all", "first", "none"]:
         """Which errors of `value` may be asked for, under the whole document or a part of it."""
@@ -169,7 +174,8 @@ class CopyCounter:
         few = values <= _MOST_VALUES
         try:
             # Nearly all calls: version 2 writes a part that is shared as often as it is reached.
-            if few and (len(_marshalled(value, 2)) + values * _OF_ERROR) * self._width <= _MOST_COPIED // 3:
+            width = min(self._width, values * self._each)
+            if few and (len(_marshalled(value, 2)) + values * _OF_ERROR) * width <= _MOST_COPIED // 3:
                 return "all"
         except ValueError:
             pass
@@ -266,6 +272,13 @@ class _CopyWalk:
             # The message has the names, too.
             errors += 2 * len(schema.keys() & _OF_OTHERS)
         return errors, extra
+
+
+def _shares(schema: Mapping[str, object]) -> bool:
+    """Whether a schema may apply two schemas to one value, or one of another document."""
+    referred = [f"{schema[keyword]}" for keyword in _REFERENCES if keyword in schema]
+    applied = len(referred) + bool(referred and schema.keys() & _PARTS)
+    return applied > 1 or not _SHARING.isdisjoint(schema) or not all(each.startswith("#") for each in referred)
 
 
 def _demanded(schema: Mapping[str, object]) -> int:

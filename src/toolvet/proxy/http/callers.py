@@ -9,6 +9,7 @@ so nothing is shared beyond that. Of credentials only a keyed hash is kept, and 
 import hashlib
 import secrets
 import time
+from collections.abc import Callable
 from secrets import token_hex
 from time import monotonic
 from typing import Final
@@ -18,6 +19,7 @@ import msgspec
 from toolvet.core.checks import ResultVerdict
 from toolvet.core.meta import PROTOCOL_VERSION_KEY
 from toolvet.core.redact import SecretMask, is_secret_key
+from toolvet.errors import could_not_check
 from toolvet.proxy.driver import QuietWatch
 from toolvet.proxy.http.message import RequestHead
 from toolvet.proxy.session import CallEnded, Catalogue, PolicyFault, SchemaLearned, Session, Step
@@ -232,20 +234,23 @@ def _is_good(verdict: ResultVerdict) -> bool:
     return verdict.is_valid and not (found or named or said or about.output_schema_validation is not None)
 
 
-def sender_of(head: RequestHead, callers: Callers) -> Requester:
-    """Return the sender of a request with this head."""
+def sender_of(head: RequestHead, callers: Callers, complain: Callable[[str], None] = lambda _: None) -> Requester:
+    """Return the sender of a request with this head. `complain` gets the words for a bug of ours."""
     session_id, parent = head.get(SESSION_ID), head.get(b"traceparent")
     words = None if parent is None else parent.decode("latin-1")
     traces = None if session_id is None else TraceSource(f"session {session_id.decode('latin-1')}", words)
-    return Requester(callers.name_of(head), credentials(head), words, traces)
+    return Requester(callers.name_of(head), credentials(head, complain), words, traces)
 
 
-def credentials(head: RequestHead) -> SecretMask | None:
+def credentials(head: RequestHead, complain: Callable[[str], None]) -> SecretMask | None:
     """Return a mask of the client's own secrets in the fields of a request; None where it has none."""
     found = {
         name: value.decode("latin-1")
         for field, value in head.fields
         if field.lower() not in NEUTRAL and is_secret_key(name := field.decode("latin-1"))
     }
-    mask = SecretMask.learned(found)
-    return mask or None
+    try:
+        return SecretMask.learned(found) or None
+    except Exception as error:  # noqa: BLE001 - a bug of ours must not cost the request: the values are masked as wholes
+        complain(f"a message {could_not_check(error)}")
+        return SecretMask(found.values())

@@ -32,14 +32,12 @@ from toolvet.proxy.http.message import Body, BrokenBodyError, RequestHead, Respo
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
 from toolvet.proxy.record.recorder import RecordSource
-from toolvet.proxy.session import CallEnded, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
+from toolvet.proxy.session import CallEnded, CallWatch, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"
 # A question of the proxy is a request of its own: these headers describe the client's request.
 _MESSAGE_FIELDS: Final = frozenset({b"mcp-method", b"mcp-name"})
-# UTF-16 has a NUL in each character of ASCII.
-_CALL: Final = (b'"tools/call"', b'"tools\\/call"', b"\0")
 _DIGESTS: Final = frozenset({b"etag", b"content-digest", b"repr-digest", b"digest", b"content-md5"})
 
 
@@ -203,20 +201,30 @@ class Exchange:
         elif kind == _EVENTS:
             await self._pass_events(response, answers)
         elif kind == _JSON:
-            await self._pass_json(response)
+            await self._pass_json(response, answers)
+        elif answers and head.status == 202:
+            # All that was left of a batch are notifications.
+            self._answer(answers)
         else:
             self._close_session("the answer is neither JSON nor a stream of events, and was passed on unread")
             await self._server.stream(response, self._responder)
 
-    async def _pass_json(self, response: UpstreamResponse) -> None:
+    async def _pass_json(self, response: UpstreamResponse, refusals: list[bytes]) -> None:
+        """Pass a JSON answer on; `refusals` are the proxy's own answers to other calls of the same batch."""
         limit = self._server.limits.answer
         data, is_complete = await take(response.body, limit)
         head = self._server.passed_head(response.head)
         if not is_complete:
             self._close_session(f"the answer is larger than {limit} bytes and was passed on unread")
+            end = b"]" if refusals and not data.startswith(b"[") else b""
+            if refusals:
+                head, data = _without_digests(head), b"[" + b",".join(refusals) + b"," + data[not end :]
+                head.length = None
             await self._responder.start(head, data)
             while data := await response.body.read():
                 await self._responder.write(data)
+            if end:
+                await self._responder.write(end)
             await self._responder.end()
             return
         hurries = self._session.only_watches and not self._server.recorder.is_required
@@ -227,8 +235,10 @@ class Exchange:
             return
         feed = self._session.fail if response.is_ours else self._from_server
         _, answers = await self._do(feed(data))
-        changed = len(answers) != 1 or answers[0] is not data
-        self._responder.send(_without_digests(head) if changed else head, _join(answers) if changed else data)
+        changed = refusals or len(answers) != 1 or answers[0] is not data
+        self._responder.send(
+            _without_digests(head) if changed else head, _join([*refusals, *answers]) if changed else data
+        )
 
     async def _pass_events(self, response: UpstreamResponse, answers: "list[bytes] | None" = None) -> None:
         """Pass events on as they come; those that hold a message go through the session."""
@@ -352,16 +362,14 @@ class _UnlessCall:
     def __init__(self, begun: bytes, rest: Body) -> None:
         self._next = begun
         self._rest = rest
-        self._tail = b""
+        self._watch = CallWatch()
 
     is_over = False
 
     async def read(self) -> bytes:
         chunk, self._next = self._next or await self._rest.read(), b""
-        searched = self._tail + chunk
-        if any(word in searched for word in _CALL):
+        if self._watch.sees(chunk):
             raise _CallTooLargeError
-        self._tail = searched[-16:]
         return chunk
 
 
@@ -387,8 +395,11 @@ def _passes(steps: list[Step], data: bytes) -> bool:
 
 
 def _join(answers: list[bytes]) -> bytes:
-    """Return one message as it is, several as the batch that was asked for."""
-    return answers[0] if len(answers) == 1 else b"[" + b",".join(answers) + b"]"
+    """Return one message as it is, several as the batch that was asked for; some may be parts of it already."""
+    if len(answers) == 1:
+        return answers[0]
+    parts = (part[1:-1].strip() if part.startswith(b"[") else part for part in map(bytes.strip, answers))
+    return b"[" + b",".join(filter(None, parts)) + b"]"
 
 
 def _question_head(head: RequestHead, question: bytes) -> RequestHead:

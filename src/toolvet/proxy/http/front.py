@@ -118,7 +118,7 @@ class FrontEnd:
         if head.method != b"POST" or unread is not None:
             await self._pass(onward, b"" if is_empty else body, responder)
             return
-        sender = sender_of(onward, self.server.callers)
+        sender = sender_of(onward, self.server.callers, self.server.complain)
         connection.known = KnownHead.of(request, onward, sender)
         await Exchange(self.server, onward, sender, responder, self._origin()).run(body)
 
@@ -156,7 +156,7 @@ class FrontEnd:
         response = await self.server.upstream.send(onward, body)
         try:
             if onward.method == b"GET" and is_event_stream(response.head):
-                sender = sender_of(onward, self.server.callers)
+                sender = sender_of(onward, self.server.callers, self.server.complain)
                 await Exchange(self.server, onward, sender, responder, self._origin()).watch(response)
                 return
             if onward.method == b"DELETE" and response.head.status < 300:

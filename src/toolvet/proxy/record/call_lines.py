@@ -20,7 +20,7 @@ from toolvet.proxy.record.calls import FinishedCall
 from toolvet.proxy.session import CallEnded
 from toolvet.proxy.session.trace import TraceSource
 from toolvet.store.judged import short_verdict
-from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document, encode_lines, new_id
+from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_lines, encode_parsed, new_id
 from toolvet.version import __version__
 
 _Key: TypeAlias = tuple[object, ...]
@@ -91,7 +91,7 @@ class CallRenderer:
             mask.text(str(detail["id"])),
             mask.text(str(detail["tool"])),
             reason,
-            encode_document(document),
+            encode_parsed(document),
         )
 
     def plain(self, ended: CallEnded) -> tuple[PlainKind, str, str] | None:

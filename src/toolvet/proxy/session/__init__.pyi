@@ -34,3 +34,4 @@ from toolvet.proxy.session.trace import (
     TRACE_PARENT as TRACE_PARENT,
     TraceSource as TraceSource,
 )
+from toolvet.proxy.session.unread import CallWatch as CallWatch

@@ -22,6 +22,7 @@ from toolvet.proxy.session.vet import CallRefusal, too_large
 _CALL: Final = "tools/call"
 # With this many open requests no client waits for the next answer alone.
 _MOST_WATCHED: Final = 16
+_LONGEST_SPELLING: Final = 12 * 6 * 4  # Twelve characters, each escaped, in UTF-32.
 # An escaped slash or character of ASCII. An escaped quote ends no string, and stays.
 _ESCAPE: Final = re.compile(rb"\\(?:(/)|u00(?!22)([2-7][0-9a-fA-F]))")
 
@@ -32,10 +33,26 @@ def may_be_call(data: bytes) -> bool:
     >>> may_be_call(rb'{"method": "tools\/c\u0061ll", }'), may_be_call(rb'{"text": "see \"tools/call\"", }')
     (True, False)
     """
+    return _names_call(data) and b"{" in data
+
+
+def _names_call(data: bytes) -> bool:
     text = data.replace(b"\0", b"")
     if b"\\" in text:
         text = _ESCAPE.sub(lambda found: found[1] or bytes.fromhex(found[2].decode()), text)
-    return b'"tools/call"' in text and b"{" in text
+    return b'"tools/call"' in text
+
+
+class CallWatch:
+    """Looks whether a message that comes in parts may be a call: its last `method` counts, not its first."""
+
+    _tail = b""
+
+    def sees(self, part: bytes) -> bool:
+        """Whether the method of a call is in this part, which comes behind the others, or ends in it."""
+        searched = self._tail + part
+        self._tail = searched[-_LONGEST_SPELLING:]
+        return _names_call(searched)
 
 
 def readable_id(data: bytes) -> Id | None:

@@ -1,9 +1,12 @@
 """Lines that are too long to be kept: cut from the stream, followed while they come, passed on between other lines."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolvet.mcp.wire import WINDOW, Id, MessageStart, RawLineFramer, read_end, read_start
+
+if TYPE_CHECKING:
+    from toolvet.proxy.session import CallWatch
 
 # How many of the last bytes are kept: an id may be there.
 _TAIL: Final = 400
@@ -23,6 +26,7 @@ class LongLine:
     """A line beyond the limit while it comes: its beginning, its last bytes, and how many bytes came so far.
 
     `passes` says whether it is passed on as it comes; `is_answered` whether the other side got an answer in its place.
+    `call_watch` is set where a call must not pass.
     """
 
     def __init__(self, parts: list[bytes], limit: int) -> None:
@@ -35,6 +39,7 @@ class LongLine:
         self.is_json = beginning.lstrip()[:1] in {b"{", b"["}
         self.size = sum(map(len, parts))
         self.passes = False
+        self.call_watch: CallWatch | None = None
         self.is_answered = False
         self._limit = limit
         self._tail = b"".join(part[-_TAIL:] for part in parts[-_TAIL:])[-_TAIL:]

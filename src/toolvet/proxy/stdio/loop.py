@@ -8,8 +8,9 @@ However the connection ends: what the server still writes is passed on, requests
 error, and all processes that it started are ended. The server's exit code becomes the proxy's.
 
 After SIGTERM or SIGINT that takes at most 3.5 seconds, even if a side does not read or end: the server has two to end,
-the client another half to read what is left, the server's children half, and the record the rest. A second signal ends
-everything at once. Clients kill a server that does not end within two to four seconds.
+the client another half to read what is left, the server's children half, and the record the rest. Once SIGHUP has ended
+the server, the client has 2.5 seconds to read. A second signal ends everything at once. Clients kill a server that does
+not end within two to four seconds.
 """
 
 import os
@@ -124,6 +125,7 @@ class StdioProxy:
         self._lost = False
         # When everything has to be over, in seconds of `monotonic`; None until a signal asks for the end.
         self._deadline: float | None = None
+        self._hung_up = False
         self._gave_up = False
         self._last_reads = _LAST_READS
         # What to do when, in seconds of `monotonic`, by a name for it.
@@ -328,18 +330,26 @@ class StdioProxy:
         if number == signal.SIGCHLD:
             if not self._exited and self._process.exit_code is not None:
                 self._exited = True
+                if self._hung_up:
+                    self._set_deadline()
                 self._end_server()
             return
-        if number != signal.SIGHUP:
-            # SIGHUP may mean "read your settings again"; the server decides. After the others it has to end.
-            if self._deadline is not None:
-                self._deadline = monotonic()
-                self._give_up()
-                return
-            self._deadline = monotonic() + _END_SECONDS
+        if self._deadline is not None:
+            self._deadline = monotonic()
+            self._give_up()
+            return
+        if number == signal.SIGHUP and not self._exited:
+            # It may mean "read your settings again": the server decides. If it ends, so does the proxy.
+            self._hung_up = True
+        else:
+            self._set_deadline()
             self._after("end", _SIGNAL_SECONDS, self._kill)
-            self._after("drain", _DRAIN_SECONDS, self._give_up)
         self._process.send_signal(number)
+
+    def _set_deadline(self) -> None:
+        if self._deadline is None:
+            self._deadline = monotonic() + _END_SECONDS
+            self._after("drain", _DRAIN_SECONDS, self._give_up)
 
     def _on_time(self, note: "Asked | SchemaLearned") -> None:
         """Set the timers that the session, which has no clock, asks for."""

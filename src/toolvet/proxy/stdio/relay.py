@@ -34,6 +34,7 @@ from toolvet.proxy.session import (
     Asked,
     CallEnded,
     CallStarted,
+    CallWatch,
     Note,
     PolicyFault,
     SchemaLearned,
@@ -319,7 +320,11 @@ class Relay:
         self._hold_back(long, self.open.take())
 
     def _begin_client_line(self, long: LongLine, parts: list[bytes]) -> None:
-        long.passes = self._server_takes == "parts" and self._session.unread.passes_to_server(long.start)
+        unread = self._session.unread
+        long.passes = self._server_takes == "parts" and unread.passes_to_server(long.start)
+        if long.start.method != _CALL and unread.refuses(None):
+            long.call_watch = watch = CallWatch()
+            long.passes = long.passes and not any(map(watch.sees, parts))
         self._tell("client", long)
         if long.passes:
             self.to_server.pass_part(parts)
@@ -327,6 +332,11 @@ class Relay:
             self._refuse_long(long, long.start.id)
 
     def _go_on_client_line(self, long: LongLine, part: bytes) -> None:
+        if long.passes and long.call_watch is not None and long.call_watch.sees(part):
+            # A line that breaks off is no message, so the server makes no call of it.
+            long.passes = False
+            self.to_server.end_line()
+            self._tell("client", long)
         if long.passes:
             self.to_server.pass_part([part])
         elif not long.is_answered and long.is_endless:

@@ -7,6 +7,7 @@ The claims then decide who it is: a person of the settings by their verified ema
 groups have a role there. Sources: OpenID Connect Core 1.0, 3.1; RFC 7636 (PKCE); RFC 9207 (`iss` in the reply).
 """
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -23,7 +24,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from toolvet.core.envelope import forbidden_error, unauthorized_error, unavailable_error
-from toolvet.core.json_value import elements
+from toolvet.core.json_value import elements, is_object
 from toolvet.errors import UsageError
 from toolvet.proxy.http import is_loopback
 from toolvet.server.access.people import People
@@ -35,6 +36,7 @@ from toolvet.server.settings import OidcSettings
 _KNOWN_SECONDS: Final = 3600.0
 _LEEWAY: Final = 60
 _WAIT_SECONDS: Final = 10.0
+_MOST_BYTES: Final = 2**20
 # Signatures of a key that only the provider has. `none` and HMAC are not among them.
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
@@ -174,13 +176,10 @@ class OidcLogin:
                 # Both are written as in forms before they become Basic (RFC 6749, 2.3.1).
                 name, _, word = urlencode({self._settings.client_id: self._secret}).partition("=")
                 auth = httpx2.BasicAuth(name, word)
-        try:
-            reply = await client.post(provider.token, data=form, auth=auth or httpx2.Auth())
-            document: object = reply.json()
-        except (httpx2.HTTPError, ValueError) as error:
-            raise _unreachable("did not redeem the code") from error
-        token = document.get("id_token") if reply.is_success and isinstance(document, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if not isinstance(token, str):
+        request = client.build_request("POST", provider.token, data=form)
+        reply, document = await _read(client, request, "did not redeem the code", auth)
+        token = document.get("id_token")
+        if not reply.is_success or not isinstance(token, str):
             raise _unknown("the identity provider did not accept the code; try again")
         return token
 
@@ -236,18 +235,37 @@ def _client() -> httpx2.AsyncClient:
 
 
 async def _get(client: httpx2.AsyncClient, url: str) -> Mapping[str, object]:
+    reply, document = await _read(client, client.build_request("GET", url), "cannot be reached")
+    if not reply.is_success:
+        raise _unreachable("cannot be reached")
+    return document
+
+
+async def _read(
+    client: httpx2.AsyncClient, request: httpx2.Request, why: str, auth: httpx2.Auth | None = None
+) -> tuple[httpx2.Response, Mapping[str, object]]:
+    """Return a reply and its JSON object. Raises ApiError with 503 for one that is too long, slow or no object."""
+    body = b""
     try:
-        reply = await client.get(url)
-        document: object = reply.raise_for_status().json()
-    except (httpx2.HTTPError, ValueError) as error:
-        raise _unreachable("cannot be reached") from error
-    if not isinstance(document, dict):
-        raise _unreachable("did not answer with JSON")
-    return document  # pyright: ignore[reportUnknownVariableType]
+        async with asyncio.timeout(_WAIT_SECONDS):
+            reply = await client.send(request, stream=True, auth=auth or httpx2.Auth())
+            async for part in reply.aiter_bytes():
+                body += part
+                if len(body) > _MOST_BYTES:
+                    raise _unreachable("sends too much")
+        document: object = msgspec.json.decode(body)
+    except (httpx2.HTTPError, TimeoutError, ValueError, RecursionError, msgspec.DecodeError) as error:
+        raise _unreachable(why) from error
+    if not is_object(document):
+        raise _unreachable("did not answer with a JSON object")
+    return reply, document
 
 
 def _decode(token: str, keys: KeySet) -> dict[str, Any]:
-    return jwt.decode(token, keys, algorithms=list(_ALGORITHMS)).claims
+    try:
+        return jwt.decode(token, keys, algorithms=list(_ALGORITHMS)).claims
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def _same(offered: str, expected: str) -> bool:

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -28,7 +27,7 @@ from toolvet.cli import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags, SummaryFlags
 from toolvet.cli.options import parse_reports, write_documents
 from toolvet.core.settings import CheckSettings, load_settings
-from toolvet.core.visible import visible
+from toolvet.core.visible import json_text, visible
 from toolvet.errors import UsageError
 
 _BAD_INPUT: Final = 2
@@ -169,7 +168,7 @@ def _summarise(
             "retries": figures.retries,
             "failed_partitions": figures.failed,
         }
-        sys.stderr.write(orjson.dumps(document).decode() + "\n")
+        sys.stderr.write(json_text(document, is_line=True))
         return
     resumed = " (with an earlier run's)" if outcome.resumed else ""
     console.print(

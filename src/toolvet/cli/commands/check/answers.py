@@ -241,7 +241,7 @@ def check_files(
                 document = quality.to_dict()
                 if advice is not None:
                     document["advice"] = advice
-                sys.stdout.buffer.write(encode(document, record.identity) + b"\n")
+                sys.stdout.buffer.write(encode(document, record.identity))
                 sys.stdout.buffer.flush()
             else:
                 for line in _lines(record, quality, advice, underlines=not is_terminal):

@@ -9,6 +9,7 @@ import orjson
 
 from toolvet.cli.commands.check.input import read_input
 from toolvet.cli.commands.check.tables import read_rows_or_records
+from toolvet.cli.commands.check.verdicts import encode
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.settings import load_settings
 from toolvet.core.tools import read_tool
@@ -114,8 +115,7 @@ def check_calls(
         report = check(tool.definition, arguments)
         code = max(code, int(not report.valid) if report.is_checked else _UNCHECKED)
         if as_json:
-            verdict = {**identity, **report.to_dict()}
-            sys.stdout.buffer.write(orjson.dumps(verdict, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+            sys.stdout.buffer.write(encode(report.to_dict(), identity))
         elif report.valid:
             sys.stdout.write(f"{record.place}: {f'not checked: {report.unchecked}' if report.unchecked else 'valid'}\n")
         else:

@@ -102,7 +102,7 @@ def check_conversations(
             if fail_on == "signal":
                 failed |= any(each.answer is not None and each.answer.signals for each in verdict.turns)
             if as_json:
-                sys.stdout.buffer.write(encode(verdict.to_dict(), record.identity) + b"\n")
+                sys.stdout.buffer.write(encode(verdict.to_dict(), record.identity))
                 sys.stdout.buffer.flush()
             else:
                 for line in _lines(record, verdict, underlines=not is_terminal):

@@ -2,11 +2,11 @@
 
 import sys
 
-import orjson
 from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.check.input import read_records
+from toolvet.cli.commands.check.verdicts import encode
 from toolvet.cli.terminal import SEVERITY_STYLE, new_table
 from toolvet.core.envelope import EnvelopeVerdict, check_envelope, find_envelopes
 from toolvet.findings import Severity
@@ -31,7 +31,7 @@ def check_envelopes(file: str, fail_on: str, *, as_json: bool) -> int:
             if as_json:
                 identity = {"id": members["id"]} if "id" in members and envelope is not members else {}
                 line = {**identity, **({"place": place} if place else {}), **EnvelopeVerdict(findings).to_dict()}
-                sys.stdout.buffer.write(orjson.dumps(line) + b"\n")
+                sys.stdout.buffer.write(encode(line))
             else:
                 if not findings:
                     table.add_row(str(number), Text("ok", style="green"), Text(place), Text("keeps the contract"), "")

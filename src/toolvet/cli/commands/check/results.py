@@ -3,11 +3,11 @@
 import sys
 from typing import Final
 
-import orjson
 from rich.console import Console
 from rich.text import Text
 
 from toolvet.cli.commands.check.tables import read_rows_or_records
+from toolvet.cli.commands.check.verdicts import encode
 from toolvet.cli.terminal import new_table
 from toolvet.core.json_value import members
 from toolvet.core.settings import load_settings
@@ -49,7 +49,7 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
         worst = max(worst, _LADDER.index(verdict.classification))
         if as_json:
             identity = {"id": record["id"]} if "id" in record else {}
-            sys.stdout.buffer.write(orjson.dumps({**identity, **verdict.to_dict()}) + b"\n")
+            sys.stdout.buffer.write(encode(verdict.to_dict(), identity))
         else:
             reasons = "; ".join(verdict.issues or verdict.evidence)
             taken_for = verdict.metadata.taken_for

@@ -16,6 +16,7 @@ from toolvet.cli.target import is_url
 from toolvet.cli.terminal import new_table
 from toolvet.core.schema import compiled
 from toolvet.core.tools import ToolView, view_of
+from toolvet.core.visible import json_text
 from toolvet.errors import UnreachableError
 from toolvet.mcp.transport import HttpTarget, Listing, StdioTarget, Target, open_session
 from toolvet.proxy.session import Policies
@@ -49,7 +50,7 @@ def explain_policies(
             document[tool.name] = {choice.name: {"value": choice.value, "from": choice.source} for choice in choices}
             if unchecked := _unchecked_reason(tool):
                 document[tool.name]["unchecked"] = unchecked
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+        sys.stdout.write(json_text(document))
     else:
         _print_table(tools, policies)
     return 0

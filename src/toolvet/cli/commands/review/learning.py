@@ -17,7 +17,7 @@ from toolvet.cli.options import store_url
 from toolvet.core.checks import LABELS, Model, shipped
 from toolvet.core.settings import load_settings
 from toolvet.core.turn import AnswerCheck
-from toolvet.core.visible import escape_unseen
+from toolvet.core.visible import json_text
 from toolvet.errors import UsageError
 from toolvet.server.review import (
     LabelledVerdict,
@@ -189,7 +189,7 @@ def _as_json(found: _Learned, written: Path | None) -> str:
         "phrases": found.phrases,
         "problems": found.problems,
     }
-    return escape_unseen(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+    return json_text(document)
 
 
 def _as_text(found: _Learned) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Final, Literal
 
 import msgspec
-import orjson
 from rich.console import Console
 from rich.text import Text
 
@@ -18,7 +17,7 @@ from toolvet.cli.options import note_action, store_url
 from toolvet.cli.terminal import new_table
 from toolvet.core.json_value import elements, members
 from toolvet.core.settings import load_settings
-from toolvet.core.visible import escape_unseen, one_line, shorten, visible
+from toolvet.core.visible import json_text, one_line, shorten, visible
 from toolvet.errors import UsageError
 from toolvet.server.review import ReviewSignal, mark_evidence, measure_agreement, review_signals, vocabulary
 from toolvet.server.reviewing import change_document, export_document, hand_in, item_document, open_queue, verdict_words
@@ -275,8 +274,7 @@ def _progress_document(progress: QueueProgress) -> dict[str, object]:
 def _write_labels(queue: ReviewQueue, out: IO[str]) -> int:
     count = 0
     for label in queue.labels():
-        line = orjson.dumps(export_document(label, queue.store.verdict(label.item)))
-        out.write(escape_unseen(line.decode()) + "\n")
+        out.write(json_text(export_document(label, queue.store.verdict(label.item)), is_line=True))
         count += 1
     return count
 
@@ -314,8 +312,7 @@ def _kappa(kappa: float | None) -> str:
 
 
 def _write(document: object) -> None:
-    text = orjson.dumps(document, option=orjson.OPT_INDENT_2, default=msgspec.to_builtins).decode()
-    sys.stdout.write(f"{escape_unseen(text)}\n")
+    sys.stdout.write(json_text(document))
 
 
 _MOST_TEXT: Final = 4_000

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 from rich.console import Console
 from rich.status import Status
 
 from toolvet.cli.options import note_action, store_url
 from toolvet.core.settings import load_settings
+from toolvet.core.visible import json_text
 from toolvet.errors import UsageError
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.queue_reading import ItemFilter, count_items
@@ -87,7 +87,7 @@ def check_store(given: str | None, *, as_json: bool) -> int:
         health = store.health()
         shown = store.address.shown
     if as_json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(health), indent=2).decode() + "\n")
+        sys.stdout.write(json_text(health))
         return int(bool(health.problems))
     counts = f"{health.verdicts:,} verdicts, {health.signals:,} signals, {health.events:,} events"
     lines = [

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
-import orjson
 from rich.console import Console
 from rich.text import Text
 
@@ -16,7 +15,7 @@ from toolvet.cli.options import store_url
 from toolvet.cli.terminal import new_table
 from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members
-from toolvet.core.visible import escape_unseen, one_line, shorten
+from toolvet.core.visible import json_text, one_line, shorten
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 
 _SHOWN_ID = 16
@@ -75,7 +74,7 @@ def _document(turn: RecordedTurn) -> Mapping[str, object]:
 
 
 def _write(document: object) -> None:
-    sys.stdout.write(escape_unseen(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()) + "\n")
+    sys.stdout.write(json_text(document))
 
 
 _INDENT: Final = 4

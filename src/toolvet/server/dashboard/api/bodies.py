@@ -1,13 +1,13 @@
 """The bodies of the checks, and what judges each: the parameters of the library's functions under their names."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict, SignalType, check_arguments, check_result
-from toolvet.core.envelope import EnvelopeVerdict, check_envelope, internal_error, validation_error
+from toolvet.core.envelope import EnvelopeVerdict, check_envelope, validation_error
 from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
 from toolvet.errors import ToolvetError, could_not_check
 from toolvet.server.dashboard.api.endpoint import ApiBody
@@ -148,16 +148,26 @@ def verdict_of(
 
 def judge(body: CheckBody) -> object:
     """Return the verdict on a body as the API shows it. Raises ApiError."""
+    return or_unchecked(lambda: verdict_of(body).to_dict())
+
+
+def or_unchecked(check: Callable[[], object]) -> object:
+    """Return the verdict of a check, or `{"unchecked": why}` if it raises. Raises ApiError."""
     try:
-        return verdict_of(body).to_dict()
+        return check()
     except ApiError:
         raise
-    except Exception as error:
-        words = could_not_check(error)
-        if words not in _SAID:
-            _SAID.add(words)
-            sys.stderr.write(f"toolvet: a request {words}\n")
-        raise ApiError(500, internal_error()) from error
+    except Exception as error:  # noqa: BLE001 - a bug of ours is not the fault of this request
+        return {"unchecked": note_fault(error)}
+
+
+def note_fault(error: Exception) -> str:
+    """Return the words for an exception of a check, which stderr gets once."""
+    words = could_not_check(error)
+    if words not in _SAID:
+        _SAID.add(words)
+        sys.stderr.write(f"toolvet: a request {words}\n")
+    return words
 
 
 def field_of(message: str, body: ApiBody) -> str | None:

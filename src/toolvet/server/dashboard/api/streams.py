@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from toolvet.core.checks import AnswerQuality
 from toolvet.core.turn import AnswerStream
+from toolvet.server.failures import refusal
 
 IDLE_SECONDS: Final = 600.0
 MOST_STREAMS: Final = 1000
@@ -18,10 +19,6 @@ MOST_TEXT: Final = 4 * 1024 * 1024
 
 class TooManyStreams(Exception):  # noqa: N818 - reads as what it says
     """Somebody has a hundred streams open, or the server a thousand."""
-
-
-class TextTooLong(Exception):  # noqa: N818 - as above
-    """A stream has more than four million characters."""
 
 
 class OpenStream:
@@ -36,10 +33,10 @@ class OpenStream:
         self._lock = threading.Lock()
 
     def feed(self, text: str) -> AnswerQuality:
-        """Read on. Raises TextTooLong; then nothing was read."""
+        """Read on. Raises ApiError if the text is too long; then nothing was read."""
         with self._lock:
             if self._length + len(text) > MOST_TEXT:
-                raise TextTooLong
+                raise refusal(413, "the answer is too long; finish it")
             self._length += len(text)
             return self._stream.feed(text)
 

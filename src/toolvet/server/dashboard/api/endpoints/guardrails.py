@@ -8,6 +8,7 @@ from starlette.responses import Response
 from toolvet.core.envelope import missing_required_error
 from toolvet.core.json_value import members
 from toolvet.server.access.role import Role
+from toolvet.server.dashboard.api.bodies import note_fault
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Name
 from toolvet.server.failures import ApiError, json_response
@@ -42,6 +43,9 @@ def _endpoint(product: Product, path: str) -> Endpoint[Any]:
         except MissingMemberError as error:
             name = f"{error}"
             raise ApiError(422, missing_required_error(name, message=f"{dialect.product} sends {name}")) from error
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not stop the product's users
+            note_fault(error)
+            found = {} if dialect.hook else filled(dialect.answers["pass"], {}) or None
         return Response(status_code=204) if found is None else found
 
     def refused(error: ApiError) -> Response:

@@ -11,11 +11,18 @@ import msgspec
 
 from toolvet.core.envelope import not_found_error, validation_error
 from toolvet.errors import ToolvetError
-from toolvet.server.dashboard.api.bodies import AnswerBody, AnswerOptionsBody, answer_options, field_of, judge
+from toolvet.server.dashboard.api.bodies import (
+    AnswerBody,
+    AnswerOptionsBody,
+    answer_options,
+    field_of,
+    judge,
+    or_unchecked,
+)
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import TraceId
 from toolvet.server.dashboard.api.replies import AnswerReply
-from toolvet.server.dashboard.api.streams import IDLE_SECONDS, OpenStream, OpenStreams, TextTooLong, TooManyStreams
+from toolvet.server.dashboard.api.streams import IDLE_SECONDS, OpenStream, OpenStreams, TooManyStreams
 from toolvet.server.failures import ApiError, refusal
 
 
@@ -59,10 +66,7 @@ def _found(asked: ApiRequest[Any], stream: OpenStream | None) -> OpenStream:
 
 def _feed(asked: ApiRequest[TextBody]) -> object:
     stream = _found(asked, asked.site.kept(OpenStreams).get(asked.path["id"], asked.person.name))
-    try:
-        return stream.feed(asked.body.text).to_dict()
-    except TextTooLong:
-        raise refusal(413, "the answer is too long; finish it") from None
+    return or_unchecked(lambda: stream.feed(asked.body.text).to_dict())
 
 
 def _finish(asked: ApiRequest[FinishBody]) -> object:
