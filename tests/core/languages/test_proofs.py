@@ -15,8 +15,8 @@ from toolvet.core.checks.answer.read import counts, find
 from toolvet.core.matching import Hit, Pattern, PatternSet
 from toolvet.core.matching.phrasebook import FileT, PhraseSource
 from toolvet.core.prose import frame, masks
-from toolvet.core.turn.grounding import extent, phrases as claims
-from toolvet.core.turn.grounding.claims import said
+from toolvet.core.turn.ledger import extent, phrases as claims
+from toolvet.core.turn.ledger.claims import said
 
 FOLDER = Path(toolvet.core.languages.__path__[0])
 LANGUAGES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__")

@@ -152,7 +152,7 @@ class AnswerCheck:
             signals = announced(text, signals)
         if calls is not None:
             # Loaded only when calls are given: claims and values take milliseconds to load.
-            from toolvet.core.turn.grounding import with_calls  # noqa: PLC0415
+            from toolvet.core.turn.ledger import with_calls  # noqa: PLC0415
 
             kept, found, failed, partial = with_calls(
                 text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
@@ -521,7 +521,7 @@ def regeneration_advice(
     if calls:
         # Loaded only when calls are given (start-up time).
         from toolvet.core.messages import read_calls  # noqa: PLC0415
-        from toolvet.core.turn.grounding.outcome import outcome_of  # noqa: PLC0415
+        from toolvet.core.turn.ledger.outcome import outcome_of  # noqa: PLC0415
 
         outcomes = [outcome_of(call) for call in read_calls(calls)]
         # A call that was corrected and made again did what it was for.

@@ -4,7 +4,7 @@ import re
 from functools import cached_property
 
 from toolvet.core.matching import Hit
-from toolvet.core.turn.grounding.phrases import ClaimGrammar
+from toolvet.core.turn.ledger.phrases import ClaimGrammar
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 LEADING = ".!?\n*-\u2013\u2014: \u200b\u2022\u2713\u2714\u2705\u2611"

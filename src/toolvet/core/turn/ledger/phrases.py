@@ -242,4 +242,4 @@ def read_sources(language: str | None = None) -> list["PhraseSource[ClaimFile]"]
 @cache
 def families() -> Families:
     """The kinds of actions."""
-    return read_toml("toolvet.core.turn.grounding", "families.toml", Families)
+    return read_toml("toolvet.core.turn.ledger", "families.toml", Families)

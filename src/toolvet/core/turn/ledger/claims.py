@@ -19,9 +19,9 @@ import msgspec
 
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD, Clause
-from toolvet.core.turn.grounding.outcome import NO_VOCABULARY, TurnVocabulary, past_forms
-from toolvet.core.turn.grounding.phrases import (
+from toolvet.core.turn.ledger.clause import QUESTION_MARKS, WORD, Clause
+from toolvet.core.turn.ledger.outcome import NO_VOCABULARY, TurnVocabulary, past_forms
+from toolvet.core.turn.ledger.phrases import (
     ADMITS,
     ANYTHING,
     ASKS,
@@ -31,7 +31,7 @@ from toolvet.core.turn.grounding.phrases import (
     Voice,
     phrases,
 )
-from toolvet.core.turn.grounding.tokens import spoken
+from toolvet.core.turn.ledger.tokens import spoken
 
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000

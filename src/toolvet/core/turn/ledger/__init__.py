@@ -27,13 +27,13 @@ from typing import NamedTuple
 
 from toolvet.core.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
 from toolvet.core.messages import ToolCall, earlier_calls, read_calls
-from toolvet.core.turn.grounding.claims import said
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.extent import cut_calls, overstated
-from toolvet.core.turn.grounding.failures import FailedCalls, reports_failure, tool_faults
-from toolvet.core.turn.grounding.outcome import TurnVocabulary, outcome_of
-from toolvet.core.turn.grounding.support import AFTER_FAILURE, ClaimSupport, moot_families
-from toolvet.core.turn.grounding.values import unsupported
+from toolvet.core.turn.ledger.claims import said
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.extent import cut_calls, overstated
+from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
+from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
+from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.core.turn.ledger.values import unsupported
 
 __all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
 

@@ -9,10 +9,10 @@ import msgspec
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.claims import AnswerClaims, MadeClaim, ids_in
-from toolvet.core.turn.grounding.clause import LEADING
-from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
-from toolvet.core.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
+from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
+from toolvet.core.turn.ledger.clause import LEADING
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
+from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
 
 AFTER_FAILURE = "claimed_success_after_failure"
 WITHOUT_CALL = "claimed_without_call"

@@ -10,7 +10,7 @@ import msgspec
 
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import whole
-from toolvet.core.turn.grounding.tokens import MentionFrame
+from toolvet.core.turn.ledger.tokens import MentionFrame
 
 Date = tuple[int, int, int]
 """Year, month, day; year 0 where none is given."""
@@ -61,7 +61,7 @@ class MonthNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def month_names() -> dict[str, MonthNames]:
     """The months of each language."""
-    return read_toml("toolvet.core.turn.grounding", "months.toml", dict[str, MonthNames])
+    return read_toml("toolvet.core.turn.ledger", "months.toml", dict[str, MonthNames])
 
 
 @cache
@@ -319,7 +319,7 @@ class SpanWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def span_words() -> SpanWords:
     """The words for spans of time."""
-    return read_toml("toolvet.core.turn.grounding", "spans.toml", SpanWords)
+    return read_toml("toolvet.core.turn.ledger", "spans.toml", SpanWords)
 
 
 @cache
