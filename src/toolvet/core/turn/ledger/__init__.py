@@ -32,6 +32,7 @@ from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.extent import cut_calls, overstated
 from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
 from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
+from toolvet.core.turn.ledger.request import Request
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
 from toolvet.core.turn.ledger.values import unsupported
 
@@ -83,7 +84,8 @@ def with_calls(
     # Results of earlier turns support what this one says; their failures do not count against it.
     before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
     every = [*before, *outcomes] if before else outcomes
-    words = said(text, words=TurnVocabulary(every), moot=moot_families(every))
+    request = Request(question)
+    words = said(text, words=TurnVocabulary(every), moot=moot_families(every), request=request)
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
     found = ClaimSupport(every).unfounded(text, words, admits=admits)

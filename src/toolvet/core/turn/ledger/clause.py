@@ -73,15 +73,22 @@ class Clause:
             ends.pop()
         return ends
 
-    def is_taken_back(self) -> bool:
-        """Whether a word of the clause takes the match back, or its sentence is a question."""
+    def is_hedged(self) -> bool:
+        """Whether it claims something without being quite sure: "It looks like the table is booked"."""
+        return self._grammar.hedges.search(f"{self.before}{self.matched}") is not None
+
+    def is_taken_back(self, *, hedged: bool = False) -> bool:
+        """Whether a word of the clause takes the match back, or its sentence is a question; `hedged` lets hedges pass."""
         unless = self._grammar.unless
         after = self._prose[self._hit.end : self._hit.end + _SUFFIX]
         # Where verbs end the clause, the condition is glued to them.
         before = self.before
         if before:
             before = self._grammar.coordinates.sub("", self._grammar.relatives.sub("", before))
-        if unless.search(f"{before}{self.matched}") or unless.match(after):
+        matched = self.matched
+        if hedged:
+            before, matched = self._grammar.hedges.sub("", before), self._grammar.hedges.sub("", matched)
+        if unless.search(f"{before}{matched}") or unless.match(after):
             return True
         if any(mark in self.matched for mark in QUESTION_MARKS):
             return True

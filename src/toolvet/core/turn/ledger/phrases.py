@@ -65,6 +65,8 @@ class Claim(Phrase, frozen=True, kw_only=True):
     frame: Voice | None = None
     passive: bool = False
     text_work: bool = False
+    echo: bool = False
+    """Whether it claims something only of what the request names. Its proofs have the request before an arrow."""
 
 
 class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
@@ -78,7 +80,8 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
         "unless", "admits", "asks", "verbs", "text_verbs", "nominals", "things", "texts", "subjects",
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
         "states", "rest_unless", "cuts", "emphatic", "relatives",
-        "coordinates", "faults", "fault_unless", "fault_openers",
+        "coordinates", "faults", "fault_unless", "fault_openers", "wishes", "hedges", "pending",
+        "pronouns",
     )  # fmt: skip
 
     unless: str
@@ -113,6 +116,14 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     """Words that open a noun phrase."""
     emphatic: str = ""
     """A word that says of an action that it had its effect."""
+    wishes: str = ""
+    """The verbs by which a person asks for an action, with a named group for each family."""
+    hedges: str = ""
+    """Words of a claim that is not quite sure of itself: they take back nothing that was asked for."""
+    pronouns: str = ""
+    """Words for what was named before."""
+    pending: str = ""
+    """What stands right before a verb that is still to be done, or that only tells one thing from others."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
     """By the state of a result (`checks.result.State`), or `empty`: words that report it to the person."""
     technical: str = ""
@@ -157,6 +168,10 @@ class ClaimGrammar:
     fault_unless = _FilePattern()
     fault_openers = _FilePattern()
     coordinates = _FilePattern()
+    wishes = _FilePattern()
+    hedges = _FilePattern()
+    pending = _FilePattern()
+    pronouns = _FilePattern()
 
     def __init__(self, file: ClaimFile) -> None:
         self.file = file
