@@ -31,12 +31,16 @@ from toolvet.core.turn.ledger.phrases import (
     Voice,
     phrases,
 )
-from toolvet.core.turn.ledger.request import NO_REQUEST, TITLE, Request
-from toolvet.core.turn.ledger.tokens import spoken
+from toolvet.core.turn.ledger.request import NO_REQUEST, Request
+from toolvet.core.turn.ledger.tokens import QUOTATION, spoken
 
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000
 _LONGEST_BRIEF = 300
+_QUOTES = '"\u201c\u00ab\u201e\u300c'
+_DAY = re.compile(r" \w{2} (?:\d|[A-Z][a-z]{2,8} \d)")
+_QUOTE_ENDS = tuple("'\"\u201d\u00bb")
+_NAMED = re.compile(r"\s*(?:[A-Z0-9]|[\w.-]*[@/])")
 _ID = re.compile(r"#?(?=[A-Za-z-]{0,20}\d)[A-Za-z0-9][A-Za-z0-9_-]{2,39}\b")
 _NAME_AS_CODE = re.compile(r"`([\w./~@#-]{1,120})`")
 _MOST_NAMED_WORDS = 4
@@ -81,6 +85,8 @@ class MadeClaim(msgspec.Struct, frozen=True):
     emphatic: bool = False
     asked: bool = False
     """Whether the request asks for it: then no state is meant that came about without the calls of the turn."""
+    echo: bool = False
+    """Whether it is a claim only because the request asks for it."""
 
 
 class AnswerClaims(msgspec.Struct, frozen=True):
@@ -122,18 +128,22 @@ def said(
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
+    if asks:
+        # Who asks has not ended: what was asked for is repeated as a plan.
+        claims = [claim for claim in claims if not claim.echo]
     return AnswerClaims(claims, admits, asks)
 
 
 def _with_names(text: str, prose: str, request: Request) -> str:
     """`prose` with the names that are written as code or, of the request, in quotation marks."""
     names = list(_NAME_AS_CODE.finditer(text)) if "`" in text else []
-    names += [match for match in TITLE.finditer(text) if match[1].lower() in request.lower]
+    if any(mark in text for mark in _QUOTES):
+        names += [match for match in QUOTATION.finditer(text) if match[0][1:-1].lower() in request.lower]
     parts: list[str] = []
     end = 0
     for match in sorted(names, key=re.Match[str].start):
         if match.start() >= end and not prose[match.start() : match.end()].strip():
-            parts += (prose[end : match.start()], "\u200b", match[1], "\u200b")
+            parts += (prose[end : match.start()], "\u200b", match[0][1:-1], "\u200b")
             end = match.end()
     return "".join((*parts, prose[end:]))
 
@@ -174,7 +184,11 @@ class _ClaimReading:
             if not verb:
                 return None
         if clause.is_taken_back():
-            return self._echo(verb, family, claim) if clause.is_hedged() and not clause.is_taken_back(hedged=True) else None
+            return (
+                self._echo(verb, family, claim)
+                if clause.is_hedged() and not clause.is_taken_back(hedged=True)
+                else None
+            )
         rest = clause.rest()
         if claim.echo:
             return self._echo(verb, family, claim)
@@ -210,11 +224,15 @@ class _ClaimReading:
         if not request.wants(family, grammar):
             return None
         before, rest = clause.before, clause.rest()
-        if grammar.pending.search(before) or grammar.rest_unless.search(f"{clause.matched}{rest}"):
+        if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):
+            return None
+        if grammar.rest_unless.search(f"{before}{clause.matched}{rest}"):
             return None
         named = f"{before} {clause.matched} {rest}"
         words = [word.lower() for word in WORD.findall(before)]
         is_it = all(grammar.openers.fullmatch(word) or grammar.pronouns.fullmatch(word) for word in words)
+        if not claim.echo and not self._says_done(words, rest, verb, is_it=is_it):
+            return None
         if not request.names(named, grammar) and not (words and is_it):
             return None
         if not claim.echo and self._is_text(rest if not words else before):
@@ -227,7 +245,26 @@ class _ClaimReading:
             ids=ids_in(named),
             passive=True,
             asked=True,
+            echo=True,
         )
+
+    def _says_done(self, words: list[str], rest: str, verb: str, *, is_it: bool) -> bool:
+        """Whether a verb is a participle of what was asked for, and neither another's deed nor an adjective."""
+        grammar = self._grammar
+        follows = _NEXT_WORD.match(rest)
+        if not words or words[-1] in ("and", "then"):
+            # "Booked Ann Lee" and "sent the invite", but not "Requested changes", "Set the address", "Booked on May 3".
+            if not words and (
+                verb in past_forms(verb)
+                or grammar.states.fullmatch(verb)
+                or (follows is not None and grammar.cuts.fullmatch(follows[1]))
+            ):
+                return False
+            return not rest.strip() or grammar.objects.match(rest) is not None or _NAMED.match(rest) is not None
+        if is_it or grammar.pronouns.fullmatch(words[-1]):
+            return verb not in past_forms(verb) or words[-1] != "all"
+        # "The table, booked on May 3" tells which one it is.
+        return follows is None or (grammar.cuts.fullmatch(follows[1]) is not None and not _DAY.match(rest))
 
     def _framed(self, frame: Voice, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
         clause = self._clause

@@ -16,7 +16,8 @@ from toolvet.core.messages import words_of_person
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.phrases import ANYTHING, ClaimGrammar
 
-_MOST = 20_000
+# A text may open with the rules of the agent.
+_MOST = 1_500
 _SHORTEST = 4
 _VALUE = re.compile(r"[^\s,;!?()\"'“”‘’]*[\d@/][^\s,;!?()\"'“”‘’]*")
 TITLE = re.compile(r"(?<!\w)['\"‘“«„「]([^'\"’”»“」\n]{2,80})['\"’”»“」](?!\w)")
@@ -72,7 +73,8 @@ class Request:
         if any(value in lower for value in self._values):
             return True
         return any(
-            (each := word.lower()) in self._words and not any(
+            (each := word.lower()) in self._words
+            and not any(
                 kind.fullmatch(each) for kind in (grammar.cuts, grammar.no_nouns, grammar.openers, grammar.verbs)
             )
             for word in WORD.findall(words)

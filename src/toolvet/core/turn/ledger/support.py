@@ -174,6 +174,8 @@ class ClaimSupport:
         texts = self._texts()
         ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
         named = [text for text in texts if any(each in text for each in ids)]
+        if claim.echo and failed is None and claim.verb and any(claim.verb[:_STEM] in text for text in texts):
+            return True
         own = _said_by(claim.family, claim.verb, synonyms=False)
         if any(own.search(text) for text in named or texts):
             return True
