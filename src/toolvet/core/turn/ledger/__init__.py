@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from toolvet.core.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
 from toolvet.core.messages import ToolCall, earlier_calls, read_calls
+from toolvet.core.turn.ledger.alignment import TurnLedger
 from toolvet.core.turn.ledger.claims import said
 from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.extent import cut_calls, overstated
@@ -37,6 +38,8 @@ from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_f
 from toolvet.core.turn.ledger.values import unsupported
 
 __all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
+
+_CERTAIN = 0.3
 
 
 def ground(
@@ -89,6 +92,10 @@ def with_calls(
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)
     found = ClaimSupport(every).unfounded(text, words, admits=admits)
+    if words.claims and not goes_on:
+        known = {signal.label for signal in found if signal.weight >= _CERTAIN}
+        others = TurnLedger(every, request).disagreements(text, words, admits=admits)
+        found += [signal for signal in others if signal.label not in known]
     if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
     if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):

@@ -208,7 +208,8 @@ class _ClaimReading:
         made = self._framed(claim.frame, rest, verb, family, is_text=is_text)
         if made is not None and not made.text_work:
             return self._of_request(made)
-        echo = self._echo(verb, family, claim)
+        # "I completed the checks you asked for": whatever it was, it may be in the answer.
+        echo = None if is_text and family == ANYTHING else self._echo(verb, family, claim)
         return made if echo is None or (made is not None and not self._is_brief) else echo
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
@@ -223,8 +224,10 @@ class _ClaimReading:
         clause, grammar, request = self._clause, self._grammar, self._request
         if not request.wants(family, grammar):
             return None
-        before, rest = clause.before, clause.rest()
+        before, rest = grammar.hedges.sub("", clause.before), clause.rest()
         if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):
+            return None
+        if not claim.echo and grammar.adjectival.search(before):
             return None
         if grammar.rest_unless.search(f"{before}{clause.matched}{rest}"):
             return None

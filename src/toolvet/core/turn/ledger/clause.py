@@ -85,10 +85,8 @@ class Clause:
         before = self.before
         if before:
             before = self._grammar.coordinates.sub("", self._grammar.relatives.sub("", before))
-        matched = self.matched
-        if hedged:
-            before, matched = self._grammar.hedges.sub("", before), self._grammar.hedges.sub("", matched)
-        if unless.search(f"{before}{matched}") or unless.match(after):
+        words = f"{before}{self.matched}"
+        if unless.search(self._grammar.hedges.sub("", words) if hedged else words) or unless.match(after):
             return True
         if any(mark in self.matched for mark in QUESTION_MARKS):
             return True

@@ -335,7 +335,7 @@ def deadline_words() -> re.Pattern[str]:
 
 
 @cache
-def _weekdays() -> dict[str, int]:
+def weekdays() -> dict[str, int]:
     return {name: place for place, names in enumerate(span_words().weekday.names) for name in names}
 
 
@@ -444,7 +444,7 @@ def has_its_weekday(date: Date, text: str, start: int, end: int, dates: Collecti
     """Whether the right day of the week is beside `date` in `text`, and a day of the evidence is not far off."""
     before = _WEEKDAY_BEFORE.search(text, max(0, start - 24), start)
     after = _WEEKDAY_AFTER.match(text, end)
-    names = _weekdays()
+    names = weekdays()
     named = names.get(before[1].lower() if before else "", names.get(after[1].lower() if after else "", -1))
     if named < 0:
         return False

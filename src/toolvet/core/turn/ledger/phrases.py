@@ -81,7 +81,7 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
         "states", "rest_unless", "cuts", "emphatic", "relatives",
         "coordinates", "faults", "fault_unless", "fault_openers", "wishes", "hedges", "pending",
-        "pronouns",
+        "pronouns", "adjectival", "needs",
     )  # fmt: skip
 
     unless: str
@@ -123,7 +123,11 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     pronouns: str = ""
     """Words for what was named before."""
     pending: str = ""
-    """What stands right before a verb that is still to be done, or that only tells one thing from others."""
+    """Words of a clause about what is still to be done."""
+    adjectival: str = ""
+    """What stands right before a participle that only tells one thing from others."""
+    needs: str = ""
+    """Words of a request before the participles of what is to be done."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
     """By the state of a result (`checks.result.State`), or `empty`: words that report it to the person."""
     technical: str = ""
@@ -172,6 +176,8 @@ class ClaimGrammar:
     hedges = _FilePattern()
     pending = _FilePattern()
     pronouns = _FilePattern()
+    adjectival = _FilePattern()
+    needs = _FilePattern()
 
     def __init__(self, file: ClaimFile) -> None:
         self.file = file

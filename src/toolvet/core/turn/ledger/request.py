@@ -19,6 +19,7 @@ from toolvet.core.turn.ledger.phrases import ANYTHING, ClaimGrammar
 # A text may open with the rules of the agent.
 _MOST = 1_500
 _SHORTEST = 4
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _VALUE = re.compile(r"[^\s,;!?()\"'“”‘’]*[\d@/][^\s,;!?()\"'“”‘’]*")
 TITLE = re.compile(r"(?<!\w)['\"‘“«„「]([^'\"’”»“」\n]{2,80})['\"’”»“」](?!\w)")
 # Kinds of actions of which one does the work of the other: a meeting is booked, created, or put into the calendar.
@@ -49,7 +50,15 @@ class Request:
         """The families of the actions that are asked for, in the language of `grammar`."""
         known = self._wishes.get(id(grammar))
         if known is None:
-            found = grammar.wishes.finditer(self.text) if self.text else ()
+            found = list(grammar.wishes.finditer(self.text)) if self.text else []
+            for sentence in _SENTENCE.split(self.text):
+                need = grammar.needs.search(sentence)
+                if need is not None:
+                    found += (
+                        match
+                        for verbs in (grammar.verbs, grammar.text_verbs)
+                        for match in verbs.finditer(sentence, need.end())
+                    )
             known = self._wishes[id(grammar)] = frozenset(match.lastgroup or ANYTHING for match in found)
         return known
 

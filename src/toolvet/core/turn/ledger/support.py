@@ -130,7 +130,8 @@ class ClaimSupport:
             # A change of another kind may do this by itself.
             weight = (
                 _WEIGHT_HINT
-                if claim.passive or not families().family[claim.family].aside.isdisjoint(claim.things)
+                if (claim.passive and not claim.echo)
+                or not families().family[claim.family].aside.isdisjoint(claim.things)
                 else _WEIGHT_OTHER
             )
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
@@ -162,7 +163,7 @@ class ClaimSupport:
                     if thing in mark or (is_stem and any(word.startswith(thing) for word in mark))
                 ]
             )
-        groups.append([place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind])
+        groups.append([place for place, outcome in enumerate(able) if kind_of(outcome.call.name) == kind])
         for places in groups:
             # A call of another kind, which succeeded later, may have done the same.
             if places and all(able[place].failed for place in (*places, *range(places[-1], len(able)))):
@@ -248,7 +249,8 @@ def core_family(verb: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _kind_of(name: str) -> str:
+def kind_of(name: str) -> str:
+    """The family of the verb of a tool's name, as the English claims have it."""
     return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
 
 
