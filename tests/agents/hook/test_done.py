@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 from tests.agents.hook.sessions import SESSIONS, transcript
 
 from toolvet.agents.hook.dialect import CLIENTS
-from toolvet.agents.hook.done import MARK, claims_in, missing
+from toolvet.agents.hook.done import MARK, missing
 from toolvet.agents.hook.run import MOST_TRANSCRIPT_BYTES, read_tail
 from toolvet.agents.hook.transcript import AgentSession, read_session
-from toolvet.agents.hook.work import actions_of, finds, segments_of, work_table
 from toolvet.core.messages import ToolCall
+from toolvet.core.turn import actions_of, claims_in, finds, segments_of, work_table
 from toolvet.core.turn.check import AnswerCheck
 
 CHECK = AnswerCheck(min_length=1)

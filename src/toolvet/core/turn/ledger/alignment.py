@@ -27,6 +27,7 @@ from toolvet.core.turn.ledger.phrases import families
 from toolvet.core.turn.ledger.request import Request
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
+from toolvet.core.turn.ledger.work import actions_of
 
 WRONG_TARGET = "wrong_target"
 WRONG_VALUE = "wrong_value"
@@ -312,7 +313,8 @@ def _does_the_same(later: CallEntry, failed: CallEntry) -> bool:
     if later.name == failed.name or (failed.sent_text == later.sent_text and len(failed.sent_text) > 2):
         return True
     if not _ALONE.isdisjoint(words_of_tool(later.name)):
-        return True
+        # What runs tests or a build changes nothing else.
+        return not actions_of([later.outcome.call])[0].kinds
     known = families().family
     kinds = [
         {kind for kind, family in known.items() if word in family.tools}

@@ -37,6 +37,12 @@ _SHORTEST_STEM = 3
 _STATES = frozenset({"send", "delete", "pay", "book", "return", "exchange", "save", "run"})
 
 
+COMMIT = "commit"
+# A command or a script that may commit.
+_COMMITS = re.compile(
+    r"\b(?:git|gh|glab|hg|jj|svn|commit|push|make|just|npm|yarn|pnpm|release|deploy)\b|\.sh\b|\A(?:\{\}|null)?\Z"
+)
+
 # What a program may have done before it ended with an error.
 _PARTS = frozenset({"create", "update", "delete", "save"})
 
@@ -103,7 +109,14 @@ class ClaimSupport:
         for outcome in outcomes:
             name = outcome.call.name
             is_named = claim.verb and claim.verb in past_forms(verb_of(name))
-            abilities.append((outcome, Ability.THIS if is_named else ability(name, claim.family)))
+            can = Ability.THIS if is_named else ability(name, claim.family)
+            if (
+                can is Ability.ANYTHING
+                and claim.family == COMMIT
+                and not _COMMITS.search(written(outcome.call.arguments))
+            ):
+                can = Ability.OTHER
+            abilities.append((outcome, can))
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
         meant = self._meant(able, claim)
         if any(not outcome.failed for outcome in meant):
