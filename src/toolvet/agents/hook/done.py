@@ -25,6 +25,7 @@ from toolvet.core.turn import (
     is_guarded,
     is_last_word,
     own_words,
+    reports,
     sentences_of,
     unproven_runs,
     work_table,
@@ -101,7 +102,7 @@ def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) ->
     runs = [at for at, action in enumerate(own) if "test" in action.kinds]
     if not edited or not runs or runs[-1] < edited[-1] or own[runs[-1]].ended is not False:
         return None
-    if not is_last_word(own, runs[-1]) or finds(table.reported.patterns, said) or _is_asked(question):
+    if not is_last_word(own, runs[-1]) or reports(said) or _is_asked(question):
         return None
     sentence = next((each for each in sentences_of(said) if finds(table.done.patterns, each)), None)
     if sentence is None:
@@ -148,7 +149,7 @@ def _ungrounded(
     if signal is None:
         # A failure that an honest answer would name.
         signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
-        if signal is None or finds(work_table().reported.patterns, said):
+        if signal is None or reports(said):
             return None
         if not any(finds(work_table().done.patterns, each) for each in sentences_of(said)):
             return None

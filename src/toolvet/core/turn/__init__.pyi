@@ -34,6 +34,7 @@ from toolvet.core.turn.ledger.work import (
     is_guarded as is_guarded,
     is_last_word as is_last_word,
     own_words as own_words,
+    reports as reports,
     segments_of as segments_of,
     sentences_of as sentences_of,
     unproven_runs as unproven_runs,

@@ -25,7 +25,7 @@ from toolvet.core.turn.ledger.mentions import Kind, Mention, mentions_in
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
 from toolvet.core.turn.ledger.request import Request
-from toolvet.core.turn.ledger.support import AFTER_FAILURE, WITHOUT_CALL, kind_of
+from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
 from toolvet.core.turn.ledger.work import actions_of
 
@@ -316,6 +316,8 @@ def _does_the_same(later: CallEntry, failed: CallEntry) -> bool:
         # What runs tests or a build changes nothing else.
         return not actions_of([later.outcome.call])[0].kinds
     known = families().family
+    if (_verb(later.name) in known[COMMIT].tools) != (_verb(failed.name) in known[COMMIT].tools):
+        return False
     kinds = [
         {kind for kind, family in known.items() if word in family.tools}
         for word in (_verb(later.name), _verb(failed.name))

@@ -37,6 +37,7 @@ from toolvet.core.turn.ledger.tokens import QUOTATION, spoken
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000
 _LONGEST_BRIEF = 300
+_AND = frozenset({"and", "then", "und", "dann", "et", "puis", "y", "luego", "e", "depois", "poi", "en", "i", "и"})
 _QUOTES = '"\u201c\u00ab\u201e\u300c'
 _DAY = re.compile(r" \w{2} (?:\d|[A-Z][a-z]{2,8} \d)")
 _QUOTE_ENDS = tuple("'\"\u201d\u00bb")
@@ -236,7 +237,7 @@ class _ClaimReading:
         is_it = all(grammar.openers.fullmatch(word) or grammar.pronouns.fullmatch(word) for word in words)
         if not claim.echo and not self._says_done(words, rest, verb, is_it=is_it):
             return None
-        if not request.names(named, grammar) and not (words and is_it):
+        if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
             return None
         if not claim.echo and self._is_text(rest if not words else before):
             return None
@@ -255,7 +256,7 @@ class _ClaimReading:
         """Whether a verb is a participle of what was asked for, and neither another's deed nor an adjective."""
         grammar = self._grammar
         follows = _NEXT_WORD.match(rest)
-        if not words or words[-1] in ("and", "then"):
+        if not words or words[-1] in _AND:
             # "Booked Ann Lee" and "sent the invite", but not "Requested changes", "Set the address", "Booked on May 3".
             if not words and (
                 verb in past_forms(verb)

@@ -339,6 +339,14 @@ def sentences_of(text: str) -> list[str]:
     return [part[:_MOST_SENTENCE] for part in _SENTENCE.split(plain)[:_MOST_SENTENCES] if part.strip()]
 
 
+def reports(said: str) -> bool:
+    """Whether a text says that something failed or is not finished."""
+    table = work_table().reported
+    for pattern in compiled(table.allow):
+        said = pattern.sub("", said)
+    return finds(table.patterns, said)
+
+
 def is_guarded(sentence: str) -> bool:
     """Whether a sentence says of no run that it was made here: a wish, a condition, a failure."""
     guards = work_table().guards
@@ -386,7 +394,7 @@ def unproven_runs(
         noun = table.nouns[kind]
         if runs and runs[-1] > last:
             run = actions[runs[-1]]
-            if run.ended is False and is_last_word(actions, runs[-1]) and not finds(table.reported.patterns, said):
+            if run.ended is False and is_last_word(actions, runs[-1]) and not reports(said):
                 yield UnprovenRun("failed", kind, sentence, f"the last run of {noun} failed ({run.shown})")
             continue
         if any(action.what == "hidden" or action.perhaps for action in actions[last + 1 :]):
