@@ -19,6 +19,7 @@ from toolvet.core.turn import (
     AgentAction,
     AnswerCheck,
     actions_of,
+    announced_step,
     claim_signal,
     compiled,
     finds,
@@ -37,7 +38,7 @@ MARK: Final = "toolvet:"
 _MOST_MESSAGE: Final = 40_000
 _UNTOLD: Final = "unmentioned_failure"
 
-Why = Literal["not_run", "failed", "untold", "no_file", "claimed"]
+Why = Literal["not_run", "failed", "untold", "no_file", "claimed", "announced"]
 
 
 class MissingWork(msgspec.Struct, frozen=True):
@@ -80,6 +81,7 @@ def missing(
         or _unreported_failure(said, turn.question, own)
         or _unwritten(said, session, own, exists)
         or _ungrounded(text, said, session, actions, check)
+        or _announced(text)
     )
 
 
@@ -164,6 +166,16 @@ def _ungrounded(
     against = signal.against or "no call of this session did it"
     return MissingWork(
         "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
+    )
+
+
+def _announced(text: str) -> MissingWork | None:
+    """The message ends with a step that is still to be made."""
+    step = announced_step(text)
+    if step is None:
+        return None
+    return MissingWork(
+        "announced", step.evidence or "", "no call follows. Make the step now, or leave it out and say what is left."
     )
 
 

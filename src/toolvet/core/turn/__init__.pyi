@@ -1,5 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
+from toolvet.core.turn.announcing import announced_step as announced_step
 from toolvet.core.turn.check import (
     CLEAN as CLEAN,
     AnswerCheck as AnswerCheck,

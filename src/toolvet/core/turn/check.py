@@ -35,7 +35,7 @@ from toolvet.core.checks.answer.certainty import certainty_of
 from toolvet.core.checks.answer.phrases import SignalPhrases, phrases
 from toolvet.core.checks.answer.shape import finish_kind
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.turn.announcing import announces
+from toolvet.core.turn.announcing import announced_step, announces
 
 if TYPE_CHECKING:
     from toolvet.core.checks.answer.model import Model
@@ -158,6 +158,8 @@ class AnswerCheck:
                 text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
             )
             signals = [*kept, *found]
+            if finish_kind(finish_reason) == "complete" and (step := announced_step(text)) is not None:
+                signals.append(step)
         quality = self.verdict_on(text, signals) if signals else CLEAN
         if not failed and not partial and trace is None:
             return quality

@@ -35,6 +35,7 @@ from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool
 from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
 from toolvet.core.turn.ledger.request import Request
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.core.turn.ledger.traffic import invented_traffic
 from toolvet.core.turn.ledger.values import unsupported
 from toolvet.core.turn.ledger.work import work_signals
 
@@ -97,8 +98,10 @@ def with_calls(
         known = {signal.label for signal in found if signal.weight >= _CERTAIN}
         others = TurnLedger(every, request).disagreements(text, words, admits=admits)
         found += [signal for signal in others if signal.label not in known]
-    if every and not goes_on:
-        found += work_signals(text, request.text, every)
+    if not goes_on:
+        found += invented_traffic(text, request.text, every)
+        if every:
+            found += work_signals(text, request.text, every)
     if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
         found += failures.unmentioned(words, signals)
     if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
