@@ -21,7 +21,7 @@ from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
 from toolvet.core.turn.ledger.entries import CallEntry, ClaimEntry, Moment, claim_entries
-from toolvet.core.turn.ledger.mentions import Kind, Mention, mentions_in
+from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
 from toolvet.core.turn.ledger.request import Request
@@ -70,7 +70,7 @@ class TurnLedger:
         claims = [claim for claim in said.claims if claim.asked or not claim.text_work][:_MOST_CLAIMS]
         if not claims or not self._calls:
             return []
-        entries = claim_entries(text, claims, [each for each in mentions_in(text) if each.kind in _COMPARED])
+        entries = claim_entries(text, claims, _COMPARED)
         found: dict[str, FailureSignal] = {}
         for signal in self._found(text, entries, admits=admits):
             found.setdefault(signal.label or "", signal)

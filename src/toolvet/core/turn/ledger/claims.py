@@ -117,11 +117,15 @@ def said(
     tried = 0
     asks = any(mark in prose for mark in QUESTION_MARKS)
     verbs: _KnownVerbs = {}
-    for hit in known.scan(prose, _MOST_TRIED):
+    hits = known.scan(prose, _MOST_TRIED)
+    asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
+    if asks:
+        # Who asks has not ended: what was asked for is repeated as a plan.
+        request = NO_REQUEST
+    for hit in hits:
         claim = known.claims.get(hit.id)
         if claim is None:
             admits |= hit.id.startswith(ADMITS)
-            asks |= hit.id.startswith(ASKS)
         elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
             grammar = known.grammar[hit.id.partition(":")[0]]
@@ -129,9 +133,6 @@ def said(
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
-    if asks:
-        # Who asks has not ended: what was asked for is repeated as a plan.
-        claims = [claim for claim in claims if not claim.echo]
     return AnswerClaims(claims, admits, asks)
 
 
@@ -215,7 +216,7 @@ class _ClaimReading:
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
         clause = self._clause
-        asked = self._request.wants(made.family, self._grammar) and self._request.names(
+        asked = self._request is not NO_REQUEST and self._request.wants(made.family, self._grammar) and self._request.names(
             f"{clause.before} {clause.matched} {clause.rest()}", self._grammar
         )
         return msgspec.structs.replace(made, asked=True) if asked else made
@@ -223,7 +224,7 @@ class _ClaimReading:
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
         """What the request asks for, in any form that says it is done: "and the invite sent to Ann"."""
         clause, grammar, request = self._clause, self._grammar, self._request
-        if not request.wants(family, grammar):
+        if request is NO_REQUEST:
             return None
         before, rest = grammar.hedges.sub("", clause.before), clause.rest()
         if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):
@@ -240,6 +241,8 @@ class _ClaimReading:
         if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
             return None
         if not claim.echo and self._is_text(rest if not words else before):
+            return None
+        if not request.wants(family, grammar):
             return None
         return MadeClaim(
             family,

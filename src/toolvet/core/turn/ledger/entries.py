@@ -7,7 +7,7 @@ entry    claims `send`, with the address bob@corp.example
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, cast
 
@@ -15,7 +15,7 @@ import msgspec
 
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import MadeClaim
-from toolvet.core.turn.ledger.mentions import Kind, Mention
+from toolvet.core.turn.ledger.mentions import Kind, Mention, mentions_in
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import ANYTHING
 
@@ -103,16 +103,23 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;。！？]")  # noqa: RUF001 - fu
 _LONGEST = 400
 
 
-def claim_entries(text: str, claims: Sequence[MadeClaim], mentions: Sequence[Mention]) -> list[ClaimEntry]:
-    """The claims of an answer, each with its sentence."""
+def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind]) -> list[ClaimEntry]:
+    """The claims of an answer, each with its sentence and what it mentions of these kinds."""
     found: list[ClaimEntry] = []
+    known: dict[tuple[int, int], tuple[Mention, ...]] = {}
     for claim in claims:
         begin = max(0, claim.hit.start - _LONGEST)
         before = [match.end() for match in _SENTENCE_END.finditer(text, begin, claim.hit.start)]
         start = before[-1] if before else begin
         after = _SENTENCE_END.search(text, max(claim.hit.end - 1, start), claim.hit.end + _LONGEST)
         end = after.start() if after is not None else min(len(text), claim.hit.end + _LONGEST)
-        found.append(ClaimEntry(claim, start, end, tuple(each for each in mentions if start <= each.start < end)))
+        if (start, end) not in known:
+            known[start, end] = tuple(
+                msgspec.structs.replace(each, start=each.start + start, end=each.end + start)
+                for each in mentions_in(text[start:end])
+                if each.kind in kinds
+            )
+        found.append(ClaimEntry(claim, start, end, known[start, end]))
     return found
 
 

@@ -314,6 +314,8 @@ def _text_in(value: object, depth: int) -> str:
     if is_array(value):
         return "\n".join(_text_in(each, depth + 1) for each in value)
     held = members(value)
+    if not held:
+        return ""
     code = held.get("exit_code", members(held.get("metadata")).get("exit_code"))
     texts = [_text_in(held.get(key), depth + 1) for key in ("text", "content", "output", "stdout", "stderr")]
     counts = [f"{held[key]} {key}" for key in ("failed", "passed") if type(held.get(key)) is int]
