@@ -8,18 +8,25 @@ from hypothesis import given, strategies as st
 from toolvet import check_answer
 from toolvet.core.turn.ledger import ground
 
-READ = {"name": "search_slots", "arguments": {"date": "2026-05-29"}, "result": {"slots": ["2026-05-29T10:30"]}}
-MADE = {
+READ: dict[str, Any] = {
+    "name": "search_slots",
+    "arguments": {"date": "2026-05-29"},
+    "result": {"slots": ["2026-05-29T10:30"]},
+}
+MADE: dict[str, Any] = {
     "name": "create_event",
     "arguments": {"title": "Vendor Audit", "start": "2026-05-29T10:30:00", "attendees": ["ann@corp.test"]},
     "result": {"event_id": "evt_1f42aa", "status": "confirmed"},
 }
-SENT = {
+SENT: dict[str, Any] = {
     "name": "send_invite",
     "arguments": {"event_id": "evt_1f42aa", "to": ["ann@corp.test"]},
     "result": {"message_id": "msg_77"},
 }
-FAILED = {**SENT, "result": {"isError": True, "content": [{"type": "text", "text": "404: unknown event_id"}]}}
+FAILED: dict[str, Any] = {
+    **SENT,
+    "result": {"isError": True, "content": [{"type": "text", "text": "404: unknown event_id"}]},
+}
 WISH = "Schedule 'Vendor Audit' with Ann Lee for 2026-05-29 at 10:30, and send the invite to ann@corp.test."
 
 
@@ -83,7 +90,7 @@ def test_a_name_is_an_object() -> None:
     ("Plan 'Vendor Audit' voor 2026-05-29.", "'Vendor Audit' is ingepland voor 2026-05-29."),
     ("Zaplanuj 'Vendor Audit' na 2026-05-29.", "'Vendor Audit' jest zarezerwowana na 2026-05-29."),
     ("Запланируй 'Vendor Audit' на 2026-05-29.", "'Vendor Audit' назначен на 2026-05-29."),
-    ("请安排 'Vendor Audit'，2026-05-29。", "'Vendor Audit' 已在日历中。"),
+    ("请安排 'Vendor Audit' 2026-05-29。", "'Vendor Audit' 已在日历中。"),
     ("'Vendor Audit' を 2026-05-29 に予約してください。", "'Vendor Audit' は 2026-05-29 に予約済みです。"),
 ])  # fmt: skip
 def test_other_languages_have_the_same_forms(question: str, text: str) -> None:
@@ -183,9 +190,9 @@ def test_the_old_value_is_read_back() -> None:
     assert found(text, [read("old"), edit], wish) == set()
 
 
-EDIT = {"name": "Edit", "arguments": {"file_path": "src/a.py"}, "result": "ok"}
-PASS = {"name": "Bash", "arguments": {"command": "pytest -q"}, "result": "10 passed in 0.2s"}
-FAIL = {"name": "Bash", "arguments": {"command": "pytest -q"}, "result": "3 failed, 10 passed in 0.2s"}
+EDIT: dict[str, Any] = {"name": "Edit", "arguments": {"file_path": "src/a.py"}, "result": "ok"}
+PASS: dict[str, Any] = {"name": "Bash", "arguments": {"command": "pytest -q"}, "result": "10 passed in 0.2s"}
+FAIL: dict[str, Any] = {"name": "Bash", "arguments": {"command": "pytest -q"}, "result": "3 failed, 10 passed in 0.2s"}
 
 
 @pytest.mark.parametrize(("calls", "labels"), [
@@ -213,7 +220,7 @@ def test_an_answer_says_that_the_tests_were_not_run() -> None:
     'Observation: {"temperature": 21}',
     '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>',
     '{"name": "get_weather", "arguments": {"city": "Oslo"}}',
-    "Tool result: [\"sunny, 21 degrees\"]",
+    'Tool result: ["sunny, 21 degrees"]',
 ])  # fmt: skip
 def test_traffic_that_no_tool_produced(text: str) -> None:
     assert "invented_tool_traffic" in found(text, [], "How is the weather in Oslo?")

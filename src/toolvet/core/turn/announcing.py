@@ -25,8 +25,8 @@ class Announcing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     misses: list[str]
     steps: str = ""
     """What an announcement must also match to be a step that was not made where the turn has ended."""
-    step_hits: list[str] = []  # noqa: RUF012 - msgspec copies it.
-    step_misses: list[str] = []  # noqa: RUF012 - as above
+    step_hits: list[str] = []
+    step_misses: list[str] = []
 
 
 def announces(text: str) -> bool:

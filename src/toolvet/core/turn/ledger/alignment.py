@@ -13,6 +13,7 @@ named is what makes a difference a fault: agents choose values too, and say so.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 from toolvet.core.causes import State
 from toolvet.core.checks.answer import FailureSignal, SignalType
@@ -41,7 +42,7 @@ _MOST_CLAIMS = 50
 _AROUND = 40
 _STEM = 4
 _SHORTEST_ID = 5
-_EMPTY = ("", (), [], {}, None)
+_EMPTY: Final[tuple[object, ...]] = ("", [], {}, None)
 _CAPITALS = re.compile(r"(?<![.!?:\n] )(?<!^)\b(?:[A-Z][\w-]+)(?: [A-Z][\w-]+)*")
 _ALONE = frozenset({"run", "execute", "exec", "bash", "shell", "terminal", "command", "python", "code", "script"})
 
@@ -140,14 +141,16 @@ class TurnLedger:
                 ):
                     at = lower.find(value)
                     yield (
-                        _signal(text, at, at + len(value), DIFFERS, f"the request names {min(wanted)}", _WEIGHT_TRUE)
+                        _signal(
+                            text, at, at + len(value), DIFFERS, f"the request names {min(wanted)}", weight=_WEIGHT_TRUE
+                        )
                         if at >= 0
                         else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
-            for key, values in call.sent.items():
+            for key, sent in call.sent.items():
                 there = self._brought_before(call, key) if key.endswith("id") else []
-                for value in values:
-                    if isinstance(value, str) and there and _is_invented(value, there, request, known):
+                for value in (each for each in sent if isinstance(each, str)):
+                    if there and _is_invented(value, there, request, known):
                         yield _signal(
                             text,
                             first.start,
@@ -157,8 +160,8 @@ class TurnLedger:
                         )
 
     def _brought_before(self, call: CallEntry, key: str) -> list[str]:
-        found = [each.brought.get(key, ()) for each in self._calls[: call.place]]
-        return [value for values in found for value in values if isinstance(value, str)]
+        found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
+        return [value for value in found if isinstance(value, str)]
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """What was asked for and is claimed to have got a new state by name, of which no call speaks in any word."""
@@ -189,7 +192,7 @@ class TurnLedger:
                     WITHOUT_CALL,
                     f"no call has {names[-1]}; only {', '.join(dict.fromkeys(call.name for call in self._changes))} "
                     "changed something",
-                    _WEIGHT_TRUE,
+                    weight=_WEIGHT_TRUE,
                 )
 
     def _failed(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
@@ -372,7 +375,7 @@ def _member(arguments: object, key: str) -> object:
     return value if is_object(value) or is_array(value) else None
 
 
-def _signal(text: str, start: int, end: int, label: str, against: str, weight: float = _WEIGHT) -> FailureSignal:
+def _signal(text: str, start: int, end: int, label: str, against: str, *, weight: float = _WEIGHT) -> FailureSignal:
     return FailureSignal(
         type=SignalType.HALLUCINATION_RISK,
         evidence=text[start:end].strip(),

@@ -129,7 +129,7 @@ def said(
         elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
             grammar = known.grammar[hit.id.partition(":")[0]]
-            reading = _ClaimReading(prose, hit, grammar, words, verbs, request)
+            reading = _ClaimReading(prose, hit, grammar, words, verbs, request=request)
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
@@ -160,6 +160,7 @@ class _ClaimReading:
         grammar: ClaimGrammar,
         words: TurnVocabulary,
         verbs: _KnownVerbs,
+        *,
         request: Request,
     ) -> None:
         self._hit = hit
@@ -216,8 +217,10 @@ class _ClaimReading:
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
         clause = self._clause
-        asked = self._request is not NO_REQUEST and self._request.wants(made.family, self._grammar) and self._request.names(
-            f"{clause.before} {clause.matched} {clause.rest()}", self._grammar
+        asked = (
+            self._request is not NO_REQUEST
+            and self._request.wants(made.family, self._grammar)
+            and self._request.names(f"{clause.before} {clause.matched} {clause.rest()}", self._grammar)
         )
         return msgspec.structs.replace(made, asked=True) if asked else made
 

@@ -78,7 +78,10 @@ class Clause:
         return self._grammar.hedges.search(f"{self.before}{self.matched}") is not None
 
     def is_taken_back(self, *, hedged: bool = False) -> bool:
-        """Whether a word of the clause takes the match back, or its sentence is a question; `hedged` lets hedges pass."""
+        """Whether a word of the clause takes the match back, or its sentence is a question.
+
+        Where it is `hedged`, the words of the hedge take nothing back.
+        """
         unless = self._grammar.unless
         after = self._prose[self._hit.end : self._hit.end + _SUFFIX]
         # Where verbs end the clause, the condition is glued to them.

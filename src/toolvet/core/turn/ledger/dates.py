@@ -336,6 +336,7 @@ def deadline_words() -> re.Pattern[str]:
 
 @cache
 def weekdays() -> dict[str, int]:
+    """The names of the days of the week, each with its place."""
     return {name: place for place, names in enumerate(span_words().weekday.names) for name in names}
 
 

@@ -20,8 +20,10 @@ from toolvet.core.turn.ledger.phrases import ANYTHING, ClaimGrammar
 _MOST = 1_500
 _SHORTEST = 4
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
-_VALUE = re.compile(r"[^\s,;!?()\"'“”‘’]*[\d@/][^\s,;!?()\"'“”‘’]*")
-TITLE = re.compile(r"(?<!\w)['\"‘“«„「]([^'\"’”»“」\n]{2,80})['\"’”»“」](?!\w)")
+_VALUE = re.compile(r"[^\s,;!?()\"'\u2018\u2019\u201c\u201d]*[\d@/][^\s,;!?()\"'\u2018\u2019\u201c\u201d]*")
+_TITLE = re.compile(
+    r"(?<!\w)['\"\u2018\u201c\u201e«「]([^'\"\u2019\u201d\u201c»」\n]{2,80})['\"\u2019\u201d\u201c»」](?!\w)"
+)
 # Kinds of actions of which one does the work of the other: a meeting is booked, created, or put into the calendar.
 _KIN = frozenset({"create", "book", "update", "save", ANYTHING})
 
@@ -70,7 +72,7 @@ class Request:
     @cached_property
     def _values(self) -> frozenset[str]:
         found = {match[0].strip(".:").lower() for match in _VALUE.finditer(self.text)}
-        return frozenset(found | {match[1].lower() for match in TITLE.finditer(self.text)})
+        return frozenset(found | {match[1].lower() for match in _TITLE.finditer(self.text)})
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -26,7 +26,7 @@ _TAGS = re.compile(
     r"|<invoke name=|<function=\w|<\|(?:tool_call|tool_calls_begin|python_tag)[^\n]{0,20}\|>|\[TOOL_CALLS?\]"
 )
 _RESULT = re.compile(
-    r"^[ \t>*_#]{0,8}(?:Observation|Tool (?:output|result|response)|Function (?:output|result|response))[ *_]{0,4}:[ *_]{0,4}"
+    r"^[ \t>*_#]{0,8}(?:Observation|(?:Tool|Function) (?:output|result|response))[ *_]{0,4}:[ *_]{0,4}"
     r"(?P<what>[\[{\"].{1,400})",
     re.IGNORECASE | re.MULTILINE,
 )
