@@ -1,25 +1,31 @@
-"""Checks an answer against the tool calls that it rests on: claims, values and failures that they do not support.
+"""The ledger of a turn: what was asked, what was done and what is claimed, and where the three disagree.
 
 Nothing here asks a model, and every finding quotes both sides: the words of the answer (`evidence`) and what the calls
-say instead (`against`).
+or the request say instead (`against`).
 
-    answer   I've sent the email. Your order 8841 comes to $59.90.
-    calls    get_order(id="8841") returned {"total": 49.9}
+    request  Schedule 'Vendor Audit' for 2026-05-29 at 10:30, and send the invite to ann@corp.test.
+    calls    create_event(title="Vendor Audit", start="2026-05-30T10:30") returned {"event_id": "evt_1"}
+             send_invite(event_id="evt_1", to=["ann@corp.test"]) failed: 404 unknown event_id
+    answer   'Vendor Audit' is booked for 2026-05-29 at 10:30, invite sent to ann@corp.test. Your fee is $59.90.
 
-1. `toolvet.core.messages` reads the calls from any shape; `outcome` judges how each ended (`check_result`) and what its
-   tool can do, by its name. Here: `get_order` succeeded, and only reads.
-2. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, and by the words of the tools): "I've
-   sent the email", of the family `send`. `support` looks for a call that did it: there is none.
-3. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
-   where it honestly reports one. Here: none failed.
-4. `mentions` reads the values of the answer: the numbers 8841 and 59.90 (`tokens` has how values are written).
-   `evidence` has those of the calls and of the question, `figures` and `dates` what follows from them by calculation
-   and by spans of time. `values` compares: 8841 is an argument; 59.90 is in no result and follows from none. It weighs,
-   as it differs from 49.90 by one digit.
-5. `extent` finds answers that take a part for the whole: a page of orders for all of them.
+1. `request` reads what the person asks for: an action of the family `book` and one of the family `send`, and the names
+   and values to do them with. A request proves nothing; it says what the answer speaks of.
+2. `outcome` judges how each call ended (`check_result`) and what its tool can do, by its name; `entries` has what each
+   call was sent and brought. Here: `create_event` made something, `send_invite` failed.
+3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
+   form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
+4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
+   request: the day was asked for and is claimed, and the call was sent another one; the invite failed, and no later call
+   did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
+5. `work` does the same for runs of tests and builds, `traffic` for calls and results that the answer writes itself.
+6. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
+   where it honestly reports one. `extent` finds answers that take a part for the whole.
+7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question, `figures` and
+   `dates` what follows from them. `values` compares: 59.90 is in no result and follows from none.
 
-    claimed_without_call  0.7   "I've sent the email"  against: only get_order was called
-    unsupported_number    0.35  "59.90"                against: not in the results of get_order; there it is 49.9
+    wrong_value                    0.5   "2026-05-29"  against: create_event was called with 2026-05-30
+    claimed_success_after_failure  0.85  "invite sent" against: send_invite: 404 unknown event_id
+    unsupported_number             0.08  "59.90"       against: not in the results of create_event, send_invite
 """
 
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
-from toolvet.core.turn.ledger.entries import CallEntry, ClaimEntry, Moment, claim_entries
+from toolvet.core.turn.ledger.entries import LedgerCall, ClaimEntry, Moment, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
@@ -52,14 +52,14 @@ class TurnLedger:
 
     def __init__(self, outcomes: Sequence[CallOutcome], request: Request) -> None:
         self._request = request
-        self._calls = [CallEntry(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
+        self._calls = [LedgerCall(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
 
     @cached_property
-    def _changes(self) -> list[CallEntry]:
+    def _changes(self) -> list[LedgerCall]:
         return [call for call in self._calls if call.changes and not call.outcome.failed]
 
     @cached_property
-    def _reads(self) -> list[CallEntry]:
+    def _reads(self) -> list[LedgerCall]:
         return [call for call in self._calls if not call.changes]
 
     @cached_property
@@ -110,10 +110,10 @@ class TurnLedger:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
                 yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
 
-    def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[CallEntry, str] | None:
+    def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[LedgerCall, str] | None:
         days = {date for date in mention.dates if date[0]}
         clock = {minute for each in entry.mentions if each.kind is Kind.TIME for minute in each.minutes}
-        apart: list[tuple[CallEntry, str]] = []
+        apart: list[tuple[LedgerCall, str]] = []
         for call in self._changes:
             if any(mention.token.lower() in words for words in (call.sent_text, call.brought_text)):
                 return None
@@ -159,7 +159,7 @@ class TurnLedger:
                             f"{call.name} was called with {key}={value}, which no result has; there it is {there[0]}",
                         )
 
-    def _brought_before(self, call: CallEntry, key: str) -> list[str]:
+    def _brought_before(self, call: LedgerCall, key: str) -> list[str]:
         found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
         return [value for value in found if isinstance(value, str)]
 
@@ -234,7 +234,7 @@ class TurnLedger:
             if gone:
                 yield _signal(text, entry.claim.hit.start, entry.claim.hit.end, NOT_PERSISTED, gone)
 
-    def _lost(self, change: CallEntry, read: CallEntry) -> str:
+    def _lost(self, change: LedgerCall, read: LedgerCall) -> str:
         """The member that was sent with a value and is read back empty, or as it was read before."""
         for key, now in read.brought.items():
             sent = change.sent.get(key) or [
@@ -310,7 +310,7 @@ def _parted(value: str) -> tuple[str, str]:
     return f"{head}{mark}", tail
 
 
-def _does_the_same(later: CallEntry, failed: CallEntry) -> bool:
+def _does_the_same(later: LedgerCall, failed: LedgerCall) -> bool:
     if later.outcome.failed or not later.changes:
         return False
     if later.name == failed.name or (failed.sent_text == later.sent_text and len(failed.sent_text) > 2):
@@ -337,7 +337,7 @@ def _verb(name: str) -> str:
     return words[0] if words else ""
 
 
-def _is_about(call: CallEntry, words: str, kinds: set[str]) -> bool:
+def _is_about(call: LedgerCall, words: str, kinds: set[str]) -> bool:
     """Whether sentences speak of what a call was for: of its verb's kind, of its nouns, or of what it was sent."""
     known = families().family
     if kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known):
@@ -345,7 +345,7 @@ def _is_about(call: CallEntry, words: str, kinds: set[str]) -> bool:
     return any(noun[:_STEM] in words for noun in call.nouns if len(noun) >= _STEM)
 
 
-def _is_of(read: CallEntry, change: CallEntry) -> bool:
+def _is_of(read: LedgerCall, change: LedgerCall) -> bool:
     """Whether a read is of the thing that a call changed: it was sent or brought one of its values."""
     if read.outcome.failed and not read.sent_text.strip("{}"):
         return not read.nouns.isdisjoint(change.nouns) or _server(read.name) == _server(change.name) != ""

@@ -35,7 +35,7 @@ class Moment(NamedTuple):
     zoned: bool
 
 
-class CallEntry:
+class LedgerCall:
     """One call of the turn."""
 
     def __init__(self, place: int, outcome: CallOutcome) -> None:
