@@ -21,7 +21,7 @@ from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
-from toolvet.core.turn.ledger.entries import LedgerCall, ClaimEntry, Moment, claim_entries
+from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
@@ -121,7 +121,7 @@ class TurnLedger:
                 if any(_is_same_day(moment, day, clock) for day in days):
                     return None
                 shown = "{:04}-{:02}-{:02}".format(*moment.day)
-                if shown not in self._request.lower and shown not in entry_text(entry):
+                if shown not in self._request.lower and all(shown not in each.token for each in entry.mentions):
                     apart.append((call, shown))
         return apart[0] if apart and days else None
 
@@ -273,12 +273,7 @@ _COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME})
 _EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 
 
-def entry_text(entry: ClaimEntry) -> str:
-    """The values that a sentence mentions, as written."""
-    return " ".join(mention.token for mention in entry.mentions)
-
-
-def _is_same_day(moment: Moment, day: tuple[int, int, int], clock: set[int]) -> bool:
+def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:
     if moment.day == day:
         return True
     # The same time of day on another one is no other zone.
@@ -298,9 +293,8 @@ def _is_invented(value: str, there: Sequence[str], request: str, known: str) -> 
     head, tail = _parted(value)
     form = form_of(tail)
     return form is not None and any(
-        parts[0] == head and len(parts[1]) == len(tail) and (head or form.fullmatch(parts[1]))
-        for each in there
-        if (parts := _parted(each))
+        first == head and len(rest) == len(tail) and (head or form.fullmatch(rest))
+        for first, rest in map(_parted, there)
     )
 
 

@@ -27,7 +27,7 @@ _EMAIL = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}
 _PATH = re.compile(r"(?:[\w.@+-]{1,80}/){1,20}[\w@+-]{1,80}\.[A-Za-z]{1,5}")
 
 
-class Moment(NamedTuple):
+class CallTime(NamedTuple):
     """A day with its time, as a call has it; `minutes` is None for a day alone."""
 
     day: tuple[int, int, int]
@@ -79,15 +79,15 @@ class LedgerCall:
         return set() if form is None else {match[0] for match in form.finditer(self.sent_text)}
 
     @cached_property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[CallTime]:
         """The days and times that it was sent."""
         return list(moments_in(self.sent_text.upper()))
 
 
-def moments_in(text: str) -> Iterator[Moment]:
+def moments_in(text: str) -> Iterator[CallTime]:
     """The days and times of a text that are written as ISO 8601."""
     for year, month, day, hour, minute, zone in _DAY.findall(text):
-        yield Moment((int(year), int(month), int(day)), int(hour) * 60 + int(minute) if hour else None, bool(zone))
+        yield CallTime((int(year), int(month), int(day)), int(hour) * 60 + int(minute) if hour else None, bool(zone))
 
 
 class ClaimEntry(msgspec.Struct, frozen=True):
