@@ -39,7 +39,7 @@ from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.extent import cut_calls, overstated
 from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
 from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
-from toolvet.core.turn.ledger.request import Request
+from toolvet.core.turn.ledger.request import PersonRequest
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
 from toolvet.core.turn.ledger.traffic import invented_traffic
 from toolvet.core.turn.ledger.values import unsupported
@@ -95,7 +95,7 @@ def with_calls(
     # Results of earlier turns support what this one says; their failures do not count against it.
     before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
     every = [*before, *outcomes] if before else outcomes
-    request = Request(question)
+    request = PersonRequest(question)
     words = said(text, words=TurnVocabulary(every), moot=moot_families(every), request=request)
     admits = reports_failure(words, signals)
     failures = FailedCalls(text, outcomes)

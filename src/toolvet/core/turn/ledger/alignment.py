@@ -25,7 +25,7 @@ from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, c
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
-from toolvet.core.turn.ledger.request import Request
+from toolvet.core.turn.ledger.request import PersonRequest
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
 from toolvet.core.turn.ledger.work import actions_of
@@ -50,7 +50,7 @@ _ALONE = frozenset({"run", "execute", "exec", "bash", "shell", "terminal", "comm
 class TurnLedger:
     """The request, the calls and the claims of one turn, each as entries that can be compared."""
 
-    def __init__(self, outcomes: Sequence[CallOutcome], request: Request) -> None:
+    def __init__(self, outcomes: Sequence[CallOutcome], request: PersonRequest) -> None:
         self._request = request
         self._calls = [LedgerCall(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
 

@@ -31,7 +31,7 @@ from toolvet.core.turn.ledger.phrases import (
     Voice,
     phrases,
 )
-from toolvet.core.turn.ledger.request import NO_REQUEST, Request
+from toolvet.core.turn.ledger.request import NO_REQUEST, PersonRequest
 from toolvet.core.turn.ledger.tokens import QUOTATION, spoken
 
 _MOST_CLAIMS = 200
@@ -103,7 +103,7 @@ def said(
     known: ClaimPhrases | None = None,
     words: TurnVocabulary = NO_VOCABULARY,
     moot: frozenset[str] = frozenset(),
-    request: Request = NO_REQUEST,
+    request: PersonRequest = NO_REQUEST,
 ) -> AnswerClaims:
     """What `text` says of itself.
 
@@ -136,7 +136,7 @@ def said(
     return AnswerClaims(claims, admits, asks)
 
 
-def _with_names(text: str, prose: str, request: Request) -> str:
+def _with_names(text: str, prose: str, request: PersonRequest) -> str:
     """`prose` with the names that are written as code or, of the request, in quotation marks."""
     names = list(_NAME_AS_CODE.finditer(text)) if "`" in text else []
     if any(mark in text for mark in _QUOTES):
@@ -161,7 +161,7 @@ class _ClaimReading:
         words: TurnVocabulary,
         verbs: _KnownVerbs,
         *,
-        request: Request,
+        request: PersonRequest,
     ) -> None:
         self._hit = hit
         self._grammar = grammar

@@ -28,7 +28,7 @@ _TITLE = re.compile(
 _KIN = frozenset({"create", "book", "update", "save", ANYTHING})
 
 
-class Request:
+class PersonRequest:
     """The words of the person, read when an answer claims something."""
 
     def __init__(self, question: str | Sequence[object] | None) -> None:
@@ -97,5 +97,5 @@ def _is_name(word: str) -> bool:
     return len(word) >= _SHORTEST or (word[:1].isupper() and len(word) > 1)
 
 
-NO_REQUEST = Request(None)
+NO_REQUEST = PersonRequest(None)
 """That of an answer whose question is not known."""
