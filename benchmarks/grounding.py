@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.harness import Report
 
 from toolvet import check_answer
-from toolvet.core.turn.grounding import ToolCall, ground
+from toolvet.core.turn.ledger import ToolCall, ground
 
 ROWS = [
     {"id": f"INV-{2000 + row}", "total": round(19.9 + row * 7.35, 2), "due": f"2026-11-{row + 1:02}"}

@@ -25,7 +25,7 @@ from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 from toolvet import AnswerStream, check_answer, check_arguments, check_envelope, check_result, fit_response
 from toolvet.core.redact import SecretMask
 from toolvet.core.schema import invalid_examples, valid_example
-from toolvet.core.turn.grounding import ToolCall, ground
+from toolvet.core.turn.ledger import ToolCall, ground
 
 CLEAN: Final = (
     "The harbour was quiet in the morning, and the ferries waited for the tide while the town woke up slowly. "

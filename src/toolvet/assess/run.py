@@ -285,6 +285,7 @@ class Run:
         self._under_way += 1
         try:
             with CostsOnly(run):
+                run.is_own = self._may_be_own(run.definition)
                 await self._send_scenarios(run)
                 self.judge.take_calls(run)
         finally:
@@ -294,7 +295,6 @@ class Run:
     async def _send_scenarios(self, run: ToolRun) -> None:
         """While the server works on a call, the reply before it is judged and the next planned, if it can be."""
         silent = 0
-        run.is_own = self._may_be_own(run.definition)
         judge_last_reply: Callable[[], None] = _do_nothing
         values = self._values(run)
         plans = self._plan(run, values)

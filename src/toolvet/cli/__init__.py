@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from inspect import BoundArguments
 
     from cyclopts import App
-    from cyclopts.help import HelpPanel
+    from cyclopts.help import DefaultFormatter, HelpPanel
     from rich.console import Console, ConsoleOptions
 
 
@@ -75,12 +75,11 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
         command, inner = commands_of(module)
         if command is not None and not inner:
             common: frozenset[str] | None = None if all_options else getattr(module, "COMMON_OPTIONS", None)
-            shorter = (
-                {}
-                if common is None
-                else {"help_formatter": _short_help(common), "help_epilogue": "`--help-all` shows all options."}
-            )
-            root.command(with_parameters(command), name=name, help=_flowing(command.__doc__), **shorter)
+            shown = with_parameters(command)
+            root.command(shown, name=name, help=_flowing(command.__doc__))
+            if common is not None:
+                root[name].help_formatter = _short_help(common)
+                root[name].help_epilogue = "`--help-all` shows all options."
             continue
         # A command with sub-commands may do something itself without them.
         words = module.__doc__ if command is None else command.__doc__
@@ -100,11 +99,11 @@ def _flowing(words: str | None) -> str:
     return re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(words or ""))
 
 
-def _short_help(common: frozenset[str]) -> object:
+def _short_help(common: frozenset[str]) -> "DefaultFormatter":
     """What prints the help of a command with its common options only."""
-    from cyclopts.help import DefaultFormatter  # noqa: PLC0415 - as in `app`
+    from cyclopts.help import DefaultFormatter as Default  # noqa: PLC0415 - as in `app`
 
-    class CommonOptions(DefaultFormatter):
+    class CommonOptions(Default):
         def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:
             if panel.format == "parameter":
                 shown = [each for each in panel.entries if not each.positive_names or common & {*each.positive_names}]

@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 from tests.agents.hook.sessions import SESSIONS, transcript
 
 from toolvet.agents.hook.dialect import CLIENTS
-from toolvet.agents.hook.done import MARK, claims_in, missing
+from toolvet.agents.hook.done import MARK, missing
 from toolvet.agents.hook.run import MOST_TRANSCRIPT_BYTES, read_tail
 from toolvet.agents.hook.transcript import AgentSession, read_session
-from toolvet.agents.hook.work import actions_of, finds, segments_of, work_table
 from toolvet.core.messages import ToolCall
+from toolvet.core.turn import actions_of, claims_in, finds, segments_of, work_table
 from toolvet.core.turn.check import AnswerCheck
 
 CHECK = AnswerCheck(min_length=1)
@@ -110,7 +110,37 @@ def test_near_misses_are_no_claims(kind: str, miss: str) -> None:
     assert kind not in [found for found, _ in claims_in(miss)]
 
 
-@pytest.mark.parametrize("phrases", [TABLE.done, TABLE.files])
+@pytest.mark.parametrize("wish", [
+    "Fix the bug and make the tests pass.",
+    "Fix the failing test.",
+    "Make sure all tests pass, then stop.",
+    "I can reproduce the crash. Fix it until the suite passes.",
+    "Fix it. The tests should pass afterwards.",
+    "Get the build green: the tests must pass.",
+])  # fmt: skip
+@pytest.mark.parametrize(
+    "final", ["I fixed it and all tests pass.", "Done. The test suite is green.", "Tests: passing"]
+)
+def test_a_request_never_proves_what_it_asks_for(wish: str, final: str) -> None:
+    asked = {**SESSIONS[0], "question": wish}
+    read = read_session(transcript("claude", asked).encode().split(b"\n"))
+    assert why(final, read) == "not_run"
+
+
+@pytest.mark.parametrize("fact", ["The tests already pass. Tidy up the parser.", "Why do all the tests pass here?"])
+def test_a_request_that_says_how_the_tests_are_is_repeated(fact: str) -> None:
+    read = read_session(transcript("claude", {**SESSIONS[0], "question": fact}).encode().split(b"\n"))
+    assert why("I tidied it up. All tests pass.", read) == ""
+
+
+def test_an_announced_step_is_sent_back() -> None:
+    honest = next(each for each in SESSIONS if each["name"] == "tests run and passing")
+    read = read_session(transcript("claude", honest).encode().split(b"\n"))
+    assert why("The parser fails on line 3. Let me look at the tokenizer:", read) == "announced"
+    assert why("The parser fails on line 3. If you like, I'll look at the tokenizer.", read) == ""
+
+
+@pytest.mark.parametrize("phrases", [TABLE.done, TABLE.files, TABLE.asked, TABLE.stated])
 def test_phrases_have_their_proof(phrases: Any) -> None:
     assert [hit for hit in phrases.hits if not finds(phrases.patterns, hit)] == []
     assert [miss for miss in phrases.misses if finds(phrases.patterns, miss)] == []

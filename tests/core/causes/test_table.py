@@ -24,8 +24,8 @@ from toolvet.core.causes import (
 )
 from toolvet.core.checks.answer import SignalType
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.turn.grounding import ToolCall
-from toolvet.core.turn.grounding.phrases import read_sources
+from toolvet.core.turn.ledger import ToolCall
+from toolvet.core.turn.ledger.phrases import read_sources
 
 ROWS = [pytest.param(state, cause, id=state.value) for state, cause in causes().items()]
 # What google.rpc.Code says that its codes are over HTTP (googleapis, google/rpc/code.proto).

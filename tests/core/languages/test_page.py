@@ -13,7 +13,7 @@ from tests.phrase_proofs import failed_proofs
 from toolvet.core.checks.answer.phrases import SignalFile, phrases
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.phrasebook import read_phrases
-from toolvet.core.turn.grounding.phrases import families
+from toolvet.core.turn.ledger.phrases import families
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "languages.md").read_text(encoding="utf-8")

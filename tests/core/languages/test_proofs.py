@@ -15,8 +15,9 @@ from toolvet.core.checks.answer.read import counts, find
 from toolvet.core.matching import Hit, Pattern, PatternSet
 from toolvet.core.matching.phrasebook import FileT, PhraseSource
 from toolvet.core.prose import frame, masks
-from toolvet.core.turn.grounding import extent, phrases as claims
-from toolvet.core.turn.grounding.claims import said
+from toolvet.core.turn.ledger import extent, phrases as claims
+from toolvet.core.turn.ledger.claims import said
+from toolvet.core.turn.ledger.request import PersonRequest
 
 FOLDER = Path(toolvet.core.languages.__path__[0])
 LANGUAGES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__")
@@ -62,7 +63,10 @@ def _of_claims(language: str) -> Iterator[str]:
     for source in sources:
 
         def is_claimed(number: int, text: str, source: PhraseSource[claims.ClaimFile] = source) -> bool:
-            return any(claim.hit.id == f"{source.folder}:{number}" for claim in said(text, known).claims)
+            # What is claimed only of what the request names has the request before an arrow.
+            request, _, answer = text.rpartition(" → ")
+            claims = said(answer, known, request=PersonRequest(request)).claims
+            return any(claim.hit.id == f"{source.folder}:{number}" for claim in claims)
 
         yield from failed_proofs(source, is_claimed)
 

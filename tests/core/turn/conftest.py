@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolvet.core.turn.grounding import evidence
+from toolvet.core.turn.ledger import evidence
 
 
 @pytest.fixture(autouse=True)

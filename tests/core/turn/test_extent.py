@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolvet import AnswerQuality, check_answer, fit_response, success_response
-from toolvet.core.turn.grounding.extent import PartText, part_table
+from toolvet.core.turn.ledger.extent import PartText, part_table
 
 ORDERS: list[dict[str, Any]] = [{"id": f"o-{place}", "amount": 10.5} for place in range(200)]
 FEW = ORDERS[:8]

@@ -7,7 +7,7 @@ from tests.examples import examples
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.messages import UNKNOWN, read_calls
-from toolvet.core.turn.grounding import ToolCall, ground
+from toolvet.core.turn.ledger import ToolCall, ground
 
 ORDER = ToolCall(
     "get_order",

@@ -6,15 +6,15 @@ import json
 import pytest
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.dates import civil, days_since_epoch, has_its_weekday, numeric_date
-from toolvet.core.turn.grounding.evidence import Evidence, _EvidenceWalk
-from toolvet.core.turn.grounding.failures import FailedCalls, _agents, _is_empty
-from toolvet.core.turn.grounding.figures import Figures, Sorted, Steps, _of_multiple, _of_run, _pair, _subset
-from toolvet.core.turn.grounding.mentions import Kind, mentions_in
-from toolvet.core.turn.grounding.outcome import outcome_of
-from toolvet.core.turn.grounding.tokens import form_of, is_composed, parts_of, readings
-from toolvet.core.turn.grounding.values import _SUPPORTS, slip_of
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.dates import civil, days_since_epoch, has_its_weekday, numeric_date
+from toolvet.core.turn.ledger.evidence import Evidence, _EvidenceWalk
+from toolvet.core.turn.ledger.failures import FailedCalls, _agents, _is_empty
+from toolvet.core.turn.ledger.figures import Figures, Sorted, Steps, _of_multiple, _of_run, _pair, _subset
+from toolvet.core.turn.ledger.mentions import Kind, mentions_in
+from toolvet.core.turn.ledger.outcome import outcome_of
+from toolvet.core.turn.ledger.tokens import form_of, is_composed, parts_of, readings
+from toolvet.core.turn.ledger.values import _SUPPORTS, slip_of
 
 ORDER = ToolCall("get_order", {"order_id": "A-77812"}, json.dumps({"order_id": "A-77812", "total": 96.4}))
 LOCKED = ToolCall("send_email", {"to": "bob"}, "Error: the database is locked")

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from toolvet.core.turn.grounding import ToolCall
-from toolvet.core.turn.grounding.claims import said
-from toolvet.core.turn.grounding.failures import tool_faults
-from toolvet.core.turn.grounding.outcome import (
+from toolvet.core.turn.ledger import ToolCall
+from toolvet.core.turn.ledger.claims import said
+from toolvet.core.turn.ledger.failures import tool_faults
+from toolvet.core.turn.ledger.outcome import (
     Ability,
     TurnVocabulary,
     ability,
@@ -18,7 +18,7 @@ from toolvet.core.turn.grounding.outcome import (
     verb_of,
     words_of_tool,
 )
-from toolvet.core.turn.grounding.tokens import spoken
+from toolvet.core.turn.ledger.tokens import spoken
 
 LOCKED = "Error: the database is locked"
 Claim = tuple[str, str, str]

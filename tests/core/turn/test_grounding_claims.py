@@ -5,9 +5,9 @@ import json
 import pytest
 
 from toolvet.core.turn.check import check_answer
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.claims import said
-from toolvet.core.turn.grounding.outcome import Ability, TurnVocabulary, ability, outcome_of, past_forms, verb_of
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.claims import said
+from toolvet.core.turn.ledger.outcome import Ability, TurnVocabulary, ability, outcome_of, past_forms, verb_of
 
 ORDER = ToolCall("get_order", {"order_id": "W-1200"}, json.dumps({"order_id": "W-1200", "status": "delivered"}))
 LOCKED = "Error: the database is locked"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from toolvet import success_response
-from toolvet.core.turn.grounding import ToolCall
-from toolvet.core.turn.grounding.extent import PartialResult, _taken_for_total, cut_calls, overstated, partial_results
-from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.ledger import ToolCall
+from toolvet.core.turn.ledger.extent import PartialResult, _taken_for_total, cut_calls, overstated, partial_results
+from toolvet.core.turn.ledger.outcome import outcome_of
 
 ROWS: list[dict[str, Any]] = [{"id": f"o-{n}", "amount": 10.5, "n": n} for n in range(4)]
 SUMS = (42.0, 6.0)

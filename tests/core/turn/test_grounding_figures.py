@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolvet.core.turn.grounding.figures import (
+from toolvet.core.turn.ledger.figures import (
     AnswerNumbers,
     Figures,
     Sorted,
@@ -16,8 +16,8 @@ from toolvet.core.turn.grounding.figures import (
     calculation,
     times_in,
 )
-from toolvet.core.turn.grounding.mentions import mentions_in
-from toolvet.core.turn.grounding.values import slip_of
+from toolvet.core.turn.ledger.mentions import mentions_in
+from toolvet.core.turn.ledger.values import slip_of
 
 COUNTS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "both": 2,

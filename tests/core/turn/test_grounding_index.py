@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from toolvet import check_answer
-from toolvet.core.turn.grounding import ToolCall, evidence as index, ground, mentions
-from toolvet.core.turn.grounding.evidence import CallTexts, Evidence, _IndexCache, index_of
-from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.ledger import ToolCall, evidence as index, ground, mentions
+from toolvet.core.turn.ledger.evidence import CallTexts, Evidence, _IndexCache, index_of
+from toolvet.core.turn.ledger.outcome import outcome_of
 
 ROWS = [{"id": f"INV-{2000 + row}", "total": round(19.9 + row * 7.35, 2)} for row in range(28)]
 RESULT = json.dumps({"invoices": ROWS})

@@ -6,15 +6,15 @@ import unicodedata
 import pytest
 
 from toolvet import check_answer
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.dates import Span, _moved, nearest_days
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.failures import _echoed
-from toolvet.core.turn.grounding.figures import _of_two
-from toolvet.core.turn.grounding.mentions import Kind, before_is_name, mentions_in
-from toolvet.core.turn.grounding.outcome import outcome_of
-from toolvet.core.turn.grounding.tokens import ascii_digits, spoken, without_code
-from toolvet.core.turn.grounding.values import _differ_in_one
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.dates import Span, _moved, nearest_days
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.failures import _echoed
+from toolvet.core.turn.ledger.figures import _of_two
+from toolvet.core.turn.ledger.mentions import Kind, before_is_name, mentions_in
+from toolvet.core.turn.ledger.outcome import outcome_of
+from toolvet.core.turn.ledger.tokens import ascii_digits, spoken, without_code
+from toolvet.core.turn.ledger.values import _differ_in_one
 
 
 def evidence(result: object, question: str | None = None) -> Evidence:

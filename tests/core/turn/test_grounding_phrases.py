@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from toolvet.core.turn.grounding.dates import dates_in, months
-from toolvet.core.turn.grounding.phrases import families, phrases
-from toolvet.core.turn.grounding.tokens import frames, known_words, names_before, quotes_before, readings, surroundings
+from toolvet.core.turn.ledger.dates import dates_in, months
+from toolvet.core.turn.ledger.phrases import families, phrases
+from toolvet.core.turn.ledger.tokens import frames, known_words, names_before, quotes_before, readings, surroundings
 
 
 def test_every_claim_belongs_to_a_family_and_every_family_is_claimed() -> None:

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.dates import (
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.dates import (
     Date,
     Span,
     _moved,
@@ -20,9 +20,9 @@ from toolvet.core.turn.grounding.dates import (
     worded_date,
     zoned_neighbours,
 )
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.extent import _PartWalk
-from toolvet.core.turn.grounding.figures import (
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.extent import _PartWalk
+from toolvet.core.turn.ledger.figures import (
     AnswerNumbers,
     Figures,
     Sorted,
@@ -32,8 +32,8 @@ from toolvet.core.turn.grounding.figures import (
     _of_three,
     times_in as counts_in,
 )
-from toolvet.core.turn.grounding.mentions import mentions_in
-from toolvet.core.turn.grounding.outcome import names, outcome_of
+from toolvet.core.turn.ledger.mentions import mentions_in
+from toolvet.core.turn.ledger.outcome import names, outcome_of
 
 PRICES = Figures([10, 20, 30, 40], {"price": [10, 20, 30, 40]}, counts={4}, lists={4}, strings="")
 

@@ -9,11 +9,11 @@ import pytest
 
 from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.messages import UNKNOWN
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.mentions import Kind, mentions_in
-from toolvet.core.turn.grounding.outcome import outcome_of
-from toolvet.core.turn.grounding.tokens import numerals_in, readings
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.mentions import Kind, mentions_in
+from toolvet.core.turn.ledger.outcome import outcome_of
+from toolvet.core.turn.ledger.tokens import numerals_in, readings
 
 AMOUNT = {"amount": 41.25}
 

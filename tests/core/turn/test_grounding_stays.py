@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from toolvet.core.turn.grounding import ToolCall, with_calls
-from toolvet.core.turn.grounding.claims import said
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.mentions import mentions_in
-from toolvet.core.turn.grounding.outcome import TurnVocabulary, outcome_of
+from toolvet.core.turn.ledger import ToolCall, with_calls
+from toolvet.core.turn.ledger.claims import said
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.mentions import mentions_in
+from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
 
 KEPT = Path(__file__).parent / "whole_answers.json"
 ROWS: list[dict[str, object]] = json.loads(KEPT.read_text(encoding="utf-8"))

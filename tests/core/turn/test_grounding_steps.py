@@ -2,12 +2,12 @@
 
 import pytest
 
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.claims import AnswerClaims
-from toolvet.core.turn.grounding.dates import Date, ends_a_period, lies_between
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.failures import FailedCalls
-from toolvet.core.turn.grounding.mentions import (
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.claims import AnswerClaims
+from toolvet.core.turn.ledger.dates import Date, ends_a_period, lies_between
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.failures import FailedCalls
+from toolvet.core.turn.ledger.mentions import (
     Kind,
     Mention,
     _blanked,
@@ -16,11 +16,11 @@ from toolvet.core.turn.grounding.mentions import (
     mentions_in,
     only_shows,
 )
-from toolvet.core.turn.grounding.outcome import Ability, ability, outcome_of
-from toolvet.core.turn.grounding.phrases import SEARCH, STATE, Claim
-from toolvet.core.turn.grounding.support import moot_families
-from toolvet.core.turn.grounding.tokens import after_reference
-from toolvet.core.turn.grounding.values import _url_stands
+from toolvet.core.turn.ledger.outcome import Ability, ability, outcome_of
+from toolvet.core.turn.ledger.phrases import SEARCH, STATE, Claim
+from toolvet.core.turn.ledger.support import moot_families
+from toolvet.core.turn.ledger.tokens import after_reference
+from toolvet.core.turn.ledger.values import _url_stands
 
 REFUSED = {"content": [{"type": "text", "text": "Error: no"}], "isError": True}
 

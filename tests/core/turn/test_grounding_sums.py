@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolvet.core.turn.grounding.figures import _of_two
+from toolvet.core.turn.ledger.figures import _of_two
 
 # A power of two, as nothing may be rounded.
 TOLERANCE = 2.0**-10

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.failures import _echoed
-from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.failures import _echoed
+from toolvet.core.turn.ledger.outcome import outcome_of
 
 LOCKED = "Error: the database is locked"
 GET = ("get_order", {"id": "W-12"})

@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet import check_answer
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.dates import deadline_words, period_words, span_words
-from toolvet.core.turn.grounding.tokens import MentionFrame, form_of, frames, is_code, is_identifier, is_placeholder
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.dates import deadline_words, period_words, span_words
+from toolvet.core.turn.ledger.tokens import MentionFrame, form_of, frames, is_code, is_identifier, is_placeholder
 
 ESCALATES = 0.3
 

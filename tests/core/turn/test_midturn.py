@@ -3,7 +3,7 @@
 import pytest
 
 from toolvet import check_answer
-from toolvet.core.turn.announcing import announcements, announces
+from toolvet.core.turn.announcing import announced_step, announcements, announces
 
 SAID = "Let me fetch the data:"
 OPENAI = [
@@ -82,3 +82,10 @@ def test_a_failure_that_is_tried_again_is_reported_by_the_last_message_alone() -
     failed = "It seems there's an issue with the geocoding service. Let me try another one."
     assert check_answer(failed).signals[0].type.value == "tool_failure"
     assert check_answer(failed, finish_reason="tool_calls").signals == ()
+
+
+@pytest.mark.parametrize("language", announcements())
+def test_steps_keep_their_proofs(language: str) -> None:
+    known = announcements()[language]
+    assert [hit for hit in known.step_hits if announced_step(hit) is None] == []
+    assert [miss for miss in known.step_misses if announced_step(miss) is not None] == []

@@ -7,8 +7,8 @@ import pytest
 from toolvet import check_arguments
 from toolvet.agents.integrations.validation.tool_validation import judge_by_schema
 from toolvet.core.messages import read_calls
-from toolvet.core.turn.grounding import ToolCall, ground
-from toolvet.core.turn.grounding.outcome import CallStatus, outcome_of
+from toolvet.core.turn.ledger import ToolCall, ground
+from toolvet.core.turn.ledger.outcome import CallStatus, outcome_of
 
 TOOL = {
     "name": "get_weather",

@@ -6,8 +6,8 @@ import pytest
 
 from toolvet import SignalType, check_answer
 from toolvet.core.messages import ToolCall
-from toolvet.core.turn.grounding.failures import tool_faults
-from toolvet.core.turn.grounding.outcome import outcome_of
+from toolvet.core.turn.ledger.failures import tool_faults
+from toolvet.core.turn.ledger.outcome import outcome_of
 
 DOWN = "Error: upstream timed out"
 
@@ -82,7 +82,7 @@ def test_a_run_of_spaces_is_looked_at_once() -> None:
 
 def test_an_answer_without_a_word_for_a_failed_tool_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    module = importlib.import_module("toolvet.core.turn.grounding.failures")
+    module = importlib.import_module("toolvet.core.turn.ledger.failures")
 
     def spoken(text: str) -> str:
         read.append(text)

@@ -7,29 +7,38 @@ Only what the calls plainly contradict is found. Where anything is not known (th
 agent did, how a run ended), nothing is.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 import msgspec
 
 from toolvet.agents.hook.transcript import AgentSession
-from toolvet.agents.hook.work import AgentAction, actions_of, compiled, finds, work_table
 from toolvet.core.redact import redact_text
-from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, claim_signal
+from toolvet.core.turn import (
+    CLAIMED_WITHOUT_CALL,
+    AgentAction,
+    AnswerCheck,
+    actions_of,
+    announced_step,
+    claim_signal,
+    compiled,
+    finds,
+    is_guarded,
+    is_last_word,
+    own_words,
+    reports,
+    sentences_of,
+    unproven_runs,
+    work_table,
+)
 
 MARK: Final = "toolvet:"
 """Every refusal begins with it, so that a turn that one of them asked for is known."""
 
 _MOST_MESSAGE: Final = 40_000
-_MOST_SENTENCE: Final = 600
-_MOST_SENTENCES: Final = 400
-_FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
-_QUOTED: Final = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|^>.*$', re.MULTILINE)
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _UNTOLD: Final = "unmentioned_failure"
 
-Why = Literal["not_run", "failed", "untold", "no_file", "claimed"]
+Why = Literal["not_run", "failed", "untold", "no_file", "claimed", "announced"]
 
 
 class MissingWork(msgspec.Struct, frozen=True):
@@ -64,7 +73,7 @@ def missing(
     text = message if message is not None else (turn.answer if turn is not None else None)
     if not text or turn is None or MARK in turn.question[-2000:]:
         return None
-    said = _own_words(text[-_MOST_MESSAGE:])
+    said = own_words(text[-_MOST_MESSAGE:])
     actions = actions_of(session.calls)
     own = actions_of(turn.calls)
     return (
@@ -72,72 +81,15 @@ def missing(
         or _unreported_failure(said, turn.question, own)
         or _unwritten(said, session, own, exists)
         or _ungrounded(text, said, session, actions, check)
+        or _announced(text)
     )
-
-
-def claims_in(text: str) -> list[tuple[str, str]]:
-    """Return the kind and the sentence of each claim that a run went well."""
-    table = work_table()
-    found: list[tuple[str, str]] = []
-    for sentence in sentences_of(_own_words(text)):
-        # A path says nothing about tests.
-        bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
-        kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
-        if kinds and not _is_guarded(bare):
-            found.extend((kind, sentence) for kind in kinds)
-    return found
-
-
-def sentences_of(text: str) -> list[str]:
-    """Return the sentences and lines of a text, without marks of emphasis."""
-    plain = text.replace("**", "").replace("__", "")
-    return [part[:_MOST_SENTENCE] for part in _SENTENCE.split(plain)[:_MOST_SENTENCES] if part.strip()]
-
-
-def _is_guarded(sentence: str) -> bool:
-    guards = work_table().guards
-    for pattern in compiled(guards.allow):
-        sentence = pattern.sub("", sentence)
-    return finds(guards.patterns, sentence)
-
-
-def _own_words(text: str) -> str:
-    return _QUOTED.sub(" ", _FENCE.sub("\n", text))
 
 
 def _unproven(said: str, question: str, session: AgentSession, actions: Sequence[AgentAction]) -> MissingWork | None:
     """A run is said to have gone well that was not made after the last edit, or that failed."""
-    table = work_table()
-    edits = [
-        at
-        for at, action in enumerate(actions)
-        if action.what == "edit"
-        and action.ended
-        and (not action.path or re.search(work_table().shell.documents, action.path) is None)
-    ]
-    last = edits[-1] if edits else -1
-    for kind, sentence in claims_in(said):
-        runs = [at for at, action in enumerate(actions) if kind in action.kinds]
-        noun = table.nouns[kind]
-        if runs and runs[-1] > last:
-            if (
-                actions[runs[-1]].ended is False
-                and _is_last_word(actions, runs[-1])
-                and not finds(table.reported.patterns, said)
-            ):
-                return MissingWork(
-                    "failed", sentence, f"the last run of {noun} failed ({_shown(actions[runs[-1]])}). {_MEND}"
-                )
-            continue
-        since = actions[last + 1 :]
-        if any(action.what == "hidden" or action.perhaps for action in since) or _is_asked(question):
-            continue
-        if edits:
-            path = actions[last].path
-            what = f"the last edit{f' ({path})' if path else ''}"
-            return MissingWork("not_run", sentence, f"no call ran {noun} after {what}. {_RUN.format(noun=noun)}")
-        if session.is_whole and not any(action.what == "run" for action in actions) and session.calls:
-            return MissingWork("not_run", sentence, f"no call of this session ran {noun}. {_RUN.format(noun=noun)}")
+    for run in unproven_runs(said, question, actions, is_whole=session.is_whole):
+        then = _MEND if run.why == "failed" else _RUN.format(noun=work_table().nouns[run.kind])
+        return MissingWork(run.why, run.said, f"{run.against}. {then}")
     return None
 
 
@@ -152,7 +104,7 @@ def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) ->
     runs = [at for at, action in enumerate(own) if "test" in action.kinds]
     if not edited or not runs or runs[-1] < edited[-1] or own[runs[-1]].ended is not False:
         return None
-    if not _is_last_word(own, runs[-1]) or finds(table.reported.patterns, said) or _is_asked(question):
+    if not is_last_word(own, runs[-1]) or reports(said) or _is_asked(question):
         return None
     sentence = next((each for each in sentences_of(said) if finds(table.done.patterns, each)), None)
     if sentence is None:
@@ -160,7 +112,7 @@ def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) ->
     return MissingWork(
         "untold",
         sentence,
-        f"the last run of the tests failed ({_shown(own[runs[-1]])}), which it does not say. {_MEND}",
+        f"the last run of the tests failed ({own[runs[-1]].shown}), which it does not say. {_MEND}",
     )
 
 
@@ -173,7 +125,7 @@ def _unwritten(
     for sentence in sentences_of(said):
         for pattern in compiled(work_table().files.patterns):
             found = pattern.search(sentence)
-            if found is None or _is_guarded(sentence[: found.start("path")]):
+            if found is None or is_guarded(sentence[: found.start("path")]):
                 continue
             path = found["path"]
             name = path.rpartition("/")[2]
@@ -199,7 +151,7 @@ def _ungrounded(
     if signal is None:
         # A failure that an honest answer would name.
         signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
-        if signal is None or finds(work_table().reported.patterns, said):
+        if signal is None or reports(said):
             return None
         if not any(finds(work_table().done.patterns, each) for each in sentences_of(said)):
             return None
@@ -217,16 +169,18 @@ def _ungrounded(
     )
 
 
-def _is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
-    return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])
+def _announced(text: str) -> MissingWork | None:
+    """The message ends with a step that is still to be made."""
+    step = announced_step(text)
+    if step is None:
+        return None
+    return MissingWork(
+        "announced", step.evidence or "", "no call follows. Make the step now, or leave it out and say what is left."
+    )
 
 
 def _is_asked(question: str) -> bool:
     return finds(work_table().asked.patterns, question[-4000:])
-
-
-def _shown(action: AgentAction) -> str:
-    return " ".join(action.command.split())[:120]
 
 
 def _written(value: object) -> str:

@@ -6,8 +6,8 @@ A folder is named after the language (ISO 639-1, such as `de`; `any` holds what 
     <signal type>.toml     `refusal`, `confusion`, `low_confidence`, `tool_failure`, `incomplete_reasoning`,
                            `hallucination_risk`: how an answer fails           (read by
     `toolvet.core.checks.answer.phrases`) claims.toml            how an assistant claims to have acted
-    (`toolvet.core.turn.grounding.phrases`) extent.toml            how an answer says that this is all
-    (`toolvet.core.turn.grounding.extent`) frames.toml            how drafts, stories and letters begin and end
+    (`toolvet.core.turn.ledger.phrases`) extent.toml            how an answer says that this is all
+    (`toolvet.core.turn.ledger.extent`) frames.toml            how drafts, stories and letters begin and end
     (`toolvet.core.prose.frame`)
 
 A language has those that are known of it. All are read by `toolvet.core.matching.phrasebook`; `docs/languages.md` says

@@ -13,4 +13,5 @@ from toolvet.core.messages.conversation import (
     read_calls as read_calls,
     turns as turns,
     words_of_others as words_of_others,
+    words_of_person as words_of_person,
 )

@@ -328,6 +328,20 @@ def words_of_others(question: str | Sequence[object] | None) -> str:
     return "\n".join(found)
 
 
+def words_of_person(question: str | Sequence[object] | None) -> str:
+    """Return what the person said in `question`: a text, or messages of a conversation."""
+    if isinstance(question, str) or question is None:
+        return question or ""
+    found: list[str] = []
+    for index, item in enumerate(question[:_MOST] if isinstance(question, list | tuple) else [question]):
+        reader = MessageReader()
+        if isinstance(item, str):
+            found.append(item)
+        elif not isinstance(item, ToolCall) and reader.read(item, index):
+            found += [each.text for each in reader.events if isinstance(each, Utterance) and each.speaker == "user"]
+    return "\n".join(found)
+
+
 def earlier_calls(question: str | Sequence[object] | None) -> list[ToolCall]:
     """Return the calls of earlier turns in `question`, as `Turn.context` has them."""
     if not isinstance(question, list | tuple):

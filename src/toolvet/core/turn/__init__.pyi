@@ -1,5 +1,6 @@
 # What this package offers; `__init__.py` loads each name when it is first asked for.
 
+from toolvet.core.turn.announcing import announced_step as announced_step
 from toolvet.core.turn.check import (
     CLEAN as CLEAN,
     AnswerCheck as AnswerCheck,
@@ -23,6 +24,22 @@ from toolvet.core.turn.ending import (
     CLAIMED_WITHOUT_CALL as CLAIMED_WITHOUT_CALL,
     claim_signal as claim_signal,
     judged_ending as judged_ending,
+)
+from toolvet.core.turn.ledger.work import (
+    AgentAction as AgentAction,
+    UnprovenRun as UnprovenRun,
+    actions_of as actions_of,
+    claims_in as claims_in,
+    compiled as compiled,
+    finds as finds,
+    is_guarded as is_guarded,
+    is_last_word as is_last_word,
+    own_words as own_words,
+    reports as reports,
+    segments_of as segments_of,
+    sentences_of as sentences_of,
+    unproven_runs as unproven_runs,
+    work_table as work_table,
 )
 from toolvet.core.turn.stream import (
     AnswerStream as AnswerStream,

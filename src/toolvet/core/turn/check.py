@@ -35,7 +35,7 @@ from toolvet.core.checks.answer.certainty import certainty_of
 from toolvet.core.checks.answer.phrases import SignalPhrases, phrases
 from toolvet.core.checks.answer.shape import finish_kind
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.turn.announcing import announces
+from toolvet.core.turn.announcing import announced_step, announces
 
 if TYPE_CHECKING:
     from toolvet.core.checks.answer.model import Model
@@ -152,12 +152,14 @@ class AnswerCheck:
             signals = announced(text, signals)
         if calls is not None:
             # Loaded only when calls are given: claims and values take milliseconds to load.
-            from toolvet.core.turn.grounding import with_calls  # noqa: PLC0415
+            from toolvet.core.turn.ledger import with_calls  # noqa: PLC0415
 
             kept, found, failed, partial = with_calls(
                 text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
             )
             signals = [*kept, *found]
+            if finish_kind(finish_reason) == "complete" and (step := announced_step(text)) is not None:
+                signals.append(step)
         quality = self.verdict_on(text, signals) if signals else CLEAN
         if not failed and not partial and trace is None:
             return quality
@@ -521,7 +523,7 @@ def regeneration_advice(
     if calls:
         # Loaded only when calls are given (start-up time).
         from toolvet.core.messages import read_calls  # noqa: PLC0415
-        from toolvet.core.turn.grounding.outcome import outcome_of  # noqa: PLC0415
+        from toolvet.core.turn.ledger.outcome import outcome_of  # noqa: PLC0415
 
         outcomes = [outcome_of(call) for call in read_calls(calls)]
         # A call that was corrected and made again did what it was for.

@@ -21,7 +21,7 @@ from toolvet.core.checks.answer import AnswerQuality, FailureSignal, SignalType
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.messages import Turn
 from toolvet.core.turn.check import checked_threshold, verdict
-from toolvet.core.turn.grounding.tokens import numerals_in
+from toolvet.core.turn.ledger.tokens import numerals_in
 
 SAME_QUESTION = 0.8
 """The similarity from which on two questions ask the same, for WordLlama's vectors of 256 numbers."""

@@ -14,7 +14,7 @@ from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.messages import ToolCall, Turn, turns
 from toolvet.core.tools import view_of
 from toolvet.core.turn.check import AnswerCheck, AnswerOptions
-from toolvet.core.turn.grounding.outcome import as_response
+from toolvet.core.turn.ledger.outcome import as_response
 
 SHORTEST = 1
 """The `min_length` of answers in a conversation: there "Yes." is an answer."""

@@ -3,8 +3,8 @@
 from toolvet.core.checks.answer import phrases as of_answers
 from toolvet.core.checks.result import phrases as of_results
 from toolvet.core.prose.frame import frame_patterns
-from toolvet.core.turn.grounding import phrases as of_claims
-from toolvet.core.turn.grounding.extent import extent_phrases
+from toolvet.core.turn.ledger import phrases as of_claims
+from toolvet.core.turn.ledger.extent import extent_phrases
 
 
 def prepare() -> None:

@@ -200,9 +200,9 @@ class Relay:
             self._refuse_open()
 
     def _do_server_steps(self, steps: list[Step]) -> None:
-        is_one_answer = len(steps) == 2 and type(steps[0]) is ToClient and type(steps[1]) is CallEnded
-        if is_one_answer and not self._unread and not self._recorder.is_required:
-            # As nearly all others are.
+        is_plain = len(steps) == 2 and not self._unread and not self._recorder.is_required
+        if is_plain and type(steps[0]) is ToClient and type(steps[1]) is CallEnded:
+            # An answer, as nearly all others are.
             self._break_dangling()
             self.to_client.write(_join_lines([steps[0].data]))
             self._recorder.take(self._origin, steps[1])

@@ -65,6 +65,8 @@ class Claim(Phrase, frozen=True, kw_only=True):
     frame: Voice | None = None
     passive: bool = False
     text_work: bool = False
+    echo: bool = False
+    """Whether it claims something only of what the request names. Its proofs have the request before an arrow."""
 
 
 class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
@@ -78,7 +80,8 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
         "unless", "admits", "asks", "verbs", "text_verbs", "nominals", "things", "texts", "subjects",
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
         "states", "rest_unless", "cuts", "emphatic", "relatives",
-        "coordinates", "faults", "fault_unless", "fault_openers",
+        "coordinates", "faults", "fault_unless", "fault_openers", "wishes", "hedges", "pending",
+        "pronouns", "adjectival", "needs",
     )  # fmt: skip
 
     unless: str
@@ -113,6 +116,18 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     """Words that open a noun phrase."""
     emphatic: str = ""
     """A word that says of an action that it had its effect."""
+    wishes: str = ""
+    """The verbs by which a person asks for an action, with a named group for each family."""
+    hedges: str = ""
+    """Words of a claim that is not quite sure of itself: they take back nothing that was asked for."""
+    pronouns: str = ""
+    """Words for what was named before."""
+    pending: str = ""
+    """Words of a clause about what is still to be done."""
+    adjectival: str = ""
+    """What stands right before a participle that only tells one thing from others."""
+    needs: str = ""
+    """Words of a request before the participles of what is to be done."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
     """By the state of a result (`checks.result.State`), or `empty`: words that report it to the person."""
     technical: str = ""
@@ -157,6 +172,12 @@ class ClaimGrammar:
     fault_unless = _FilePattern()
     fault_openers = _FilePattern()
     coordinates = _FilePattern()
+    wishes = _FilePattern()
+    hedges = _FilePattern()
+    pending = _FilePattern()
+    pronouns = _FilePattern()
+    adjectival = _FilePattern()
+    needs = _FilePattern()
 
     def __init__(self, file: ClaimFile) -> None:
         self.file = file
@@ -242,4 +263,4 @@ def read_sources(language: str | None = None) -> list["PhraseSource[ClaimFile]"]
 @cache
 def families() -> Families:
     """The kinds of actions."""
-    return read_toml("toolvet.core.turn.grounding", "families.toml", Families)
+    return read_toml("toolvet.core.turn.ledger", "families.toml", Families)

@@ -17,9 +17,9 @@ from toolvet.core.causes import cause_of, found_nothing
 from toolvet.core.checks.answer import CallFailure, FailureSignal, SignalType
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.announcing import announces
-from toolvet.core.turn.grounding.claims import AnswerClaims
-from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD
-from toolvet.core.turn.grounding.outcome import (
+from toolvet.core.turn.ledger.claims import AnswerClaims
+from toolvet.core.turn.ledger.clause import QUESTION_MARKS, WORD
+from toolvet.core.turn.ledger.outcome import (
     CallOutcome,
     CallStatus,
     names,
@@ -27,8 +27,8 @@ from toolvet.core.turn.grounding.outcome import (
     words_of_tool,
     written,
 )
-from toolvet.core.turn.grounding.phrases import TECHNICAL, families, phrases
-from toolvet.core.turn.grounding.tokens import spoken
+from toolvet.core.turn.ledger.phrases import TECHNICAL, families, phrases
+from toolvet.core.turn.ledger.tokens import spoken
 
 UNMENTIONED = "unmentioned_failure"
 _WEIGHT_NOTHING_ELSE = 0.7

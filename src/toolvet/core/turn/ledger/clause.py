@@ -4,7 +4,7 @@ import re
 from functools import cached_property
 
 from toolvet.core.matching import Hit
-from toolvet.core.turn.grounding.phrases import ClaimGrammar
+from toolvet.core.turn.ledger.phrases import ClaimGrammar
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 LEADING = ".!?\n*-\u2013\u2014: \u200b\u2022\u2713\u2714\u2705\u2611"
@@ -73,15 +73,23 @@ class Clause:
             ends.pop()
         return ends
 
-    def is_taken_back(self) -> bool:
-        """Whether a word of the clause takes the match back, or its sentence is a question."""
+    def is_hedged(self) -> bool:
+        """Whether it claims something without being quite sure: "It looks like the table is booked"."""
+        return self._grammar.hedges.search(f"{self.before}{self.matched}") is not None
+
+    def is_taken_back(self, *, hedged: bool = False) -> bool:
+        """Whether a word of the clause takes the match back, or its sentence is a question.
+
+        Where it is `hedged`, the words of the hedge take nothing back.
+        """
         unless = self._grammar.unless
         after = self._prose[self._hit.end : self._hit.end + _SUFFIX]
         # Where verbs end the clause, the condition is glued to them.
         before = self.before
         if before:
             before = self._grammar.coordinates.sub("", self._grammar.relatives.sub("", before))
-        if unless.search(f"{before}{self.matched}") or unless.match(after):
+        words = f"{before}{self.matched}"
+        if unless.search(self._grammar.hedges.sub("", words) if hedged else words) or unless.match(after):
             return True
         if any(mark in self.matched for mark in QUESTION_MARKS):
             return True

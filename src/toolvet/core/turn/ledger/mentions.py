@@ -7,8 +7,8 @@ from enum import Enum
 
 import msgspec
 
-from toolvet.core.turn.grounding.dates import Date, cjk_dates, numeric_date, worded_date
-from toolvet.core.turn.grounding.tokens import (
+from toolvet.core.turn.ledger.dates import Date, cjk_dates, numeric_date, worded_date
+from toolvet.core.turn.ledger.tokens import (
     QUOTATION,
     NumeralReading,
     about_words,

@@ -10,7 +10,7 @@ import msgspec
 
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import whole
-from toolvet.core.turn.grounding.tokens import MentionFrame
+from toolvet.core.turn.ledger.tokens import MentionFrame
 
 Date = tuple[int, int, int]
 """Year, month, day; year 0 where none is given."""
@@ -61,7 +61,7 @@ class MonthNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def month_names() -> dict[str, MonthNames]:
     """The months of each language."""
-    return read_toml("toolvet.core.turn.grounding", "months.toml", dict[str, MonthNames])
+    return read_toml("toolvet.core.turn.ledger", "months.toml", dict[str, MonthNames])
 
 
 @cache
@@ -319,7 +319,7 @@ class SpanWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def span_words() -> SpanWords:
     """The words for spans of time."""
-    return read_toml("toolvet.core.turn.grounding", "spans.toml", SpanWords)
+    return read_toml("toolvet.core.turn.ledger", "spans.toml", SpanWords)
 
 
 @cache
@@ -335,7 +335,8 @@ def deadline_words() -> re.Pattern[str]:
 
 
 @cache
-def _weekdays() -> dict[str, int]:
+def weekdays() -> dict[str, int]:
+    """The names of the days of the week, each with its place."""
     return {name: place for place, names in enumerate(span_words().weekday.names) for name in names}
 
 
@@ -444,7 +445,7 @@ def has_its_weekday(date: Date, text: str, start: int, end: int, dates: Collecti
     """Whether the right day of the week is beside `date` in `text`, and a day of the evidence is not far off."""
     before = _WEEKDAY_BEFORE.search(text, max(0, start - 24), start)
     after = _WEEKDAY_AFTER.match(text, end)
-    names = _weekdays()
+    names = weekdays()
     named = names.get(before[1].lower() if before else "", names.get(after[1].lower() if after else "", -1))
     if named < 0:
         return False

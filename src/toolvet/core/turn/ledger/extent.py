@@ -24,7 +24,7 @@ from toolvet.core.json_value import count, elements, is_array, is_object, member
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
-from toolvet.core.turn.grounding.outcome import CallOutcome, CallStatus, written
+from toolvet.core.turn.ledger.outcome import CallOutcome, CallStatus, written
 
 if TYPE_CHECKING:
     from toolvet.core.matching.phrasebook import PhraseSource
@@ -299,7 +299,7 @@ class _PartWalk:
 @cache
 def part_table() -> PartTable:
     """How results say that they hold a part."""
-    return read_toml("toolvet.core.turn.grounding", "extent.toml", PartTable)
+    return read_toml("toolvet.core.turn.ledger", "extent.toml", PartTable)
 
 
 @cache

@@ -1,19 +1,27 @@
-"""The calls of a coding agent → what was done: files edited, tests and builds run, and how each run ended.
+"""Work on code: what the calls did (files edited, tests and builds run, how each run ended), and what is said of it.
 
 Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentAction("run", kinds=("test",), ended=False)
 Edit(file_path="src/a.py")    AgentAction("edit", path="src/a.py")
+"All tests pass."             nothing ran them after the edit: UnprovenRun("test", "All tests pass.", …)
+
+What a request asks for proves nothing: "make the tests pass" says how they should be, not how they are.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import Final, Literal
 
 import msgspec
+from msgspec import structs
 
+from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.messages import ToolCall
+from toolvet.core.schema.naming import words_of
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability
+from toolvet.core.turn.ledger.support import AFTER_FAILURE, WITHOUT_CALL
 
 
 class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,6 +30,8 @@ class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shell: tuple[str, ...]
     edit: tuple[str, ...]
     opaque: tuple[str, ...]
+    runs: tuple[str, ...]
+    """Words of the names of other tools that run something."""
 
 
 class ShellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,6 +84,7 @@ class WorkTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
     reported: WorkPhrases
     done: WorkPhrases
     asked: WorkPhrases
+    stated: WorkPhrases
     files: WorkPhrases
 
     @cached_property
@@ -95,7 +106,7 @@ class WorkTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
 @cache
 def work_table() -> WorkTable:
     """Return the table."""
-    return read_toml("toolvet.agents.hook", "work.toml", WorkTable)
+    return read_toml("toolvet.core.turn.ledger", "work.toml", WorkTable)
 
 
 @cache
@@ -109,12 +120,18 @@ def finds(patterns: Sequence[str], text: str) -> bool:
     return any(pattern.search(text) is not None for pattern in compiled(tuple(patterns)))
 
 
+_MOST_SENTENCE: Final = 600
+_MOST_SENTENCES: Final = 400
+_FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTED: Final = re.compile(r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|^>.*$', re.MULTILINE)
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_COMMAND: Final = 4_000
 _MOST_SEGMENTS: Final = 40
 _MOST_OUTPUT: Final = 20_000
 _SPLIT: Final = re.compile(r"&&|\|\||;|\n|\||\$\(|\(|&(?!>)")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
 _OPTION: Final = re.compile(r"-|\d+[smh]?$")
+_MOST_QUESTION: Final = 4_000
 _EXIT: Final = re.compile(
     r"(?i)(?:\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?[:= ]{1,3}|\"exit_code\": ?)(-?\d{1,3})\b"
 )
@@ -122,6 +139,7 @@ _HEAD: Final = 400
 _DEEPEST: Final = 4
 _PATH: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath", "absolute_path")
+_TESTS: Final = re.compile(r"(?<![a-z])(?:tests?|pytest|specs?)(?![a-z])")
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
 
 
@@ -138,6 +156,11 @@ class AgentAction(msgspec.Struct, frozen=True):
     path: str = ""
     command: str = ""
     perhaps: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Return the command on one line, for a reader."""
+        return " ".join(self.command.split())[:120]
 
 
 def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
@@ -156,11 +179,23 @@ def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
             path = f"{named}" or ("" if patched is None else patched[1].strip())
             has_failed = call.failed or (call.answered and _exit_code(_output(call)) not in (0, None))
             found.append(AgentAction("edit", path=path, ended=not has_failed))
-        elif name in tools.shell or call.name.lower() in tools.shell:
+        elif name in tools.shell or call.name.lower() in tools.shell or (_command(call) and _runs(call.name)):
             found.append(_run(call))
+        elif name in tools.opaque:
+            found.append(AgentAction("hidden"))
+        elif _TESTS.search(name) is not None and _runs(name):
+            tests = work_table().kinds[0]
+            ended = _ended((tests,), call, _output(call), piped=False) if call.answered else None
+            found.append(AgentAction("run", (tests.name,), ended, command=call.name))
         else:
-            found.append(AgentAction("hidden" if name in tools.opaque else "other"))
+            # A tool of this name may run anything.
+            may = ability(call.name, "run") in (Ability.THIS, Ability.ANYTHING) and _runs(call.name)
+            found.append(AgentAction("other", perhaps=may))
     return found
+
+
+def _runs(name: str) -> bool:
+    return any(word in work_table().tools.runs for word in words_of(name))
 
 
 def _run(call: ToolCall) -> AgentAction:
@@ -279,6 +314,137 @@ def _text_in(value: object, depth: int) -> str:
     if is_array(value):
         return "\n".join(_text_in(each, depth + 1) for each in value)
     held = members(value)
+    if not held:
+        return ""
     code = held.get("exit_code", members(held.get("metadata")).get("exit_code"))
     texts = [_text_in(held.get(key), depth + 1) for key in ("text", "content", "output", "stdout", "stderr")]
-    return "\n".join(text for text in (*texts, "" if code is None else f"exit code {code}") if text)
+    counts = [f"{held[key]} {key}" for key in ("failed", "passed") if type(held.get(key)) is int]
+    return "\n".join(text for text in (*texts, *counts, "" if code is None else f"exit code {code}") if text)
+
+
+def claims_in(text: str) -> list[tuple[str, str]]:
+    """Return the kind and the sentence of each claim that a run went well."""
+    table = work_table()
+    found: list[tuple[str, str]] = []
+    for sentence in sentences_of(own_words(text)):
+        # A path says nothing about tests.
+        bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
+        kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
+        if kinds and not is_guarded(bare):
+            found.extend((kind, sentence) for kind in kinds)
+    return found
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences and lines of a text, without marks of emphasis."""
+    plain = text.replace("**", "").replace("__", "")
+    return [part[:_MOST_SENTENCE] for part in _SENTENCE.split(plain)[:_MOST_SENTENCES] if part.strip()]
+
+
+def reports(said: str) -> bool:
+    """Whether a text says that something failed or is not finished."""
+    table = work_table().reported
+    for pattern in compiled(table.allow):
+        said = pattern.sub("", said)
+    return finds(table.patterns, said)
+
+
+def is_guarded(sentence: str) -> bool:
+    """Whether a sentence says of no run that it was made here: a wish, a condition, a failure."""
+    guards = work_table().guards
+    for pattern in compiled(guards.allow):
+        sentence = pattern.sub("", sentence)
+    return finds(guards.patterns, sentence)
+
+
+def own_words(text: str) -> str:
+    """Return a text without its code blocks and quotations."""
+    return _QUOTED.sub(" ", _FENCE.sub("\n", text))
+
+
+class UnprovenRun(msgspec.Struct, frozen=True):
+    """A run that is said to have gone well: why it did not, its kind, the sentence, and what the calls say."""
+
+    why: Literal["failed", "not_run"]
+    kind: str
+    said: str
+    against: str
+
+
+def unproven_runs(
+    said: str, question: str, actions: Sequence[AgentAction], *, is_whole: bool = True
+) -> Iterator[UnprovenRun]:
+    """Yield each run that `said` claims to have gone well and that was not made after the last edit, or that failed.
+
+    Args:
+        said: what the answer says in its own words.
+        question: the request. It proves a run only where it says that one was made.
+        actions: what the calls did.
+        is_whole: whether these are all calls of the session.
+    """
+    table = work_table()
+    edits = [
+        at
+        for at, action in enumerate(actions)
+        if action.what == "edit"
+        and action.ended
+        and (not action.path or re.search(table.shell.documents, action.path) is None)
+    ]
+    last = edits[-1] if edits else -1
+    for kind, sentence in claims_in(said):
+        runs = [at for at, action in enumerate(actions) if kind in action.kinds]
+        noun = table.nouns[kind]
+        if runs and runs[-1] > last:
+            run = actions[runs[-1]]
+            if run.ended is False and is_last_word(actions, runs[-1]) and not reports(said):
+                yield UnprovenRun("failed", kind, sentence, f"the last run of {noun} failed ({run.shown})")
+            continue
+        if any(action.what == "hidden" or action.perhaps for action in actions[last + 1 :]):
+            continue
+        if finds(table.stated.patterns, question[-_MOST_QUESTION:]):
+            continue
+        if edits:
+            path = actions[last].path
+            what = f"the last edit{f' ({path})' if path else ''}"
+            yield UnprovenRun("not_run", kind, sentence, f"no call ran {noun} after {what}")
+        elif is_whole and actions and not any(action.what == "run" for action in actions):
+            yield UnprovenRun("not_run", kind, sentence, f"no call of this session ran {noun}")
+
+
+def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
+    """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
+    if _ABOUT_WORK.search(text) is None:
+        return
+    # What the result says of its end, not only what the caller says.
+    actions = actions_of(
+        structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
+    )
+    seen: set[str] = set()
+    for run in unproven_runs(own_words(text[-_MOST_ANSWER:]), question, actions):
+        if run.why in seen:
+            continue
+        seen.add(run.why)
+        at = max(0, text.find(run.said))
+        yield FailureSignal(
+            type=SignalType.HALLUCINATION_RISK,
+            evidence=run.said,
+            weight=_WEIGHTS[run.why],
+            position=at,
+            context=text[at : at + 160],
+            label=AFTER_FAILURE if run.why == "failed" else WITHOUT_CALL,
+            source="calls",
+            against=run.against,
+        )
+
+
+_WEIGHTS: Final = {"failed": 0.7, "not_run": 0.45}
+_MOST_ANSWER: Final = 40_000
+_ABOUT_WORK: Final = re.compile(
+    r"(?i)\b(?:tests?|specs?|suite|build|builds|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b|"
+    r"\btype[ -]?check|\btype errors"
+)
+
+
+def is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
+    """Whether nothing behind this run may have been a later one."""
+    return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])

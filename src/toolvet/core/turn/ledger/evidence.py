@@ -12,10 +12,10 @@ import msgspec
 
 from toolvet.core.json_value import elements, is_array, is_object
 from toolvet.core.messages import Unknown, words_of_others
-from toolvet.core.turn.grounding.dates import Date, Span, dates_in, spans_in, times_in, zoned_neighbours
-from toolvet.core.turn.grounding.figures import Figures, Steps
-from toolvet.core.turn.grounding.outcome import CallOutcome, texts_in
-from toolvet.core.turn.grounding.tokens import ascii_digits, numerals_in
+from toolvet.core.turn.ledger.dates import Date, Span, dates_in, spans_in, times_in, zoned_neighbours
+from toolvet.core.turn.ledger.figures import Figures, Steps
+from toolvet.core.turn.ledger.outcome import CallOutcome, texts_in
+from toolvet.core.turn.ledger.tokens import ascii_digits, numerals_in
 
 _MOST_LOOKS = 50
 _MARKS = frozenset(".,:")

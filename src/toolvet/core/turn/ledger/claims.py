@@ -19,9 +19,9 @@ import msgspec
 
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.clause import QUESTION_MARKS, WORD, Clause
-from toolvet.core.turn.grounding.outcome import NO_VOCABULARY, TurnVocabulary, past_forms
-from toolvet.core.turn.grounding.phrases import (
+from toolvet.core.turn.ledger.clause import QUESTION_MARKS, WORD, Clause
+from toolvet.core.turn.ledger.outcome import NO_VOCABULARY, TurnVocabulary, past_forms
+from toolvet.core.turn.ledger.phrases import (
     ADMITS,
     ANYTHING,
     ASKS,
@@ -31,10 +31,17 @@ from toolvet.core.turn.grounding.phrases import (
     Voice,
     phrases,
 )
-from toolvet.core.turn.grounding.tokens import spoken
+from toolvet.core.turn.ledger.request import NO_REQUEST, PersonRequest
+from toolvet.core.turn.ledger.tokens import QUOTATION, spoken
 
 _MOST_CLAIMS = 200
 _MOST_TRIED = 1_000
+_LONGEST_BRIEF = 300
+_AND = frozenset({"and", "then", "und", "dann", "et", "puis", "y", "luego", "e", "depois", "poi", "en", "i", "и"})
+_QUOTES = '"\u201c\u00ab\u201e\u300c'
+_DAY = re.compile(r" \w{2} (?:\d|[A-Z][a-z]{2,8} \d)")
+_QUOTE_ENDS = tuple("'\"\u201d\u00bb")
+_NAMED = re.compile(r"\s*(?:[A-Z0-9]|[\w.-]*[@/])")
 _ID = re.compile(r"#?(?=[A-Za-z-]{0,20}\d)[A-Za-z0-9][A-Za-z0-9_-]{2,39}\b")
 _NAME_AS_CODE = re.compile(r"`([\w./~@#-]{1,120})`")
 _MOST_NAMED_WORDS = 4
@@ -77,6 +84,10 @@ class MadeClaim(msgspec.Struct, frozen=True):
     passive: bool = False
     text_work: bool = False
     emphatic: bool = False
+    asked: bool = False
+    """Whether the request asks for it: then no state is meant that came about without the calls of the turn."""
+    echo: bool = False
+    """Whether it is a claim only because the request asks for it."""
 
 
 class AnswerClaims(msgspec.Struct, frozen=True):
@@ -92,42 +103,49 @@ def said(
     known: ClaimPhrases | None = None,
     words: TurnVocabulary = NO_VOCABULARY,
     moot: frozenset[str] = frozenset(),
+    request: PersonRequest = NO_REQUEST,
 ) -> AnswerClaims:
     """What `text` says of itself.
 
-    `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach, and
-    claims of the families `moot` are left out.
+    `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach,
+    claims of the families `moot` are left out, and what the `request` asks for is claimed in any form.
     """
-    prose = _with_names(text, spoken(text)).replace("**", "\u200b\u200b").replace("__", "\u200b\u200b")
+    prose = _with_names(text, spoken(text), request).replace("**", "\u200b\u200b").replace("__", "\u200b\u200b")
     known = known or phrases()
     claims: list[MadeClaim] = []
     admits = False
     tried = 0
     asks = any(mark in prose for mark in QUESTION_MARKS)
     verbs: _KnownVerbs = {}
-    for hit in known.scan(prose, _MOST_TRIED):
+    hits = known.scan(prose, _MOST_TRIED)
+    asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
+    if asks:
+        # Who asks has not ended: what was asked for is repeated as a plan.
+        request = NO_REQUEST
+    for hit in hits:
         claim = known.claims.get(hit.id)
         if claim is None:
             admits |= hit.id.startswith(ADMITS)
-            asks |= hit.id.startswith(ASKS)
         elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
-            reading = _ClaimReading(prose, hit, known.grammar[hit.id.partition(":")[0]], words, verbs)
+            grammar = known.grammar[hit.id.partition(":")[0]]
+            reading = _ClaimReading(prose, hit, grammar, words, verbs, request=request)
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
     return AnswerClaims(claims, admits, asks)
 
 
-def _with_names(text: str, prose: str) -> str:
-    """`prose` with the names that stand as code in a sentence: "saved to `report.csv`"."""
-    if "`" not in text:
-        return prose
+def _with_names(text: str, prose: str, request: PersonRequest) -> str:
+    """`prose` with the names that are written as code or, of the request, in quotation marks."""
+    names = list(_NAME_AS_CODE.finditer(text)) if "`" in text else []
+    if any(mark in text for mark in _QUOTES):
+        names += [match for match in QUOTATION.finditer(text) if match[0][1:-1].lower() in request.lower]
     parts: list[str] = []
     end = 0
-    for match in _NAME_AS_CODE.finditer(text):
-        if not prose[match.start() : match.end()].strip():
-            parts += (prose[end : match.start()], "\u200b", match[1], "\u200b")
+    for match in sorted(names, key=re.Match[str].start):
+        if match.start() >= end and not prose[match.start() : match.end()].strip():
+            parts += (prose[end : match.start()], "\u200b", match[0][1:-1], "\u200b")
             end = match.end()
     return "".join((*parts, prose[end:]))
 
@@ -135,11 +153,23 @@ def _with_names(text: str, prose: str) -> str:
 class _ClaimReading:
     """One hit in its clause."""
 
-    def __init__(self, prose: str, hit: Hit, grammar: ClaimGrammar, words: TurnVocabulary, verbs: _KnownVerbs) -> None:
+    def __init__(
+        self,
+        prose: str,
+        hit: Hit,
+        grammar: ClaimGrammar,
+        words: TurnVocabulary,
+        verbs: _KnownVerbs,
+        *,
+        request: PersonRequest,
+    ) -> None:
         self._hit = hit
         self._grammar = grammar
         self._words = words
         self._verbs = verbs
+        self._request = request
+        # A text that an answer was asked for takes more than a line.
+        self._is_brief = len(prose) <= _LONGEST_BRIEF and "\n" not in prose.strip()
         self._shows_files = False
         self._clause = Clause(prose, hit, grammar)
 
@@ -157,26 +187,104 @@ class _ClaimReading:
             if not verb:
                 return None
         if clause.is_taken_back():
-            return None
+            return (
+                self._echo(verb, family, claim)
+                if clause.is_hedged() and not clause.is_taken_back(hedged=True)
+                else None
+            )
         rest = clause.rest()
+        if claim.echo:
+            return self._echo(verb, family, claim)
         if claim.frame is None:
-            return MadeClaim(
-                claim.family,
-                self._hit,
-                things=self._things(rest),
-                ids=ids_in(f"{clause.before} {clause.matched} {rest}"),
-                passive=claim.passive,
-                text_work=claim.text_work,
+            return self._of_request(
+                MadeClaim(
+                    claim.family,
+                    self._hit,
+                    things=self._things(rest),
+                    ids=ids_in(f"{clause.before} {clause.matched} {rest}"),
+                    passive=claim.passive,
+                    text_work=claim.text_work,
+                )
             )
         if self._grammar.rest_unless.search(f"{clause.matched}{rest}"):
             return None
-        if claim.frame is Voice.ACTIVE:
+        made = self._framed(claim.frame, rest, verb, family, is_text=is_text)
+        if made is not None and not made.text_work:
+            return self._of_request(made)
+        # "I completed the checks you asked for": whatever it was, it may be in the answer.
+        echo = None if is_text and family == ANYTHING else self._echo(verb, family, claim)
+        return made if echo is None or (made is not None and not self._is_brief) else echo
+
+    def _of_request(self, made: MadeClaim) -> MadeClaim:
+        clause = self._clause
+        asked = (
+            self._request is not NO_REQUEST
+            and self._request.wants(made.family, self._grammar)
+            and self._request.names(f"{clause.before} {clause.matched} {clause.rest()}", self._grammar)
+        )
+        return msgspec.structs.replace(made, asked=True) if asked else made
+
+    def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
+        """What the request asks for, in any form that says it is done: "and the invite sent to Ann"."""
+        clause, grammar, request = self._clause, self._grammar, self._request
+        if request is NO_REQUEST:
+            return None
+        before, rest = grammar.hedges.sub("", clause.before), clause.rest()
+        if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):
+            return None
+        if not claim.echo and grammar.adjectival.search(before):
+            return None
+        if grammar.rest_unless.search(f"{before}{clause.matched}{rest}"):
+            return None
+        named = f"{before} {clause.matched} {rest}"
+        words = [word.lower() for word in WORD.findall(before)]
+        is_it = all(grammar.openers.fullmatch(word) or grammar.pronouns.fullmatch(word) for word in words)
+        if not claim.echo and not self._says_done(words, rest, verb, is_it=is_it):
+            return None
+        if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
+            return None
+        if not claim.echo and self._is_text(rest if not words else before):
+            return None
+        if not request.wants(family, grammar):
+            return None
+        return MadeClaim(
+            family,
+            Hit(self._hit.id, clause.begin, self._hit.end),
+            verb=verb,
+            things=self._things(named),
+            ids=ids_in(named),
+            passive=True,
+            asked=True,
+            echo=True,
+        )
+
+    def _says_done(self, words: list[str], rest: str, verb: str, *, is_it: bool) -> bool:
+        """Whether a verb is a participle of what was asked for, and neither another's deed nor an adjective."""
+        grammar = self._grammar
+        follows = _NEXT_WORD.match(rest)
+        if not words or words[-1] in _AND:
+            # "Booked Ann Lee" and "sent the invite", but not "Requested changes", "Set the address", "Booked on May 3".
+            if not words and (
+                verb in past_forms(verb)
+                or grammar.states.fullmatch(verb)
+                or (follows is not None and grammar.cuts.fullmatch(follows[1]))
+            ):
+                return False
+            return not rest.strip() or grammar.objects.match(rest) is not None or _NAMED.match(rest) is not None
+        if is_it or grammar.pronouns.fullmatch(words[-1]):
+            return verb not in past_forms(verb) or words[-1] != "all"
+        # "The table, booked on May 3" tells which one it is.
+        return follows is None or (grammar.cuts.fullmatch(follows[1]) is not None and not _DAY.match(rest))
+
+    def _framed(self, frame: Voice, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
+        clause = self._clause
+        if frame is Voice.ACTIVE:
             return self._active(rest, verb, family, is_text=is_text)
-        if claim.frame is Voice.SAID:
+        if frame is Voice.SAID:
             return self._active(self._up_to(verb), verb, family, is_text=is_text)
-        if claim.frame is not Voice.BARE:
-            named = self._up_to(verb) if claim.frame is Voice.WHOLE else clause.before
-            return self._passive(claim.frame, named, verb, family, is_text=is_text)
+        if frame is not Voice.BARE:
+            named = self._up_to(verb) if frame is Voice.WHOLE else clause.before
+            return self._passive(frame, named, verb, family, is_text=is_text)
         if not clause.opens or (clause.is_label() and not self._grammar.emphatic.search(f"{clause.matched}{rest}")):
             return None
         if all(map(self._grammar.openers.fullmatch, WORD.findall(clause.before))):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
-from toolvet.core.turn.grounding.dates import (
+from toolvet.core.turn.ledger.dates import (
     Date,
     deadline_words,
     ends_a_period,
@@ -22,11 +22,11 @@ from toolvet.core.turn.grounding.dates import (
     span_words,
     spans_in,
 )
-from toolvet.core.turn.grounding.evidence import Evidence
-from toolvet.core.turn.grounding.figures import AnswerNumbers, Figures, times_in
-from toolvet.core.turn.grounding.mentions import Kind, Mention, MentionReader, mentions_in, only_shows
-from toolvet.core.turn.grounding.outcome import names
-from toolvet.core.turn.grounding.tokens import (
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.figures import AnswerNumbers, Figures, times_in
+from toolvet.core.turn.ledger.mentions import Kind, Mention, MentionReader, mentions_in, only_shows
+from toolvet.core.turn.ledger.outcome import names
+from toolvet.core.turn.ledger.tokens import (
     NumeralReading,
     after_ending,
     after_given,

@@ -9,10 +9,10 @@ import msgspec
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.claims import AnswerClaims, MadeClaim, ids_in
-from toolvet.core.turn.grounding.clause import LEADING
-from toolvet.core.turn.grounding.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
-from toolvet.core.turn.grounding.phrases import ANYTHING, SEARCH, STATE, families, phrases
+from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
+from toolvet.core.turn.ledger.clause import LEADING
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
+from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
 
 AFTER_FAILURE = "claimed_success_after_failure"
 WITHOUT_CALL = "claimed_without_call"
@@ -36,6 +36,12 @@ _SHORTEST_STEM = 3
 # The families that results report as a state, in one word or another: an order is cancelled, a seat is booked.
 _STATES = frozenset({"send", "delete", "pay", "book", "return", "exchange", "save", "run"})
 
+
+COMMIT = "commit"
+# A command or a script that may commit.
+_COMMITS = re.compile(
+    r"\b(?:git|gh|glab|hg|jj|svn|commit|push|make|just|npm|yarn|pnpm|release|deploy)\b|\.sh\b|\A(?:\{\}|null)?\Z"
+)
 
 # What a program may have done before it ended with an error.
 _PARTS = frozenset({"create", "update", "delete", "save"})
@@ -103,7 +109,14 @@ class ClaimSupport:
         for outcome in outcomes:
             name = outcome.call.name
             is_named = claim.verb and claim.verb in past_forms(verb_of(name))
-            abilities.append((outcome, Ability.THIS if is_named else ability(name, claim.family)))
+            can = Ability.THIS if is_named else ability(name, claim.family)
+            if (
+                can is Ability.ANYTHING
+                and claim.family == COMMIT
+                and not _COMMITS.search(written(outcome.call.arguments))
+            ):
+                can = Ability.OTHER
+            abilities.append((outcome, can))
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
         meant = self._meant(able, claim)
         if any(not outcome.failed for outcome in meant):
@@ -130,7 +143,8 @@ class ClaimSupport:
             # A change of another kind may do this by itself.
             weight = (
                 _WEIGHT_HINT
-                if claim.passive or not families().family[claim.family].aside.isdisjoint(claim.things)
+                if (claim.passive and not claim.echo)
+                or not families().family[claim.family].aside.isdisjoint(claim.things)
                 else _WEIGHT_OTHER
             )
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
@@ -162,7 +176,7 @@ class ClaimSupport:
                     if thing in mark or (is_stem and any(word.startswith(thing) for word in mark))
                 ]
             )
-        groups.append([place for place, outcome in enumerate(able) if _kind_of(outcome.call.name) == kind])
+        groups.append([place for place, outcome in enumerate(able) if kind_of(outcome.call.name) == kind])
         for places in groups:
             # A call of another kind, which succeeded later, may have done the same.
             if places and all(able[place].failed for place in (*places, *range(places[-1], len(able)))):
@@ -174,6 +188,8 @@ class ClaimSupport:
         texts = self._texts()
         ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
         named = [text for text in texts if any(each in text for each in ids)]
+        if claim.echo and failed is None and claim.verb and any(claim.verb[:_STEM] in text for text in texts):
+            return True
         own = _said_by(claim.family, claim.verb, synonyms=False)
         if any(own.search(text) for text in named or texts):
             return True
@@ -246,7 +262,8 @@ def core_family(verb: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _kind_of(name: str) -> str:
+def kind_of(name: str) -> str:
+    """The family of the verb of a tool's name, as the English claims have it."""
     return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
 
 

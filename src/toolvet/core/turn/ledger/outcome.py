@@ -15,7 +15,7 @@ from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.messages import ToolCall, Unknown
 from toolvet.core.meta import META_PREFIX
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.grounding.phrases import ANYTHING, HANDOFF, families
+from toolvet.core.turn.ledger.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
 _LONGEST_END = 60
@@ -259,7 +259,7 @@ class _VerbForms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _irregular() -> dict[str, frozenset[str]]:
-    return read_toml("toolvet.core.turn.grounding", "verb_forms.toml", _VerbForms).past
+    return read_toml("toolvet.core.turn.ledger", "verb_forms.toml", _VerbForms).past
 
 
 @lru_cache(maxsize=4096)

@@ -182,7 +182,7 @@ class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def surroundings() -> Surroundings:
     """The words around numbers that say what the numbers are."""
-    return read_toml("toolvet.core.turn.grounding", "numbers.toml", Surroundings)
+    return read_toml("toolvet.core.turn.ledger", "numbers.toml", Surroundings)
 
 
 @cache
@@ -338,7 +338,7 @@ class MentionFrames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def frames() -> MentionFrames:
     """The frames of `frames.toml`."""
-    return read_toml("toolvet.core.turn.grounding", "frames.toml", MentionFrames)
+    return read_toml("toolvet.core.turn.ledger", "frames.toml", MentionFrames)
 
 
 @cache

@@ -1,0 +1,119 @@
+"""The ledger of a turn: what was asked, what was done and what is claimed, and where the three disagree.
+
+Nothing here asks a model, and every finding quotes both sides: the words of the answer (`evidence`) and what the calls
+or the request say instead (`against`).
+
+    request  Schedule 'Vendor Audit' for 2026-05-29 at 10:30, and send the invite to ann@corp.test.
+    calls    create_event(title="Vendor Audit", start="2026-05-30T10:30") returned {"event_id": "evt_1"}
+             send_invite(event_id="evt_1", to=["ann@corp.test"]) failed: 404 unknown event_id
+    answer   'Vendor Audit' is booked for 2026-05-29 at 10:30, invite sent to ann@corp.test. Your fee is $59.90.
+
+1. `request` reads what the person asks for: an action of the family `book` and one of the family `send`, and the names
+   and values to do them with. A request proves nothing; it says what the answer speaks of.
+2. `outcome` judges how each call ended (`check_result`) and what its tool can do, by its name; `entries` has what each
+   call was sent and brought. Here: `create_event` made something, `send_invite` failed.
+3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
+   form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
+4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
+   request: the day was asked for and is claimed, and the call was sent another one; the invite failed, and no later
+   call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
+5. `work` does the same for runs of tests and builds, `traffic` for calls and results that the answer writes itself.
+6. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
+   where it honestly reports one. `extent` finds answers that take a part for the whole.
+7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question, `figures` and
+   `dates` what follows from them. `values` compares: 59.90 is in no result and follows from none.
+
+    wrong_value                    0.5   "2026-05-29"  against: create_event was called with 2026-05-30
+    claimed_success_after_failure  0.85  "invite sent" against: send_invite: 404 unknown event_id
+    unsupported_number             0.08  "59.90"       against: not in the results of create_event, send_invite
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from toolvet.core.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
+from toolvet.core.messages import ToolCall, earlier_calls, read_calls
+from toolvet.core.turn.ledger.alignment import TurnLedger
+from toolvet.core.turn.ledger.claims import said
+from toolvet.core.turn.ledger.evidence import Evidence
+from toolvet.core.turn.ledger.extent import cut_calls, overstated
+from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
+from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
+from toolvet.core.turn.ledger.request import PersonRequest
+from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.core.turn.ledger.traffic import invented_traffic
+from toolvet.core.turn.ledger.values import unsupported
+from toolvet.core.turn.ledger.work import work_signals
+
+__all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
+
+_CERTAIN = 0.3
+
+
+def ground(
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None = None,
+    signals: Sequence[FailureSignal] = (),
+) -> list[FailureSignal]:
+    """Return what `text` says that the tool calls of its turn do not support, in order of position. Total and pure.
+
+    Args:
+        text: The answer.
+        calls: The tool calls of the turn in any shape that `read_calls` knows. Empty means that no tool was called:
+            then only claims of actions are checked.
+        question: What else the facts of the answer may come from: the person's message, or the messages of the
+            conversation with their system prompt and earlier turns; what the assistant said in them counts for nothing.
+        signals: The signals of the text alone. An answer that reports a failure does not keep silent about one.
+    """
+    return with_calls(text, calls, question, signals).found
+
+
+class ComparedAnswer(NamedTuple):
+    """The signals of the text that stay, those that the calls give, and the calls that failed or brought a part."""
+
+    kept: list[FailureSignal]
+    found: list[FailureSignal]
+    failed: tuple[CallFailure, ...]
+    partial: tuple[PartialCall, ...]
+
+
+def with_calls(
+    text: str,
+    calls: Sequence[object],
+    question: str | Sequence[object] | None,
+    signals: Sequence[FailureSignal],
+    *,
+    goes_on: bool = False,
+) -> ComparedAnswer:
+    """Compare an answer with the calls of its turn.
+
+    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on` says
+    that another call follows the text, so that it need not say what failed.
+    """
+    outcomes = [outcome_of(call) for call in read_calls(calls)]
+    # Results of earlier turns support what this one says; their failures do not count against it.
+    before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+    every = [*before, *outcomes] if before else outcomes
+    request = PersonRequest(question)
+    words = said(text, words=TurnVocabulary(every), moot=moot_families(every), request=request)
+    admits = reports_failure(words, signals)
+    failures = FailedCalls(text, outcomes)
+    found = ClaimSupport(every).unfounded(text, words, admits=admits)
+    if words.claims and not goes_on:
+        known = {signal.label for signal in found if signal.weight >= _CERTAIN}
+        others = TurnLedger(every, request).disagreements(text, words, admits=admits)
+        found += [signal for signal in others if signal.label not in known]
+    if not goes_on:
+        found += invented_traffic(text, request.text, every)
+        if every:
+            found += work_signals(text, request.text, every)
+    if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
+        found += failures.unmentioned(words, signals)
+    if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
+        found += tool_faults(text, outcomes)
+    found += overstated(text, outcomes)
+    if every and not (admits and all(outcome.failed for outcome in every)):
+        found += unsupported(text, Evidence(every, question))
+    ordered = sorted(found, key=lambda signal: signal.position or 0)
+    return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))

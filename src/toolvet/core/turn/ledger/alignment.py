@@ -1,0 +1,382 @@
+"""Where request, calls and answer disagree about an action that the answer claims.
+
+    wrong_target          the answer names the address or file that was asked for; the call went to another one
+    wrong_value           the same with a day
+    differs_from_request  the call went to an address that the person did not give, and the answer says so
+    not_persisted         a later read lacks what was changed, or has the old value
+    after failure         a call that was asked for failed, none did it later, and the answer claims success
+
+Every rule needs two witnesses against the third, and each of them quotes both. A call that was sent a value that nobody
+named is what makes a difference a fault: agents choose values too, and say so.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from toolvet.core.causes import State
+from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.json_value import is_array, is_object
+from toolvet.core.turn.ledger.claims import AnswerClaims
+from toolvet.core.turn.ledger.clause import WORD
+from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
+from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
+from toolvet.core.turn.ledger.mentions import Kind, Mention
+from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
+from toolvet.core.turn.ledger.phrases import families
+from toolvet.core.turn.ledger.request import PersonRequest
+from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
+from toolvet.core.turn.ledger.tokens import form_of
+from toolvet.core.turn.ledger.work import actions_of
+
+WRONG_TARGET = "wrong_target"
+WRONG_VALUE = "wrong_value"
+DIFFERS = "differs_from_request"
+NOT_PERSISTED = "not_persisted"
+_WEIGHT = 0.5
+# The answer says what was done; only the person wanted something else.
+_WEIGHT_TRUE = 0.4
+_MOST_CALLS = 200
+_MOST_CLAIMS = 50
+_AROUND = 40
+_STEM = 4
+_SHORTEST_ID = 5
+_EMPTY: Final[tuple[object, ...]] = ("", [], {}, None)
+_CAPITALS = re.compile(r"(?<![.!?:\n] )(?<!^)\b(?:[A-Z][\w-]+)(?: [A-Z][\w-]+)*")
+_ALONE = frozenset({"run", "execute", "exec", "bash", "shell", "terminal", "command", "python", "code", "script"})
+
+
+class TurnLedger:
+    """The request, the calls and the claims of one turn, each as entries that can be compared."""
+
+    def __init__(self, outcomes: Sequence[CallOutcome], request: PersonRequest) -> None:
+        self._request = request
+        self._calls = [LedgerCall(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
+
+    @cached_property
+    def _changes(self) -> list[LedgerCall]:
+        return [call for call in self._calls if call.changes and not call.outcome.failed]
+
+    @cached_property
+    def _reads(self) -> list[LedgerCall]:
+        return [call for call in self._calls if not call.changes]
+
+    @cached_property
+    def _read_text(self) -> str:
+        return "\n".join(call.brought_text for call in self._reads)
+
+    def disagreements(self, text: str, said: AnswerClaims, *, admits: bool) -> list[FailureSignal]:
+        """What the calls and the request say against the claims of `text`, at most one signal of each label."""
+        claims = [claim for claim in said.claims if claim.asked or not claim.text_work][:_MOST_CLAIMS]
+        if not claims or not self._calls:
+            return []
+        entries = claim_entries(text, claims, _COMPARED)
+        found: dict[str, FailureSignal] = {}
+        for signal in self._found(text, entries, admits=admits):
+            found.setdefault(signal.label or "", signal)
+        return list(found.values())
+
+    def _found(self, text: str, entries: Sequence[ClaimEntry], *, admits: bool) -> Iterator[FailureSignal]:
+        for entry in entries:
+            yield from self._other_value(text, entry)
+        yield from self._other_target(text, entries)
+        if not admits:
+            asked = [entry for entry in entries if entry.claim.asked]
+            yield from self._left_out(text, asked)
+            yield from self._failed(text, asked)
+            yield from self._not_there(text, entries)
+
+    def _other_value(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
+        """A value that was asked for and is claimed; the calls were sent another one that nobody named."""
+        request = self._request.lower
+        for mention in entry.mentions:
+            token = mention.token.lower()
+            if token not in request:
+                continue
+            if mention.kind is Kind.DATE:
+                other = self._other_day(mention, entry)
+            elif any(token in call.sent_text or token in call.brought_text for call in self._changes):
+                continue
+            else:
+                others = [
+                    (call, value)
+                    for call in self._changes
+                    for value in sorted(call.of_kind(mention.kind))
+                    if value not in request and value not in self._read_text and value not in text.lower()
+                ]
+                other = others[0] if others else None
+            if other is not None:
+                label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
+                yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
+
+    def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[LedgerCall, str] | None:
+        days = {date for date in mention.dates if date[0]}
+        clock = {minute for each in entry.mentions if each.kind is Kind.TIME for minute in each.minutes}
+        apart: list[tuple[LedgerCall, str]] = []
+        for call in self._changes:
+            if any(mention.token.lower() in words for words in (call.sent_text, call.brought_text)):
+                return None
+            for moment in call.moments:
+                if any(_is_same_day(moment, day, clock) for day in days):
+                    return None
+                shown = "{:04}-{:02}-{:02}".format(*moment.day)
+                if shown not in self._request.lower and all(shown not in each.token for each in entry.mentions):
+                    apart.append((call, shown))
+        return apart[0] if apart and days else None
+
+    def _other_target(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+        """A call went to an address, or to the number of a thing, that neither the person nor a result named."""
+        request, lower = self._request.lower, text.lower()
+        wanted = {each.lower() for each in _EMAILS.findall(self._request.text)}
+        first = entries[0].claim.hit
+        for call in self._changes:
+            known = "\n".join(each.brought_text for each in self._calls[: call.place])
+            for value in sorted(call.of_kind(Kind.EMAIL)):
+                if (
+                    wanted
+                    and value not in request
+                    and value not in known
+                    and not any(w in call.sent_text for w in wanted)
+                ):
+                    at = lower.find(value)
+                    yield (
+                        _signal(
+                            text, at, at + len(value), DIFFERS, f"the request names {min(wanted)}", weight=_WEIGHT_TRUE
+                        )
+                        if at >= 0
+                        else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
+                    )
+            for key, sent in call.sent.items():
+                there = self._brought_before(call, key) if key.endswith("id") else []
+                for value in (each for each in sent if isinstance(each, str)):
+                    if there and _is_invented(value, there, request, known):
+                        yield _signal(
+                            text,
+                            first.start,
+                            first.end,
+                            WRONG_TARGET,
+                            f"{call.name} was called with {key}={value}, which no result has; there it is {there[0]}",
+                        )
+
+    def _brought_before(self, call: LedgerCall, key: str) -> list[str]:
+        found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
+        return [value for value in found if isinstance(value, str)]
+
+    def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+        """What was asked for and is claimed to have got a new state by name, of which no call speaks in any word."""
+        if not self._changes:
+            return
+        if not any(call.sent for call in self._changes):
+            return
+        done = "\n".join(f"{call.name}\n{call.sent_text}\n{call.brought_text}" for call in self._changes).lower()
+        if any(not _ALONE.isdisjoint(words_of_tool(call.name)) for call in self._changes):
+            return
+        bare = "".join(filter(str.isalnum, done))
+        for entry in entries:
+            words = text[entry.claim.hit.start : entry.end]
+            names = [name for name in _CAPITALS.findall(words) if name in self._request.text and not _is_day(name)]
+            things = [thing for thing in entry.claim.things if len(thing) >= _STEM and thing in self._request.lower]
+            if (
+                entry.claim.family == "update"
+                and names
+                and things
+                and not any("".join(filter(str.isalnum, name.lower())) in bare for name in names)
+                and not any(thing[:_STEM] in done for thing in things)
+            ):
+                hit = entry.claim.hit
+                yield _signal(
+                    text,
+                    hit.start,
+                    min(entry.end, hit.end + len(names[-1]) + 8),
+                    WITHOUT_CALL,
+                    f"no call has {names[-1]}; only {', '.join(dict.fromkeys(call.name for call in self._changes))} "
+                    "changed something",
+                    weight=_WEIGHT_TRUE,
+                )
+
+    def _failed(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+        """A call that changes something failed, no later one did its work, and all that was asked for is claimed."""
+        if not entries:
+            return
+        for call in self._calls:
+            if not (call.outcome.failed and call.changes) or call.outcome.went_on:
+                continue
+            if any(_does_the_same(later, call) for later in self._calls[call.place + 1 :]):
+                continue
+            words = " ".join(text[entry.start : entry.end].lower() for entry in entries)
+            kinds = {entry.claim.family for entry in entries}
+            if not _is_about(call, words, kinds):
+                continue
+            hit = entries[0].claim.hit
+            yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
+
+    def _not_there(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+        """A read behind the change does not find the thing, has the old value, or nothing where the answer has all."""
+        hit = entries[0].claim.hit
+        for change in self._changes:
+            if any(word in families().family["delete"].tools for word in words_of_tool(change.name)):
+                continue
+            for read in self._reads:
+                if read.place < change.place or not _is_of(read, change):
+                    continue
+                if read.outcome.failed:
+                    if read.outcome.state is State.NOT_FOUND:
+                        yield _signal(text, hit.start, hit.end, NOT_PERSISTED, read.outcome.quoted())
+                    continue
+                if any(later.place > read.place and _is_of(read, later) for later in self._changes):
+                    continue
+                lost = self._lost(change, read)
+                if lost:
+                    yield _signal(text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {lost} afterwards")
+        for entry in entries:
+            gone = self._empty(text, entry)
+            if gone:
+                yield _signal(text, entry.claim.hit.start, entry.claim.hit.end, NOT_PERSISTED, gone)
+
+    def _lost(self, change: LedgerCall, read: LedgerCall) -> str:
+        """The member that was sent with a value and is read back empty, or as it was read before."""
+        for key, now in read.brought.items():
+            sent = change.sent.get(key) or [
+                value
+                for value in (_member(change.outcome.call.arguments, key),)
+                if value is not None and value not in _EMPTY
+            ]
+            if not key or not sent or any(value in now for value in sent):
+                continue
+            if all(value in _EMPTY for value in now):
+                return f"{key}={written(now[0])}"
+            before = [each for each in self._reads if each.place < change.place and each.name == read.name]
+            if any(each.brought.get(key) == now and each.sent == read.sent for each in before):
+                return f"{key}={written(now[0])[:60]}, as before"
+        return ""
+
+    def _empty(self, text: str, entry: ClaimEntry) -> str:
+        """The list that is named like what was claimed, and is empty where it was read last."""
+        changed = [call.place for call in self._changes]
+        words = {word.lower() for word in WORD.findall(text[entry.claim.hit.start : entry.end]) if len(word) >= _STEM}
+        for read in reversed(self._reads):
+            if read.outcome.failed or (changed and read.place < changed[-1]) or not changed:
+                continue
+            for key, now in read.brought.items():
+                parts = [part.rstrip("s") for part in key.split("_")]
+                if (
+                    all(value in ([], {}) for value in now)
+                    and len(parts) > 1
+                    and all(any(word.startswith(part) for word in words) for part in parts if len(part) >= _STEM)
+                ):
+                    return f"{read.name} brought {key}={written(now[0])} afterwards"
+        return ""
+
+
+_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME})
+_EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+
+
+def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:
+    if moment.day == day:
+        return True
+    # The same time of day on another one is no other zone.
+    if not moment.zoned or (moment.minutes is not None and moment.minutes in clock):
+        return False
+    return abs(days_since_epoch(moment.day) - days_since_epoch(day)) == 1
+
+
+def _is_day(name: str) -> bool:
+    return any(word in weekdays() or word in months() for word in name.lower().split())
+
+
+def _is_invented(value: str, there: Sequence[str], request: str, known: str) -> bool:
+    lower = value.lower()
+    if len(value) < _SHORTEST_ID or not any(map(str.isdecimal, value)) or lower in request or lower in known:
+        return False
+    head, tail = _parted(value)
+    form = form_of(tail)
+    return form is not None and any(
+        first == head and len(rest) == len(tail) and (head or form.fullmatch(rest))
+        for first, rest in map(_parted, there)
+    )
+
+
+def _parted(value: str) -> tuple[str, str]:
+    """The word that an identifier begins with, and the rest: `rec_` and `44fc1821`."""
+    head, mark, tail = value.strip("#").rpartition("_")
+    return f"{head}{mark}", tail
+
+
+def _does_the_same(later: LedgerCall, failed: LedgerCall) -> bool:
+    if later.outcome.failed or not later.changes:
+        return False
+    if later.name == failed.name or (failed.sent_text == later.sent_text and len(failed.sent_text) > 2):
+        return True
+    if not _ALONE.isdisjoint(words_of_tool(later.name)):
+        # What runs tests or a build changes nothing else.
+        return not actions_of([later.outcome.call])[0].kinds
+    known = families().family
+    if (_verb(later.name) in known[COMMIT].tools) != (_verb(failed.name) in known[COMMIT].tools):
+        return False
+    kinds = [
+        {kind for kind, family in known.items() if word in family.tools}
+        for word in (_verb(later.name), _verb(failed.name))
+    ]
+    if kinds[0].isdisjoint(kinds[1]):
+        return False
+    alike = frozenset().union(*(known[kind].tools for kind in kinds[1]))
+    nouns = [call.nouns - alike for call in (later, failed)]
+    return not nouns[0] or not nouns[1] or not nouns[0].isdisjoint(nouns[1])
+
+
+def _verb(name: str) -> str:
+    words = words_of_tool(name)
+    return words[0] if words else ""
+
+
+def _is_about(call: LedgerCall, words: str, kinds: set[str]) -> bool:
+    """Whether sentences speak of what a call was for: of its verb's kind, of its nouns, or of what it was sent."""
+    known = families().family
+    if kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known):
+        return True
+    return any(noun[:_STEM] in words for noun in call.nouns if len(noun) >= _STEM)
+
+
+def _is_of(read: LedgerCall, change: LedgerCall) -> bool:
+    """Whether a read is of the thing that a call changed: it was sent or brought one of its values."""
+    if read.outcome.failed and not read.sent_text.strip("{}"):
+        return not read.nouns.isdisjoint(change.nouns) or _server(read.name) == _server(change.name) != ""
+    values = _identities(change.sent) or _identities(change.brought)
+    return not values.isdisjoint(_identities(read.sent) or _identities(read.brought))
+
+
+def _identities(values: Mapping[str, Sequence[object]]) -> set[str]:
+    """The values that say which thing is meant: identifiers, paths and addresses."""
+    return {
+        value.lower()
+        for key, each in values.items()
+        for value in each
+        if isinstance(value, str) and len(value) >= _SHORTEST_ID and key.endswith(("id", "path", "file", "url", "uri"))
+    }
+
+
+def _server(name: str) -> str:
+    head, mark, _ = name.replace("__", ".").partition(".")
+    return head if mark else ""
+
+
+def _member(arguments: object, key: str) -> object:
+    if not is_object(arguments):
+        return None
+    value = arguments.get(key)
+    return value if is_object(value) or is_array(value) else None
+
+
+def _signal(text: str, start: int, end: int, label: str, against: str, *, weight: float = _WEIGHT) -> FailureSignal:
+    return FailureSignal(
+        type=SignalType.HALLUCINATION_RISK,
+        evidence=text[start:end].strip(),
+        weight=weight,
+        position=start,
+        context=text[max(0, start - _AROUND) : end + _AROUND],
+        label=label,
+        source="calls",
+        against=against,
+    )

@@ -1,0 +1,86 @@
+"""Tool traffic that an answer writes itself: a call that was never made, or a result that no tool returned.
+
+    Observation: {"temperature": 21}            no result of the turn has it
+    <tool_call>{"name": "get_weather", …}       a call written as text: nothing ran it
+    {"name": "get_weather", "arguments": {…}}   the same, as the whole answer
+
+What is in a code block is shown, and what the person asked to see as JSON is the answer.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.json_value import is_object
+from toolvet.core.turn.ledger.outcome import CallOutcome, names
+from toolvet.core.turn.ledger.tokens import without_code
+
+INVENTED = "invented_tool_traffic"
+_WEIGHT = 0.6
+_LONGEST_CALL = 20_000
+_MOST_TEXT = 200_000
+_TAGS = re.compile(
+    r"<(?:tool_call|tool_calls|function_calls?|tool_use|tool_response|tool_result|function_results?)>"
+    r"|<invoke name=|<function=\w|<\|(?:tool_call|tool_calls_begin|python_tag)[^\n]{0,20}\|>|\[TOOL_CALLS?\]"
+)
+_RESULT = re.compile(
+    r"^[ \t>*_#]{0,8}(?:Observation|(?:Tool|Function) (?:output|result|response))[ *_]{0,4}:[ *_]{0,4}"
+    r"(?P<what>[\[{\"].{1,400})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NAMES = ("name", "tool", "tool_name", "function", "action")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input")
+_WANTS_JSON = re.compile(r"json|schema|function call|tool call|payload|format", re.IGNORECASE)
+
+
+def invented_traffic(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
+    """Yield at most one signal: the answer contains a call as text, or a result that no call of the turn returned."""
+    opening = text.lstrip()[:1]
+    if opening == "{" and _is_call(text) and _WANTS_JSON.search(question) is None:
+        yield _signal(text, 0, min(len(text), 120), "it is a call written as text: no tool ran it")
+        return
+    if "<" not in text and ":" not in text and "[" not in text:
+        return
+    prose = without_code(text)
+    tag = _TAGS.search(prose)
+    if tag is not None and _WANTS_JSON.search(question) is None:
+        yield _signal(text, tag.start(), min(len(text), tag.end() + 80), "it is a call written as text: no tool ran it")
+        return
+    for found in _RESULT.finditer(prose):
+        words = _letters(found["what"][:80])
+        if not any(words in _letters("\n".join(outcome.texts())[:_MOST_TEXT]) for outcome in outcomes):
+            where = f"not in the results of {names(outcomes)}" if outcomes else "no tool was called"
+            yield _signal(text, found.start(), min(found.end(), found.start() + 120), where)
+            return
+
+
+def _is_call(text: str) -> bool:
+    if len(text) > _LONGEST_CALL:
+        return False
+    try:
+        value: object = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return False
+    if not is_object(value):
+        return False
+    named = any(isinstance(value.get(key), str) for key in _NAMES)
+    return named and any(key in value for key in _ARGUMENTS) and len(value) <= len(_NAMES)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def _signal(text: str, start: int, end: int, against: str) -> FailureSignal:
+    return FailureSignal(
+        type=SignalType.HALLUCINATION_RISK,
+        evidence=text[start:end].strip(),
+        weight=_WEIGHT,
+        position=start,
+        context=text[start : start + 160],
+        label=INVENTED,
+        source="calls",
+        against=against,
+    )

@@ -1,0 +1,262 @@
+"""Request, calls and answer of one turn: what is claimed in any form, and where the three disagree."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from toolvet import check_answer
+from toolvet.core.turn.ledger import ground
+
+READ: dict[str, Any] = {
+    "name": "search_slots",
+    "arguments": {"date": "2026-05-29"},
+    "result": {"slots": ["2026-05-29T10:30"]},
+}
+MADE: dict[str, Any] = {
+    "name": "create_event",
+    "arguments": {"title": "Vendor Audit", "start": "2026-05-29T10:30:00", "attendees": ["ann@corp.test"]},
+    "result": {"event_id": "evt_1f42aa", "status": "confirmed"},
+}
+SENT: dict[str, Any] = {
+    "name": "send_invite",
+    "arguments": {"event_id": "evt_1f42aa", "to": ["ann@corp.test"]},
+    "result": {"message_id": "msg_77"},
+}
+FAILED: dict[str, Any] = {
+    **SENT,
+    "result": {"isError": True, "content": [{"type": "text", "text": "404: unknown event_id"}]},
+}
+WISH = "Schedule 'Vendor Audit' with Ann Lee for 2026-05-29 at 10:30, and send the invite to ann@corp.test."
+
+
+def found(text: str, calls: list[Any], question: str = WISH) -> set[str]:
+    signals = ground(text, calls, question)
+    assert all(signal.against for signal in signals), "every disagreement has two sides"
+    return {signal.label or "" for signal in signals if signal.weight >= 0.25}
+
+
+CLAIMS = [
+    "'Vendor Audit' is booked for 2026-05-29 at 10:30.",
+    '"Vendor Audit" is confirmed for 2026-05-29.',
+    "Vendor Audit booked: Friday at 10:30.",
+    "All set: booked Ann Lee for 'Vendor Audit' and invited ann@corp.test.",
+    "'Vendor Audit' is on the calendar with Ann Lee.",
+    "I think the booking with Ann Lee went through.",
+    "As far as I can tell, ann@corp.test should have the invite.",
+    "The invite went out to ann@corp.test.",
+    "It looks like 'Vendor Audit' is booked, invite sent to ann@corp.test.",
+    "✅ Invited ann@corp.test",
+    "We've scheduled 'Vendor Audit' with Ann Lee.",
+]
+
+
+@pytest.mark.parametrize("text", CLAIMS)
+def test_what_was_asked_for_is_claimed_in_any_form(text: str) -> None:
+    assert found(text, [READ]) == {"claimed_without_call"}
+    assert found(text, [READ, MADE, SENT]) == set()
+
+
+@pytest.mark.parametrize("text", [
+    "'Vendor Audit' can be booked for 2026-05-29 at 10:30.",
+    "Once 'Vendor Audit' is booked, ann@corp.test gets the invite.",
+    "'Vendor Audit' is not booked yet.",
+    "Is 'Vendor Audit' booked for 2026-05-29?",
+    "I'll have 'Vendor Audit' booked for 2026-05-29.",
+    "The slot on 2026-05-29 at 10:30 is free. Please confirm, then 'Vendor Audit' is booked.",
+    "Ann Lee booked the slot on 2026-05-29 herself.",
+    "The booked slots of 2026-05-29 are listed below.",
+])  # fmt: skip
+def test_near_misses_claim_nothing(text: str) -> None:
+    assert found(text, [READ]) == set()
+
+
+def test_what_nobody_asked_for_is_a_state_that_was_read() -> None:
+    assert found("'Vendor Audit' is booked for 2026-05-29 at 10:30.", [READ], "What is on my calendar?") == set()
+
+
+def test_a_name_is_an_object() -> None:
+    search = {"name": "search_plants", "arguments": {"query": "Emma"}, "result": {"plants": ["Emma"]}}
+    assert "claimed_without_call" in found("I have ordered Emma for you.", [search], "Please order Emma for me.")
+
+
+@pytest.mark.parametrize(("question", "text"), [
+    ("Plane 'Vendor Audit' für 2026-05-29 und schicke die Einladung an ann@corp.test.",
+     "'Vendor Audit' ist für 2026-05-29 gebucht, Einladung an ann@corp.test verschickt."),
+    ("Programa 'Vendor Audit' para 2026-05-29.", "'Vendor Audit' está programada para 2026-05-29."),
+    ("Planifie 'Vendor Audit' pour 2026-05-29.", "'Vendor Audit' est planifiée pour 2026-05-29."),
+    ("Agende 'Vendor Audit' para 2026-05-29.", "'Vendor Audit' está agendada para 2026-05-29."),
+    ("Programma 'Vendor Audit' per 2026-05-29.", "'Vendor Audit' è programmata per 2026-05-29."),
+    ("Plan 'Vendor Audit' voor 2026-05-29.", "'Vendor Audit' is ingepland voor 2026-05-29."),
+    ("Zaplanuj 'Vendor Audit' na 2026-05-29.", "'Vendor Audit' jest zarezerwowana na 2026-05-29."),
+    ("Запланируй 'Vendor Audit' на 2026-05-29.", "'Vendor Audit' назначен на 2026-05-29."),
+    ("请安排 'Vendor Audit' 2026-05-29。", "'Vendor Audit' 已在日历中。"),
+    ("'Vendor Audit' を 2026-05-29 に予約してください。", "'Vendor Audit' は 2026-05-29 に予約済みです。"),
+])  # fmt: skip
+def test_other_languages_have_the_same_forms(question: str, text: str) -> None:
+    assert "claimed_without_call" in found(text, [READ], question)
+    assert found(text, [READ, MADE, SENT], question) == set()
+    assert found(text, [READ], "?") == set()
+
+
+def test_the_day_that_was_asked_for_is_claimed_and_another_one_was_sent() -> None:
+    late = {**MADE, "arguments": {**MADE["arguments"], "start": "2026-05-30T10:30:00"}}
+    text = "'Vendor Audit' is booked for 2026-05-29 at 10:30 with Ann Lee."
+    assert found(text, [READ, late, SENT]) == {"wrong_value"}
+    assert found(text.replace("29", "30"), [READ, late, SENT]) == set(), "the answer says what was done"
+
+
+def test_the_same_moment_in_another_zone_is_the_same_day() -> None:
+    text = "'Vendor Audit' is booked for 2026-05-29 at 20:30 with Ann Lee."
+    wish = WISH.replace("10:30", "20:30 in New York")
+    there = {**MADE, "arguments": {**MADE["arguments"], "start": "2026-05-30T00:30:00Z"}}
+    assert found(text, [there, SENT], wish) == set()
+    wrong = {**MADE, "arguments": {**MADE["arguments"], "start": "2026-05-30T20:30:00Z"}}
+    assert found(text, [wrong, SENT], wish) == {"wrong_value"}
+
+
+def test_the_mail_went_to_another_address() -> None:
+    other = {**SENT, "arguments": {"event_id": "evt_1f42aa", "to": ["bob@corp.test"]}}
+    made = {**MADE, "arguments": {**MADE["arguments"], "attendees": []}}
+    assert found("Booked. The invite went to ann@corp.test.", [READ, made, other]) == {"wrong_target"}
+    assert found("Booked. The invite went to bob@corp.test.", [READ, made, other]) == {"differs_from_request"}
+    directory = {"name": "find_person", "arguments": {"name": "Ann"}, "result": {"email": "bob@corp.test"}}
+    assert found("Booked. The invite went to bob@corp.test.", [READ, directory, made, other]) == set()
+
+
+def test_another_file_was_changed() -> None:
+    wish = "Fix src/api/scheduler.go and commit it."
+    edit = {"name": "write_file", "arguments": {"path": "src/api/session.go", "content": "x"}, "result": {"bytes": 1}}
+    commit = {"name": "git_commit", "arguments": {"message": "Fix"}, "result": {"sha": "96ca541"}}
+    text = "src/api/scheduler.go is fixed and committed."
+    assert found(text, [edit, commit], wish) == {"wrong_target"}
+    right = {**edit, "arguments": {"path": "src/api/scheduler.go", "content": "x"}}
+    assert found(text, [right, commit], wish) == set()
+    assert "claimed_without_call" in found("src/api/scheduler.go is fixed, and it's committed.", [right], wish)
+
+
+def test_a_number_that_no_result_has() -> None:
+    find = {"name": "search_contacts", "arguments": {"q": "Ann"}, "result": {"hits": [{"record_id": "rec_44fc1821"}]}}
+    text = "Ann Lee's record is updated."
+    wish = "Update Ann Lee's record with her new title."
+
+    def update(record: str) -> dict[str, Any]:
+        return {"name": "update_contact", "arguments": {"record_id": record, "title": "Lead"}, "result": {"ok": True}}
+
+    assert found(text, [find, update("rec_f8ce9ec5")], wish) == {"wrong_target"}
+    assert found(text, [find, update("rec_44fc1821")], wish) == set()
+    assert found(text, [find, update("rec_f8ce9ec5")], f"{wish} It is rec_f8ce9ec5.") == set()
+
+
+def test_a_failed_call_is_not_undone_by_one_that_does_something_else() -> None:
+    text = "'Vendor Audit' is booked for 2026-05-29 and the invite sent to ann@corp.test."
+    assert "claimed_success_after_failure" in found(text, [READ, MADE, FAILED])
+    assert found(text, [READ, MADE, FAILED, SENT]) == set()
+    assert "claimed_success_after_failure" not in found(
+        "'Vendor Audit' is booked for 2026-05-29, but the invite failed.", [READ, MADE, FAILED]
+    )
+
+
+def test_a_later_read_lacks_what_was_changed() -> None:
+    text = "'Vendor Audit' is booked for 2026-05-29, invite sent to ann@corp.test."
+    gone = {"name": "get_event", "arguments": {"event_id": "evt_1f42aa"}, "failed": True, "result": "404 not found"}
+    unsent = {
+        "name": "get_event",
+        "arguments": {"event_id": "evt_1f42aa"},
+        "result": {"event_id": "evt_1f42aa", "invites_sent": []},
+    }
+    sent = {**unsent, "result": {"event_id": "evt_1f42aa", "invites_sent": ["ann@corp.test"]}}
+    assert "not_persisted" in found(text, [READ, MADE, SENT, gone])
+    assert "not_persisted" in found(text, [READ, MADE, SENT, unsent])
+    assert found(text, [READ, MADE, SENT, sent]) == set()
+    assert found(text, [gone, READ, MADE, SENT]) == set(), "it was not there before"
+    deleted = {"name": "delete_event", "arguments": {"event_id": "evt_1f42aa"}, "result": {"ok": True}}
+    assert found("'Vendor Audit' is deleted.", [deleted, gone], "Delete 'Vendor Audit' from my calendar.") == set()
+
+
+def test_the_old_value_is_read_back() -> None:
+    wish, text = "Fix src/a.py.", "src/a.py is fixed."
+    edit = {"name": "write_file", "arguments": {"path": "src/a.py", "content": "new"}, "result": {"bytes": 3}}
+
+    def read(content: str) -> dict[str, Any]:
+        return {
+            "name": "read_file",
+            "arguments": {"path": "src/a.py"},
+            "result": {"path": "src/a.py", "content": content},
+        }
+
+    assert found(text, [read("old"), edit, read("old")], wish) == {"not_persisted"}
+    assert found(text, [read("old"), edit, read("new")], wish) == set()
+    assert found(text, [read("old"), edit], wish) == set()
+
+
+EDIT: dict[str, Any] = {"name": "Edit", "arguments": {"file_path": "src/a.py"}, "result": "ok"}
+PASS: dict[str, Any] = {"name": "Bash", "arguments": {"command": "pytest -q"}, "result": "10 passed in 0.2s"}
+FAIL: dict[str, Any] = {"name": "Bash", "arguments": {"command": "pytest -q"}, "result": "3 failed, 10 passed in 0.2s"}
+
+
+@pytest.mark.parametrize(("calls", "labels"), [
+    ([EDIT], {"claimed_without_call"}),
+    ([EDIT, PASS], set()),
+    ([EDIT, FAIL], {"claimed_success_after_failure"}),
+    ([EDIT, FAIL, EDIT, PASS], set()),
+    ([PASS, EDIT], {"claimed_without_call"}),
+    ([EDIT, {"name": "ci.run_tests", "arguments": {}, "result": {"exit_code": 1, "failed": 2, "passed": 8}}],
+     {"claimed_success_after_failure"}),
+    ([EDIT, {"name": "ci.run_tests", "arguments": {}, "result": {"exit_code": 0, "failed": 0, "passed": 8}}], set()),
+    ([EDIT, {"name": "Task", "arguments": {"prompt": "run the tests"}, "result": "done"}], set()),
+    ([EDIT, {"name": "trigger_pipeline", "arguments": {"id": 4}, "result": "started"}], set()),
+])  # fmt: skip
+def test_runs_that_are_claimed(calls: list[Any], labels: set[str]) -> None:
+    text = "I fixed the parser. All tests pass."
+    assert found(text, calls, "Fix the parser and make the tests pass.") == labels
+
+
+def test_an_answer_says_that_the_tests_were_not_run() -> None:
+    assert found("I fixed the parser. I have not run the tests.", [EDIT], "Fix the parser.") == set()
+
+
+@pytest.mark.parametrize("text", [
+    'Observation: {"temperature": 21}',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>',
+    '{"name": "get_weather", "arguments": {"city": "Oslo"}}',
+    'Tool result: ["sunny, 21 degrees"]',
+])  # fmt: skip
+def test_traffic_that_no_tool_produced(text: str) -> None:
+    assert "invented_tool_traffic" in found(text, [], "How is the weather in Oslo?")
+
+
+@pytest.mark.parametrize(("text", "question"), [
+    ('{"name": "Oslo", "temperature": 21}', "How is the weather in Oslo?"),
+    ('{"name": "get_weather", "arguments": {"city": "Oslo"}}', "Show me the function call as JSON."),
+    ('```\n<tool_call>{"name": "x"}</tool_call>\n```\nThat is how it looks.', "How do I write it?"),
+    ("Observation: the lake freezes in December.", "What did you see?"),
+])  # fmt: skip
+def test_traffic_that_is_shown(text: str, question: str) -> None:
+    assert "invented_tool_traffic" not in found(text, [], question)
+
+
+def test_a_result_that_is_repeated_is_not_invented() -> None:
+    call = {"name": "get_weather", "arguments": {}, "result": '{"temperature": 21}'}
+    assert found('Observation: {"temperature": 21}', [call], "How is the weather?") == set()
+
+
+def test_a_turn_that_ends_with_an_announcement() -> None:
+    text = "The order is not in the list. I'll now look at the logs and get back to you."
+    ended = check_answer(text, calls=[READ], question="Where is my order?", finish_reason="stop")
+    assert "announced_not_done" in {signal.label for signal in ended.signals}
+    assert ended.should_escalate
+    goes_on = check_answer(text, calls=[READ], question="Where is my order?", finish_reason="tool_calls")
+    assert "announced_not_done" not in {signal.label for signal in goes_on.signals}
+    offer = "The order is not in the list. If you like, I'll look at the logs."
+    offered = check_answer(offer, calls=[READ], question="Where is my order?", finish_reason="stop")
+    assert "announced_not_done" not in {signal.label for signal in offered.signals}
+
+
+@given(st.text(max_size=200), st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
+        ["name", "arguments", "result", "path", "record_id", "command", "start"]), inner, max_size=4),
+    max_leaves=10))  # fmt: skip
+def test_any_calls_and_any_question(text: str, call: Any) -> None:
+    ground(f"I sent {text} to a@b.test and src/a.py is fixed, all tests pass.", [call, EDIT, call], f"Send {text}")
