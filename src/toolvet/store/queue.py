@@ -366,9 +366,7 @@ class ReviewQueue:
         """Return what people said of the verdicts with these ids, as far as the reader may see it."""
         with self.store.reading() as connection:
             items = read_items(connection, ItemFilter(ids=tuple(ids)), limit=len(ids), reader=reader) if ids else []
-        return {
-            item.id: [*item.labels, *([] if item.final is None else [item.final])] for item in items if item.labels
-        }
+        return {item.id: [*item.labels, *([] if item.final is None else [item.final])] for item in items if item.labels}
 
     def labels_after(self, after: int, *, limit: int, reader: str) -> tuple[list[ReviewLabel], int]:
         """Return the labels of the next items after the place `after`, and the place of the last of these.

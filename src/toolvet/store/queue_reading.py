@@ -124,7 +124,9 @@ def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[Re
     finals = select(QUEUE_FINALS).where(QUEUE_FINALS.c.item.in_(padded(list(ids))))
     for row in connection.execute(finals).mappings():
         final = decode_label(str(row["label"]))
-        found.setdefault(int(row["item"]), []).append(msgspec.structs.replace(final, item=ids[int(row["item"])], final=True))
+        found.setdefault(int(row["item"]), []).append(
+            msgspec.structs.replace(final, item=ids[int(row["item"])], final=True)
+        )
     return found
 
 

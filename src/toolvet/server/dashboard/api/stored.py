@@ -1,5 +1,6 @@
 """What the store has, as the API shows it: one spelling, derived figures, no internals."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from toolvet.store import (
     VerdictRecord,
 )
 from toolvet.store.overview import GroupFigures
+from toolvet.store.queue_records import ReviewLabel
 
 
 class StoredSignal(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,10 +26,26 @@ class StoredSignal(msgspec.Struct, frozen=True, kw_only=True):
     certainty: float | None
 
 
+class StoredLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reviewer said of a stored verdict, of its signals by their keys, and the words of each missed fault.
+
+    `final` is the label of an adjudicator, which decides where reviewers differ.
+    """
+
+    reviewer: str
+    value: str
+    note: str
+    signals: dict[str, str]
+    missed: dict[str, str]
+    final: bool
+    at: float
+
+
 class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict of the store. Times are in seconds since the epoch, durations in seconds, `size` is in bytes.
 
-    `detail` is the rest of the verdict, whose members depend on its kind.
+    `detail` is the rest of the verdict, whose members depend on its kind. `labels` are what reviewers said of it, as far
+    as you may see it: all once the item is done or you have labelled it.
     """
 
     id: str
@@ -52,6 +70,7 @@ class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     text: str | None
     signals: list[StoredSignal]
+    labels: list[StoredLabel]
     detail: dict[str, Any]
     version: str
 
@@ -62,14 +81,18 @@ _SAME = (
 )
 
 
-def show_verdict(record: VerdictRecord) -> StoredVerdict:
-    """Return a verdict of the store for the API."""
+def show_verdict(record: VerdictRecord, said: Mapping[str, Sequence[ReviewLabel]]) -> StoredVerdict:
+    """Return a verdict of the store for the API, with what people said of it (`ReviewQueue.labels_of`)."""
     return StoredVerdict(
         **{name: getattr(record, name) for name in _SAME},
         trace_id=record.trace,
         should_escalate=record.escalate,
         signals=[
             StoredSignal(type=signal.type, level=signal.level, certainty=signal.certainty) for signal in record.signals
+        ],
+        labels=[
+            StoredLabel(**{name: getattr(label, name) for name in StoredLabel.__struct_fields__})
+            for label in said.get(record.id, ())
         ],
         detail=dict(record.detail),
     )
@@ -102,10 +125,10 @@ class TurnList(msgspec.Struct, frozen=True, kw_only=True):
     turns: list[StoredTurn]
 
 
-def show_turn(turn: RecordedTurn) -> StoredTurn:
+def show_turn(turn: RecordedTurn, said: Mapping[str, Sequence[ReviewLabel]]) -> StoredTurn:
     """Return a turn of the store for the API."""
     return StoredTurn(
-        trace_id=turn.trace, began=turn.began, verdicts=[show_verdict(verdict) for verdict in turn.verdicts]
+        trace_id=turn.trace, began=turn.began, verdicts=[show_verdict(verdict, said) for verdict in turn.verdicts]
     )
 
 

@@ -69,11 +69,18 @@ def _figures(query: FigureQuery) -> FigureFilter:
     return FigureFilter(**{name: getattr(query, name) for name in FigureFilter.__struct_fields__})
 
 
+def _shown(asked: ApiRequest[Any], turns: Sequence[RecordedTurn]) -> list[StoredTurn]:
+    ids = [verdict.id for turn in turns for verdict in turn.verdicts]
+    said = asked.site.queue.labels_of(ids, reader=asked.person.name)
+    return [show_turn(turn, said) for turn in turns]
+
+
 def _turn(asked: ApiRequest[Nothing]) -> StoredTurn:
     trace = asked.path["trace"]
     if trace.isascii() and trace.isprintable():
         try:
-            return show_turn(asked.site.store.turn(trace))
+            (turn,) = _shown(asked, [asked.site.store.turn(trace)])
+            return turn
         except UsageError:
             # None, or several that begin so.
             pass
@@ -102,7 +109,7 @@ ENDPOINTS = (
         "/v1/turns",
         "List the turns that something was added to last.",
         LimitQuery,
-        lambda asked: TurnList(turns=[show_turn(turn) for turn in asked.site.store.latest_turns(asked.body.limit)]),
+        lambda asked: TurnList(turns=_shown(asked, asked.site.store.latest_turns(asked.body.limit))),
         TurnList,
     ),
     _get("/v1/turns/{trace}", "Read one turn, by its id or its beginning.", Nothing, _turn, StoredTurn, 404),
