@@ -155,7 +155,7 @@ def label_document(label: ReviewLabel) -> dict[str, object]:
 
 
 def label_words(label: ReviewLabel) -> str:
-    """Return a label in one line: the value, its signals, what was missed, the note.
+    r"""Return a label in one line: the value, its signals, what was missed, the note.
 
     >>> label_words(ReviewLabel(value="wrong", missed={"refusal": "I'd rather not"}, note="politely"))
     'wrong; missed refusal "I\'d rather not"; politely'

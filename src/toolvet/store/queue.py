@@ -233,7 +233,7 @@ class ReviewQueue:
         def settle(connection: Connection) -> None:
             item = self._find(connection, id_)
             seen = self._shown(connection, item, None)
-            if seen.state != "done" or seen.labelled < 2:  # noqa: PLR2004 - two opinions
+            if seen.state != "done" or seen.labelled < 2:
                 raise UsageError(
                     f"a final label decides between two opinions, and {id_} has {seen.labelled} of {seen.wanted} labels"
                 )

@@ -144,7 +144,7 @@ def write_label(connection: Connection, item: int, reviewer: str, label: ReviewL
 
 
 def insert_label(connection: Connection, item: int, reviewer: str, label: "ReviewLabel | ItemLabel") -> None:
-    """Insert what this reviewer says: a row for the verdict, whose signal is empty, and one for each signal or fault."""
+    """Insert what this reviewer says: a row for the verdict (no signal), and one for each signal or fault."""
     said = dict(label.signals)
     if isinstance(label, ReviewLabel):
         said |= {f"{_MISSED}{type_}": redact_text(words) for type_, words in label.missed.items()}

@@ -102,7 +102,7 @@ def label(
         tuple[str, ...],
         Parameter(
             negative="",
-            help="A fault that toolvet missed, with its words in the answer: `refusal=I'd rather not`. Can be repeated.",
+            help="A fault that toolvet missed, with its words in the answer: `refusal=I'd rather not`.",
         ),
     ] = (),
     note: Annotated[str, Parameter(help="Your words.")] = "",

@@ -24,7 +24,7 @@ from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
 from toolvet.server.access.guard import note_refusal
 from toolvet.server.access.role import Person, Role
 from toolvet.server.context import ServerContext
-from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
+from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint, Nothing
 from toolvet.server.failures import ApiError, failure, json_response, refusal
 
 # A larger body is checked in a thread, so that the others do not wait for it.

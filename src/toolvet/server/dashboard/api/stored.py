@@ -44,8 +44,8 @@ class StoredLabel(msgspec.Struct, frozen=True, kw_only=True):
 class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict of the store. Times are in seconds since the epoch, durations in seconds, `size` is in bytes.
 
-    `detail` is the rest of the verdict, whose members depend on its kind. `labels` are what reviewers said of it, as far
-    as you may see it: all once the item is done or you have labelled it.
+    `detail` is the rest of the verdict, whose members depend on its kind. `labels` are what reviewers said of it: all
+    labels once the item is done or yours is there.
     """
 
     id: str
@@ -81,7 +81,7 @@ _SAME = (
 )
 
 
-def show_verdict(record: VerdictRecord, said: Mapping[str, Sequence[ReviewLabel]]) -> StoredVerdict:
+def show_verdict(record: VerdictRecord, said: Mapping[str, Sequence[ReviewLabel]] = {}) -> StoredVerdict:
     """Return a verdict of the store for the API, with what people said of it (`ReviewQueue.labels_of`)."""
     return StoredVerdict(
         **{name: getattr(record, name) for name in _SAME},

@@ -1,4 +1,4 @@
-"""`/turn/{trace}`: the answer, then arguments → result, each finding at its place; `/conversation/{id}`: the turns of one."""
+"""`/turn/{trace}`: answers, then arguments → result, each finding at its place; `/conversation/{id}`: its turns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

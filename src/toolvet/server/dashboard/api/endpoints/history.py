@@ -1,6 +1,6 @@
 """What happened: turns, sums, trends, events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
@@ -23,7 +23,7 @@ from toolvet.server.dashboard.api.stored import (
     show_turn,
 )
 from toolvet.server.failures import ApiError
-from toolvet.store import FigureFilter
+from toolvet.store import FigureFilter, RecordedTurn
 
 if TYPE_CHECKING:
     from toolvet.store.overview import GroupKey
@@ -79,8 +79,7 @@ def _turn(asked: ApiRequest[Nothing]) -> StoredTurn:
     trace = asked.path["trace"]
     if trace.isascii() and trace.isprintable():
         try:
-            (turn,) = _shown(asked, [asked.site.store.turn(trace)])
-            return turn
+            return _shown(asked, [asked.site.store.turn(trace)])[0]
         except UsageError:
             # None, or several that begin so.
             pass
