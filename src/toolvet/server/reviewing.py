@@ -143,15 +143,7 @@ def item_document(item: QueueItem, *, whole: bool = True) -> dict[str, object]:
 
 def label_document(label: ReviewLabel) -> dict[str, object]:
     """Return a label as JSON."""
-    document: dict[str, object] = {
-        "reviewer": label.reviewer,
-        "value": label.value,
-        "signals": dict(label.signals),
-        "missed": dict(label.missed),
-        "note": label.note,
-        "at": label.at,
-    }
-    return document
+    return {name: value for name, value in msgspec.structs.asdict(label).items() if name != "item"}
 
 
 def label_words(label: ReviewLabel) -> str:
@@ -182,7 +174,7 @@ def change_document(change: LabelChange) -> dict[str, object]:
 
 def export_document(label: ReviewLabel, verdict: VerdictRecord | None) -> dict[str, object]:
     """Return a label with what it is about as JSON: a line of an export."""
-    document: dict[str, object] = {"id": label.item, **label_document(label), "final": label.final}
+    document: dict[str, object] = {"id": label.item, **label_document(label)}
     if verdict is not None:
         document["verdict"] = _verdict_document(verdict, whole=True)
     return document

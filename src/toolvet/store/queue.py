@@ -262,10 +262,7 @@ class ReviewQueue:
 
         def work(connection: Connection) -> None:
             item = self._find(connection, id_)
-            if reviewer is None:
-                labelling.unassign(connection, item)
-            else:
-                labelling.assign(connection, item, reviewer)
+            labelling.assign(connection, item, reviewer)
             insert_entry(connection, who, "assign", f"{id_}: {reviewer or 'anybody'}", address=address)
 
         self._transact(work)

@@ -230,8 +230,11 @@ def write_final(connection: Connection, item: int, label: ReviewLabel) -> None:
         connection.execute(QUEUE_FINALS.insert().values(item=item, label=_encode(label)))
 
 
-def assign(connection: Connection, item: int, reviewer: str) -> None:
-    """Keep a free place of an item for this reviewer, or a further one; one who has a place already keeps it."""
+def assign(connection: Connection, item: int, reviewer: str | None) -> None:
+    """Keep a free place of an item for this reviewer, or a further one; None keeps no place for anybody."""
+    if reviewer is None:
+        connection.execute(update(QUEUE_PLACES).where(_P.item == item).values(assigned=None))
+        return
     mine = select(_P.item).where(_P.item == item, or_(_P.reviewer == reviewer, _P.assigned == reviewer))
     if connection.execute(mine).first() is not None:
         return
@@ -239,11 +242,6 @@ def assign(connection: Connection, item: int, reviewer: str) -> None:
     free = select(_P.place).where(_P.item == item, _P.state == "free", _P.assigned.is_(None)).order_by(_P.place)
     place = connection.execute(free.limit(1)).scalar() or add_place(connection, item)
     connection.execute(update(QUEUE_PLACES).where(_P.item == item, _P.place == place).values(assigned=reviewer))
-
-
-def unassign(connection: Connection, item: int) -> None:
-    """Keep no place of an item for anybody."""
-    connection.execute(update(QUEUE_PLACES).where(_P.item == item).values(assigned=None))
 
 
 def add_place(connection: Connection, item: int) -> int:

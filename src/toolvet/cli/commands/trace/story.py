@@ -87,7 +87,7 @@ def _document(turn: RecordedTurn, said: Labels) -> Mapping[str, object]:
         fields: dict[str, object] = msgspec.structs.asdict(verdict)
         del fields["document"], fields["seq"]
         signals = [msgspec.structs.asdict(signal) for signal in verdict.signals]
-        labels = [{**label_document(label), "final": label.final} for label in said.get(verdict.id, ())]
+        labels = [label_document(label) for label in said.get(verdict.id, ())]
         entries.append({**fields, "signals": signals, "labels": labels, "detail": verdict.detail})
     return {"trace_id": turn.trace, "began": turn.began, "entries": entries}
 

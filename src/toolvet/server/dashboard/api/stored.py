@@ -26,21 +26,6 @@ class StoredSignal(msgspec.Struct, frozen=True, kw_only=True):
     certainty: float | None
 
 
-class StoredLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reviewer said of a stored verdict, of its signals by their keys, and the words of each missed fault.
-
-    `final` is the label of an adjudicator, which decides where reviewers differ.
-    """
-
-    reviewer: str
-    value: str
-    note: str
-    signals: dict[str, str]
-    missed: dict[str, str]
-    final: bool
-    at: float
-
-
 class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict of the store. Times are in seconds since the epoch, durations in seconds, `size` is in bytes.
 
@@ -70,7 +55,7 @@ class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     text: str | None
     signals: list[StoredSignal]
-    labels: list[StoredLabel]
+    labels: list[ReviewLabel]
     detail: dict[str, Any]
     version: str
 
@@ -90,10 +75,7 @@ def show_verdict(record: VerdictRecord, said: Mapping[str, Sequence[ReviewLabel]
         signals=[
             StoredSignal(type=signal.type, level=signal.level, certainty=signal.certainty) for signal in record.signals
         ],
-        labels=[
-            StoredLabel(**{name: getattr(label, name) for name in StoredLabel.__struct_fields__})
-            for label in said.get(record.id, ())
-        ],
+        labels=list(said.get(record.id, ())),
         detail=dict(record.detail),
     )
 
