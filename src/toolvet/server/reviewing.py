@@ -94,7 +94,8 @@ def reviewers_of(settings: Settings | None) -> tuple[str, ...]:
 def reasons(verdict: VerdictRecord) -> tuple[str, ...]:
     """Return what speaks against a verdict, in a word or two each: `refusal`, `too short`. Empty for nothing."""
     if verdict.kind == "answer":
-        found = [signal.label or signal.type for signal in review_signals(verdict)]
+        # A group of phrases, such as `mild`, says less than its type.
+        found = [each.type if each.source == "phrase" else each.label or each.type for each in review_signals(verdict)]
     else:
         found = [signal.type for signal in verdict.signals] or ([verdict.outcome] if verdict.failed else [])
     return tuple(dict.fromkeys(word.replace("_", " ") for word in found if word))

@@ -201,7 +201,10 @@ def test_a_fault_that_was_missed_is_named_with_its_words_and_shown_wherever_the_
         id_ = store.add(check_answer(said, trace="turn-missed"), text=said)
     assert asking.post("ada", "", {"id": id_}).status_code == 200
     for body, words in (
-        ({"signals": {"refusal": "right"}}, "no signal 'refusal'; it has none. Name a fault that was missed in `missed`"),
+        (
+            {"signals": {"refusal": "right"}},
+            "no signal 'refusal'; it has none. Name a fault that was missed in `missed`",
+        ),
         ({"missed": {"rudeness": "remit"}}, "'rudeness' is none of confusion, refusal"),
         ({"missed": {"refusal": "beyond my pay grade"}}, "does not contain 'beyond my pay grade'"),
     ):

@@ -308,6 +308,11 @@ def test_a_fault_that_reviewers_name_becomes_a_label() -> None:
     assert reviewed(text, named, named, right).there == frozenset({"refusal"})
     assert reviewed(text, named, right, replace(right, final=True)).not_there == EVERY
     assert reviewed(text, right, right, replace(named, final=True)).there == frozenset({"refusal"})
+    # An adjudicator who agrees with one of them need not name the fault again.
+    assert reviewed(text, named, right, replace(wrong, final=True)).there == frozenset({"refusal"})
+    refusal = "I cannot help with that request."
+    alarm = replace(wrong, signals={"0:refusal": "wrong"})
+    assert reviewed(refusal, alarm, replace(wrong, signals={"0:refusal": "right"}, final=True)).there == {"refusal"}
     (figures,) = type_precisions([one])
     assert (figures.type, figures.signals, figures.missed, figures.at_least) == ("refusal", 0, 1, 0.0)
 

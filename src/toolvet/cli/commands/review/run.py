@@ -88,7 +88,8 @@ def list_items(
             if (verdict := item.verdict) is not None:
                 score = "" if verdict.score is None else f" {verdict.score:g}"
                 words = (one_line(", ".join(reasons(verdict))) or "nothing found") + score
-                text = shorten(one_line(verdict.text or verdict.reason or verdict.tool or ""), _MOST_WORDS)
+                text = verdict.text if verdict.text is not None else verdict.reason or verdict.tool or ""
+                text = shorten(one_line(text), _MOST_WORDS) or "an empty text"
             seen = f"{item.labelled} of {item.wanted} reviewed" + (", being reviewed" if item.leased_to else "")
             seen += f", for {one_line(', '.join(item.assigned))}" if item.assigned else ""
             seen += ", disputed" if item.is_disputed else ", settled" if item.final is not None else ""

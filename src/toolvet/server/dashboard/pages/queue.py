@@ -56,7 +56,7 @@ def _fill_list(context: RequestContext) -> Mapping[str, object]:
         if verdict is None:
             rows.append((item, (), ""))
             continue
-        text = verdict.text or verdict.reason or verdict.tool or ""
+        text = verdict.text if verdict.text is not None else verdict.reason or verdict.tool or ""
         rows.append((item, reasons(verdict), shorten(one_line(text), _MOST_TEXT)))
     return {
         "state": state if state in {*known, "mine", "assigned"} else "all",

@@ -109,12 +109,15 @@ class Labelled(Protocol):
 def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdict | None:
     """Return a stored verdict on an answer with what its reviewers say; None for another kind, or without its text.
 
-    A final label decides; without one, the majority does about the verdict, each signal and each fault that was missed.
-    Where it is even, nothing is known. Who found the verdict right and did not name a fault speaks against it.
+    The majority decides about the verdict, each signal and each fault that was missed; where it is even, nothing is
+    known. Who found the verdict right and did not name a fault speaks against it. A final label decides instead, and
+    reviewers who differ from it do not count.
     """
     if verdict.kind != "answer" or not verdict.text:
         return None
-    labels = [label for label in labels if label.final] or labels
+    final = next((label for label in labels if label.final), None)
+    if final is not None:
+        labels = [label for label in labels if label.value == final.value]
     signals = review_signals(verdict)
     value = _majority(label.value for label in labels if label.value in ("right", "wrong"))
     # Of a verdict that lets an answer pass, nothing follows for its signals: it may be right although they are, too.
@@ -125,7 +128,8 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
     there: set[Label] = set()
     denied: set[Label] = set()
     for signal in signals:
-        own = [word for each in labels if (word := each.signals.get(signal.key)) in ("right", "wrong")]
+        heard = [final] if final is not None and signal.key in final.signals else labels
+        own = [word for each in heard if (word := each.signals.get(signal.key)) in ("right", "wrong")]
         said[signal.key] = _majority(own) if own else otherwise
         label = _label_of(signal.label, signal.type)
         if label is not None and said[signal.key] is not None:
