@@ -68,7 +68,7 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(url: str, open
         eleventh = shown(page)
         back = page.url
         page.goto(f"{base}/queue/{seen[0]}")
-        page.locator("summary").click()
+        page.get_by_text("Every change").click()
         assert "labelled it Wrong" in page.locator(".changes").inner_text()
         assert page.locator(".signals input:checked").count() == 2
         page.goto(back)
@@ -96,7 +96,7 @@ def test_evidence_is_marked_beside_the_calls_and_stored_texts_are_only_shown(
         page.get_by_role("button", name="Start reviewing").click()
         page.wait_for_url("**/queue/*")
         assert page.title() == "Review · toolvet"
-        text = page.locator("section.said p.text").nth(1).inner_text()
+        text = page.locator("section.said p.text").first.inner_text()
         assert "<script>document.title='run'</script>" in text
         assert "<b>bold</b>" in text
         assert "\x1b" not in page.content()
