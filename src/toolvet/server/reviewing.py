@@ -148,11 +148,7 @@ def label_document(label: ReviewLabel) -> dict[str, object]:
 
 
 def label_words(label: ReviewLabel) -> str:
-    r"""Return a label in one line: the value, its signals, what was missed, the note.
-
-    >>> label_words(ReviewLabel(value="wrong", missed={"refusal": "I'd rather not"}, note="politely"))
-    'wrong; missed refusal "I\'d rather not"; politely'
-    """
+    """Return a label in one line: the value, its signals, what was missed, the note."""
     signals = [f"{key}={value}" for key, value in label.signals.items()]
     missed = [f'missed {type_} "{words}"' if words else f"missed {type_}" for type_, words in label.missed.items()]
     value = f"{label.value} (final)" if label.final else label.value

@@ -17,7 +17,7 @@ from toolvet.errors import StoreError, UsageError
 from toolvet.store.lines import read_line_records
 from toolvet.store.padding import padded
 from toolvet.store.private_file import create_private
-from toolvet.store.queue_labelling import assign, decode_label, insert_label, write_final
+from toolvet.store.queue_labelling import decode_label, insert_label, write_final
 from toolvet.store.queue_records import NO_LABEL, ChangeAction
 from toolvet.store.reading import read_assessments, read_events, read_verdicts
 from toolvet.store.records import (
@@ -178,10 +178,6 @@ def read_item_records(connection: Connection, places: Sequence[int]) -> list[Ite
     )
     skips = _by_item(connection, select(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item.in_(padded(seqs))))
     finals = _by_item(connection, select(QUEUE_FINALS).where(QUEUE_FINALS.c.item.in_(padded(seqs))))
-    kept = select(QUEUE_PLACES).where(
-        QUEUE_PLACES.c.item.in_(padded(seqs)), QUEUE_PLACES.c.assigned.is_not(None), QUEUE_PLACES.c.state != "labelled"
-    )
-    assigned = _by_item(connection, kept)
     changed = select(QUEUE_CHANGES).where(QUEUE_CHANGES.c.item.in_(padded(seqs))).order_by(QUEUE_CHANGES.c.seq)
     changes = _by_item(connection, changed)
     found: list[ItemRecord] = []
@@ -211,7 +207,6 @@ def read_item_records(connection: Connection, places: Sequence[int]) -> list[Ite
                 if not row.signal
             ),
             skips=tuple(sorted(str(skip.reviewer) for skip in skips.get(seq, []))),
-            assigned=tuple(sorted(str(place.assigned) for place in assigned.get(seq, []))),
             final=next((str(row.label) for row in finals.get(seq, [])), ""),
             changes=tuple(
                 ItemChange(
@@ -257,8 +252,6 @@ def insert_item_records(connection: Connection, records: Sequence[ItemRecord]) -
             skips = [{"item": item, "reviewer": clean_text(name)} for name in dict.fromkeys(record.skips)]
             if skips:
                 connection.execute(QUEUE_SKIPS.insert(), skips)
-            for name in record.assigned:
-                assign(connection, item, clean_text(name))
         settled = select(QUEUE_FINALS.c.item).where(QUEUE_FINALS.c.item == item)
         if record.final and connection.execute(settled).first() is None:
             write_final(connection, item, decode_label(_checked(record.final)))

@@ -362,7 +362,13 @@ class ReviewQueue:
     def labels_of(self, ids: Sequence[str], *, reader: str) -> dict[str, list[ReviewLabel]]:
         """Return what people said of the verdicts with these ids, as far as the reader may see it."""
         with self.store.reading() as connection:
-            items = read_items(connection, ItemFilter(ids=tuple(ids)), limit=len(ids), reader=reader) if ids else []
+            items = [
+                item
+                for start in range(0, len(ids), _BATCH)
+                for item in read_items(
+                    connection, ItemFilter(ids=tuple(ids[start : start + _BATCH])), limit=_BATCH, reader=reader
+                )
+            ]
         return {item.id: [*item.labels, *([] if item.final is None else [item.final])] for item in items if item.labels}
 
     def labels_after(self, after: int, *, limit: int, reader: str) -> tuple[list[ReviewLabel], int]:

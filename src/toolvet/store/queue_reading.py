@@ -21,7 +21,8 @@ class ItemFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which items of the queue: in this state, labelled by this reviewer, of this rule, of this kind of verdict.
 
     `disputed` items are done, and their reviewers differ, and no final label decides. `assigned` is whom a place is
-    kept for that they have not labelled. `place` is the `seq` of one item, `ids` are those of several.
+    kept for that they have not labelled. `place` is the `seq` of one item, `ids` are verdicts, of which those that
+    somebody labelled are found.
     """
 
     state: Literal["open", "done", "disputed"] | None = None
@@ -80,7 +81,8 @@ def _wanted(wanted: ItemFilter) -> "Select[Any]":
     if wanted.place is not None:
         query = query.where(QUEUE_ITEMS.c.seq == wanted.place)
     if wanted.ids is not None:
-        query = query.where(QUEUE_ITEMS.c.id.in_(padded(wanted.ids)))
+        said = exists().where(QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
+        query = query.where(QUEUE_ITEMS.c.id.in_(padded(wanted.ids)), said)
     if wanted.rule is not None:
         query = query.where(QUEUE_ITEMS.c.rule == wanted.rule)
     if wanted.kind is not None:

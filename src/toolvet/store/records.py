@@ -140,8 +140,7 @@ class ItemLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="item"):
     """One item of the review queue. `id` is that of its verdict, `wanted` how many reviewers it wants.
 
-    `skips` are reviewers who do not want it, `assigned` those whom a place is kept for, `changes` what was done with
-    it, the oldest first. `final` is the label that decides where they differ, as JSON.
+    `skips` are reviewers who do not want it, `changes` what was done with it, the oldest first. `final` is the label that decides where they differ, as JSON.
     """
 
     id: str
@@ -151,7 +150,6 @@ class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     wanted: int = 1
     labels: tuple[ItemLabel, ...] = ()
     skips: tuple[str, ...] = ()
-    assigned: tuple[str, ...] = ()
     final: str = ""
     changes: tuple[ItemChange, ...] = ()
 

@@ -5,6 +5,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
@@ -19,6 +20,7 @@ from toolvet.cli.terminal import new_table
 from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members
 from toolvet.core.visible import escape_unseen, one_line, shorten
+from toolvet.errors import UsageError
 from toolvet.server.reviewing import label_document, label_words
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 from toolvet.store.queue import ReviewQueue
@@ -78,7 +80,10 @@ def _labels(store: Store, turns: Sequence[RecordedTurn]) -> Labels:
     if store.address.kind == "lines":
         return {}
     ids = [verdict.id for turn in turns for verdict in turn.verdicts]
-    return ReviewQueue(store).labels_of(ids, reader=reviewer_name(os.environ.get("TOOLVET_REVIEWER")))
+    reader = os.environ.get("TOOLVET_REVIEWER") or ""
+    with suppress(UsageError):  # A user without a name, as in a container, has no labels.
+        reader = reviewer_name(reader)
+    return ReviewQueue(store).labels_of(ids, reader=reader)
 
 
 def _document(turn: RecordedTurn, said: Labels) -> Mapping[str, object]:
