@@ -181,9 +181,9 @@ def test_a_queue_travels_with_its_labels_and_their_history(url: str, tmp_path: P
         ids = [item.id for item in queue.items()]
         queue.label(ids[0], "ada", WRONG)
         queue.label(ids[0], "bob", RIGHT)
+        queue.label(ids[0], "eve", ReviewLabel(value="right", missed={"refusal": "No."}, final=True))
         queue.label(ids[1], "ada", RIGHT)
         assert queue.undo("ada") is not None
-        queue.label(ids[0], "eve", ReviewLabel(value="right", missed={"refusal": "No."}, final=True))
         queue.skip(ids[2], "bob")
         queue.want_another(ids[3])
         assert list(queue.store.export(tmp_path / name))[-1] == 8

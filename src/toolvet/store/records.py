@@ -140,7 +140,8 @@ class ItemLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="item"):
     """One item of the review queue. `id` is that of its verdict, `wanted` how many reviewers it wants.
 
-    `skips` are reviewers who do not want it, `changes` what was done with it, the oldest first. `final` is the label that decides where they differ, as JSON.
+    `skips` are reviewers who do not want it, `changes` what was done with it, the oldest
+    first. `final` is the label that decides where they differ, as JSON.
     """
 
     id: str
