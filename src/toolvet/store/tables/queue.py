@@ -67,7 +67,12 @@ Index(
     postgresql_where=QUEUE_PLACES.c.state != "labelled",
 )
 Index("queue_places_by_reviewer", QUEUE_PLACES.c.reviewer, QUEUE_PLACES.c.state)
-Index("queue_places_by_assigned", QUEUE_PLACES.c.assigned, QUEUE_PLACES.c.state)
+Index(
+    "queue_places_by_assigned",
+    QUEUE_PLACES.c.assigned,
+    sqlite_where=QUEUE_PLACES.c.assigned.is_not(None),
+    postgresql_where=QUEUE_PLACES.c.assigned.is_not(None),
+)
 
 QUEUE_LABELS: Final = Table(
     "queue_labels",
