@@ -156,6 +156,16 @@ def test_a_missed_fault_is_named_and_a_dispute_is_settled_in_the_browser(url: st
         )
         pressed(page, "m")
         assert page.get_by_label("Words of the answer").input_value() == "sits beyond my remit"
+        refused = page.request.post(
+            page.url,
+            form={
+                "csrf": page.locator("input[name=csrf]").first.input_value(),
+                "value": "wrong",
+                "missed-type-1": "",
+                "missed-words-1": "remit",
+            },
+        )
+        assert refused.status == 422
         page.get_by_label("Fault").select_option("refusal")
         assert faults(page) == []
         page.get_by_role("button", name="Wrong").click()

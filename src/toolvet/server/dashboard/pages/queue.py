@@ -189,10 +189,12 @@ def _post_item(context: RequestContext) -> str:
 def _label(context: RequestContext, item: QueueItem) -> None:
     form = context.form
     said = {key.removeprefix(_SIGNAL): value for key, value in form.items() if key.startswith(_SIGNAL) and value}
+    # Words without a fault are refused like a fault that does not exist, and not lost.
     missed = {
-        type_: form.get(f"missed-words-{key.removeprefix(_MISSED)}", "")
+        type_: words
         for key, type_ in form.items()
-        if key.startswith(_MISSED) and type_
+        if key.startswith(_MISSED)
+        and ((words := form.get(f"missed-words-{key.removeprefix(_MISSED)}", "").strip()) or type_)
     }
     try:
         hand_in(

@@ -43,10 +43,11 @@
     const range = getSelection().getRangeAt(0).cloneContents();
     range.querySelectorAll("sup").forEach((each) => each.remove());
     row.querySelector("input").value = range.textContent.trim();
-    missed.open = true;
   };
-  document.addEventListener("mouseup", quote);
-  document.addEventListener("touchend", quote);
+  // Who selects words only to copy them names no fault.
+  for (const event of ["mouseup", "touchend"]) {
+    document.addEventListener(event, () => { if (missed && missed.open) quote(); });
+  }
 
   const press = (element) => {
     if (element.type === "radio") {
