@@ -118,7 +118,6 @@ def _fill_item(context: RequestContext) -> Mapping[str, object]:
         "others": [label for label in item.labels if label.reviewer != name],
         "hidden": item.labelled - len(item.labels) if not item.labels else 0,
         "shown": shown,
-        "reasons": reasons(verdict),
         "is_settled_here": is_settled_here,
         "assignees": reviewers_of(context.server.settings),
         "may_label": is_settled_here or item.may_be_taken_by(name),
