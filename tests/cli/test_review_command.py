@@ -244,3 +244,36 @@ def test_a_file_of_lines_has_no_queue(tmp_path: Path) -> None:
     done = toolvet("review", "list", "--store", str(path))
     assert done.returncode == 2
     assert "toolvet store import reads it" in done.stderr
+
+
+@pytest.mark.usefixtures("store")
+def test_a_team_goes_from_the_queue_to_the_export(tmp_path: Path) -> None:
+    listed = json.loads(toolvet("review", "list", "--json").stdout)["items"]
+    assert listed[0]["reasons"] == ["refusal"]
+    assert "  refusal 0" in toolvet("review", "list").stdout
+    last = listed[-1]["id"]
+    assert toolvet("review", "assign", last, "bob").stderr == f"{last} is for bob\n"
+    assert ", for bob" in toolvet("review", "list", "--assigned", "--reviewer", "bob").stdout
+    assert last not in toolvet("review", "list", "--assigned").stdout
+    taken = json.loads(toolvet("review", "next", "--json", "--reviewer", "bob").stdout)
+    assert taken["id"] == last
+    refused = toolvet("review", "label", "mine", "wrong", "--reviewer", "bob", "--missed", "evasive=never said")
+    assert refused.returncode == 2
+    assert "missed.evasive: the answer does not contain 'never said'" in refused.stderr
+    named = ("--missed", "evasive=help with order", "--second-opinion")
+    assert toolvet("review", "label", "mine", "wrong", "--reviewer", "bob", *named).returncode == 0
+    assert toolvet("review", "label", last, "right").returncode == 0
+    assert "1 of" not in (disputed := toolvet("review", "list", "--state", "disputed").stdout)
+    assert last in disputed
+    assert ", disputed" in disputed
+    assert 'wrong; missed evasive "help with order"' in toolvet("review", "show", last).stdout
+    assert toolvet("review", "label", last, "wrong", "--final").stderr == "ada settled it: wrong\n"
+    assert "wrong (final)" in toolvet("review", "show", last).stdout
+    assert "reviewed   bob: wrong; missed evasive" in toolvet("trace", "turn-2").stdout
+    toolvet("review", "export", str(tmp_path / "labels.jsonl"))
+    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    assert [(line["reviewer"], line["value"], line["final"]) for line in lines] == [
+        ("bob", "wrong", False), ("ada", "right", False), ("ada", "wrong", True),
+    ]  # fmt: skip
+    assert lines[0]["missed"] == {"evasive": "help with order"}
+    assert toolvet("review", "assign", listed[0]["id"]).stderr.endswith("is for anybody who is free\n")

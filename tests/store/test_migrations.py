@@ -8,11 +8,14 @@ from types import ModuleType
 
 import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
+from tests.store.queues import answer
 
 from toolvet.store import Store, VerdictFilter
 from toolvet.store.database import open_engine
 from toolvet.store.migrations import VERSIONS, newest_revision
 from toolvet.store.migrations.upgrade import upgrade
+from toolvet.store.queue import ReviewQueue
+from toolvet.store.queue_records import ReviewLabel
 
 
 def version(name: str) -> ModuleType:
@@ -117,3 +120,25 @@ def test_migrations_and_a_fresh_database_give_the_same_tables(url: str) -> None:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == newest_revision()
         assert described(connection) == wanted
     migrated.dispose()
+
+
+def test_labels_of_an_earlier_release_stay_and_can_be_settled(url: str) -> None:
+    with Store(url) as store:
+        store.add_records([answer(1)])
+        (verdict,) = store.page(VerdictFilter()).verdicts
+        queue = ReviewQueue(store)
+        queue.add(verdict.id, reviewers=2)
+        queue.label(verdict.id, "ada", ReviewLabel(value="right", note="kept"))
+        # What 0009 added is taken away: a store as the release before left it.
+        with store.connect() as connection:
+            connection.execute(text("DROP TABLE queue_finals"))
+            connection.execute(text("DROP INDEX queue_places_by_assigned"))
+            connection.execute(text("ALTER TABLE queue_places DROP COLUMN assigned"))
+            connection.execute(text("UPDATE alembic_version SET version_num = '0008'"))
+    with Store(url) as store:
+        queue = ReviewQueue(store)
+        assert [label.note for label in queue.labels()] == ["kept"]
+        queue.assign(verdict.id, "bob")
+        queue.label(verdict.id, "bob", ReviewLabel(value="wrong"))
+        settled = queue.label(verdict.id, "eve", ReviewLabel(value="wrong", final=True))
+        assert settled.final is not None

@@ -15,7 +15,7 @@ from toolvet.store import Store, VerdictRecord
 from toolvet.store.inserting import PLACES_LOCK
 from toolvet.store.queue import ReviewQueue, read_head, read_mark
 from toolvet.store.queue_reading import ItemFilter
-from toolvet.store.queue_records import ReviewLabel
+from toolvet.store.queue_records import QueueItem, ReviewLabel
 from toolvet.store.records import ItemChange, ItemLabel, ItemRecord
 from toolvet.store.retention import Retention
 from toolvet.store.tables.queue import QUEUE_PLACES
@@ -181,6 +181,7 @@ def test_a_queue_travels_with_its_labels_and_their_history(url: str, tmp_path: P
         ids = [item.id for item in queue.items()]
         queue.label(ids[0], "ada", WRONG)
         queue.label(ids[0], "bob", RIGHT)
+        queue.label(ids[0], "eve", ReviewLabel(value="right", missed={"refusal": "No."}, final=True))
         queue.label(ids[1], "ada", RIGHT)
         assert queue.undo("ada") is not None
         queue.skip(ids[2], "bob")
@@ -288,3 +289,56 @@ def test_a_verdict_can_be_added_by_hand(url: str) -> None:
         assert queue.add(id_, reviewers=2).wanted == 2
         assert queue.add(id_, reviewers=5).wanted == 2
         assert queue.next("ada") is not None
+
+
+def test_a_place_that_is_kept_for_a_person_goes_to_nobody_else(url: str) -> None:
+    clock = Clock()
+    with opened(url, clock=clock) as queue:
+        first, second, third = (item.id for item in queue.items())
+        queue.assign(third, "bob", who="ada")
+        assert queue.count(ItemFilter(assigned="bob")) == 1
+        assert taken(queue.next("bob")) == third
+        # Not after the lease is over, either; what is skipped is free for others.
+        clock.now += 61
+        assert [taken(queue.next(name)) for name in ("ada", "eve")] == [first, second]
+        assert queue.next("zoe") is None
+        with pytest.raises(UsageError, match="other reviewers have"):
+            queue.lease(third, "zoe")
+        assert taken(queue.next("bob")) == third
+        queue.skip(third, "bob")
+        assert taken(queue.next("zoe")) == third
+        # A second person gets a further place, and one who has a place keeps it.
+        assert queue.assign(third, "bob", who="ada").wanted == 2
+        assert queue.assign(third, "bob", who="ada").wanted == 2
+        assert queue.assign(third, "zoe", who="ada").assigned == ("bob",)
+        assert taken(queue.next("bob")) == third
+
+
+def test_a_final_label_and_missed_faults_are_kept_and_taken_back(url: str) -> None:
+    with opened(url, 1, reviewers=2) as queue:
+        (item,) = queue.items()
+        secret = "sk-proj-" + "a1B2" * 12
+        queue.label(item.id, "ada", ReviewLabel(value="wrong", missed={"refusal": f"No. {secret}"}))
+        with pytest.raises(UsageError, match="1 of 2 labels"):
+            queue.label(item.id, "eve", ReviewLabel(value="right", final=True))
+        queue.label(item.id, "bob", RIGHT)
+        assert queue.count(ItemFilter(state="disputed")) == 1
+        final = ReviewLabel(value="wrong", missed={"refusal": f"No. {secret}"}, final=True)
+        settled = queue.label(item.id, "eve", final)
+        assert settled.final is not None
+        assert (settled.final.reviewer, settled.wanted, settled.is_disputed) == ("eve", 2, False)
+        assert secret not in f"{settled}"
+        assert settled.labels[0].missed.keys() == {"refusal"}
+        assert [label.final for label in queue.labels()] == [False, False, True]
+        assert queue.count(ItemFilter(state="disputed")) == 0
+        queue.label(item.id, "eve", ReviewLabel(value="unsure", final=True))
+        for value in ("wrong", None):
+            undone = queue.undo("eve")
+            assert undone is not None
+            assert (undone.final.value if undone.final else None) == value
+        assert queue.store.health().problems == ()
+
+
+def taken(item: QueueItem | None) -> str:
+    assert item is not None
+    return item.id

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 
 import msgspec
 
+from toolvet.core.settings import Settings
 from toolvet.errors import UsageError
 from toolvet.server.review import DEFAULT_RULES, QueueRule, check_label, chooser, kinds_of, review_signals
-from toolvet.server.settings import ReviewSettings
+from toolvet.server.settings import ReviewSettings, ServeSettings
 from toolvet.store import Store, VerdictRecord
 from toolvet.store.queue import LEASE_SECONDS, ReviewQueue
 from toolvet.store.queue_records import LabelChange, QueueItem, ReviewLabel
+from toolvet.store.records import clean_text
 
 _SECONDS = 60
 
@@ -52,16 +54,51 @@ def hand_in(
     value: str,
     note: str = "",
     signals: Mapping[str, str] | None = None,
+    missed: Mapping[str, str] | None = None,
+    final: bool = False,
     second_opinion: bool = False,
     address: str = "",
 ) -> QueueItem:
-    """Keep a label. Raises UsageError for a word that is not in the vocabulary, and where others have the item."""
+    """Keep a label. Raises UsageError for a word that is not in the vocabulary, and where others have the item.
+
+    `missed` are faults that toolvet did not find, `final` decides where reviewers differ.
+    """
     said = dict(signals or {})
+    named = {type_: " ".join(words.split()) for type_, words in (missed or {}).items()}
     if item.verdict is not None:
         known = {signal.key: signal for signal in review_signals(item.verdict)}
-        check_label(item.verdict.kind, value, said, known, note)
-    label = ReviewLabel(value=value, note=note.strip(), signals=said)
+        check_label(item.verdict.kind, value, said, known, note, missed=named, text=item.verdict.text or "")
+    label = ReviewLabel(value=value, note=note.strip(), signals=said, missed=named, final=final)
     return queue.label(item.id, reviewer, label, second_opinion=second_opinion, address=address)
+
+
+def assign_item(
+    queue: ReviewQueue, id_: str, to: str | None, settings: Settings | None, *, who: str, address: str = ""
+) -> QueueItem:
+    """Keep an item for the person of this name, None for anybody. Raises UsageError for a name that cannot review."""
+    name = None if to is None else clean_text(to.strip()) or None
+    known = reviewers_of(settings)
+    if name is not None and known and name not in known:
+        raise UsageError(f"reviewer: {name!r} is none of {', '.join(known)}")
+    return queue.assign(id_, name, who=who, address=address)
+
+
+def reviewers_of(settings: Settings | None) -> tuple[str, ...]:
+    """Return the names of the people who can review; none where an identity provider or nobody names them."""
+    serve = None if settings is None else settings[ServeSettings]
+    if serve is None or serve.oidc is not None:
+        return ()
+    return tuple(person.name for person in serve.people if person.role != "viewer")
+
+
+def reasons(verdict: VerdictRecord) -> tuple[str, ...]:
+    """Return what speaks against a verdict, in a word or two each: `refusal`, `too short`. Empty for nothing."""
+    if verdict.kind == "answer":
+        # A group of phrases, such as `mild`, says less than its type.
+        found = [each.type if each.source == "phrase" else each.label or each.type for each in review_signals(verdict)]
+    else:
+        found = [signal.type for signal in verdict.signals] or ([verdict.outcome] if verdict.failed else [])
+    return tuple(dict.fromkeys(word.replace("_", " ") for word in found if word))
 
 
 def verdict_words(verdict: VerdictRecord) -> str:
@@ -88,10 +125,14 @@ def item_document(item: QueueItem, *, whole: bool = True) -> dict[str, object]:
         "wanted": item.wanted,
         "labelled": item.labelled,
         "leased_to": list(item.leased_to),
+        "assigned": list(item.assigned),
         "leased_until": item.until,
+        "disputed": item.is_disputed,
         "labels": [label_document(label) for label in item.labels],
+        "final": None if item.final is None else label_document(item.final),
     }
     if verdict is not None:
+        document["reasons"] = list(reasons(verdict))
         document["verdict"] = _verdict_document(verdict, whole=whole)
         if whole:
             signals = [msgspec.to_builtins(signal) for signal in review_signals(verdict)]
@@ -103,14 +144,15 @@ def item_document(item: QueueItem, *, whole: bool = True) -> dict[str, object]:
 
 def label_document(label: ReviewLabel) -> dict[str, object]:
     """Return a label as JSON."""
-    document: dict[str, object] = {
-        "reviewer": label.reviewer,
-        "value": label.value,
-        "signals": dict(label.signals),
-        "note": label.note,
-        "at": label.at,
-    }
-    return document
+    return {name: value for name, value in msgspec.structs.asdict(label).items() if name != "item"}
+
+
+def label_words(label: ReviewLabel) -> str:
+    """Return a label in one line: the value, its signals, what was missed, the note."""
+    signals = [f"{key}={value}" for key, value in label.signals.items()]
+    missed = [f'missed {type_} "{words}"' if words else f"missed {type_}" for type_, words in label.missed.items()]
+    value = f"{label.value} (final)" if label.final else label.value
+    return "; ".join(filter(None, (value, ", ".join(signals), *missed, label.note)))
 
 
 def change_document(change: LabelChange) -> dict[str, object]:

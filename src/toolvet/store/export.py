@@ -17,7 +17,7 @@ from toolvet.errors import StoreError, UsageError
 from toolvet.store.lines import read_line_records
 from toolvet.store.padding import padded
 from toolvet.store.private_file import create_private
-from toolvet.store.queue_labelling import decode_label, insert_label
+from toolvet.store.queue_labelling import decode_label, insert_label, write_final
 from toolvet.store.queue_records import NO_LABEL, ChangeAction
 from toolvet.store.reading import read_assessments, read_events, read_verdicts
 from toolvet.store.records import (
@@ -34,7 +34,14 @@ from toolvet.store.records import (
     encode_document,
     encode_lines,
 )
-from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
+from toolvet.store.tables.queue import (
+    QUEUE_CHANGES,
+    QUEUE_FINALS,
+    QUEUE_ITEMS,
+    QUEUE_LABELS,
+    QUEUE_PLACES,
+    QUEUE_SKIPS,
+)
 from toolvet.store.tables.verdicts import VERDICTS
 
 _PAGE: Final = 2_000
@@ -170,6 +177,7 @@ def read_item_records(connection: Connection, places: Sequence[int]) -> list[Ite
         connection, select(QUEUE_LABELS).where(QUEUE_LABELS.c.item.in_(padded(seqs))).order_by(QUEUE_LABELS.c.at)
     )
     skips = _by_item(connection, select(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item.in_(padded(seqs))))
+    finals = _by_item(connection, select(QUEUE_FINALS).where(QUEUE_FINALS.c.item.in_(padded(seqs))))
     changed = select(QUEUE_CHANGES).where(QUEUE_CHANGES.c.item.in_(padded(seqs))).order_by(QUEUE_CHANGES.c.seq)
     changes = _by_item(connection, changed)
     found: list[ItemRecord] = []
@@ -199,6 +207,7 @@ def read_item_records(connection: Connection, places: Sequence[int]) -> list[Ite
                 if not row.signal
             ),
             skips=tuple(sorted(str(skip.reviewer) for skip in skips.get(seq, []))),
+            final=next((str(row.label) for row in finals.get(seq, [])), ""),
             changes=tuple(
                 ItemChange(
                     reviewer=str(row.reviewer),
@@ -243,6 +252,9 @@ def insert_item_records(connection: Connection, records: Sequence[ItemRecord]) -
             skips = [{"item": item, "reviewer": clean_text(name)} for name in dict.fromkeys(record.skips)]
             if skips:
                 connection.execute(QUEUE_SKIPS.insert(), skips)
+        settled = select(QUEUE_FINALS.c.item).where(QUEUE_FINALS.c.item == item)
+        if record.final and connection.execute(settled).first() is None:
+            write_final(connection, item, decode_label(_checked(record.final)))
         # Of an item that was there, only the history of those whose labels are new.
         names = {label.reviewer for label in fresh}
         changes = enumerate(record.changes)

@@ -13,7 +13,7 @@ from toolvet.store.migrations import newest_revision
 from toolvet.store.retention import measure
 from toolvet.store.spool import REFUSED
 from toolvet.store.tables import load_tables
-from toolvet.store.tables.queue import QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
+from toolvet.store.tables.queue import QUEUE_FINALS, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
 from toolvet.store.tables.rollups import ROLLUPS, WIDTHS
 from toolvet.store.tables.verdicts import ASSESSMENTS, EVENTS, SIGNALS, VERDICTS
 
@@ -109,6 +109,7 @@ _LOOSE: Final = (
     (QUEUE_ITEMS, QUEUE_ITEMS.c.verdict, VERDICTS.c.seq, "items of the review queue belong to no verdict"),
     (QUEUE_PLACES, QUEUE_PLACES.c.item, QUEUE_ITEMS.c.seq, "places in the review queue belong to no item"),
     (QUEUE_LABELS, QUEUE_LABELS.c.item, QUEUE_ITEMS.c.seq, "labels belong to no item of the review queue"),
+    (QUEUE_FINALS, QUEUE_FINALS.c.item, QUEUE_ITEMS.c.seq, "final labels belong to no item of the review queue"),
 )
 
 

@@ -31,7 +31,7 @@ from toolvet.store.queue_reading import (
     read_labels,
     read_progress,
 )
-from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
+from toolvet.store.queue_records import NO_LABEL, LabelChange, QueueItem, QueueProgress, ReviewLabel
 from toolvet.store.reading import read_places
 from toolvet.store.records import VerdictRecord
 from toolvet.store.store import Store
@@ -222,12 +222,25 @@ class ReviewQueue:
     ) -> QueueItem:
         """Keep what a reviewer says of an item, in place of what they said before.
 
-        `second_opinion` wants one more reviewer for it. Raises UsageError where others have all its places.
+        A `final` label is kept beside those of the reviewers, and decides. `second_opinion` wants one more reviewer.
+        Raises UsageError where others have all its places, and for a final label of an item that two have not labelled.
         """
         if not label.value:
             raise UsageError("a label needs a value; undo takes one back")
         now = self._clock()
         said = msgspec.structs.replace(label, reviewer=reviewer, item=id_, at=now)
+
+        def settle(connection: Connection) -> None:
+            item = self._find(connection, id_)
+            seen = self._shown(connection, item, None)
+            if seen.state != "done" or seen.labelled < 2:
+                raise UsageError(
+                    f"a final label decides between two opinions, and {id_} has {seen.labelled} of {seen.wanted} labels"
+                )
+            labelling.write_final(connection, item, said)
+            before = seen.final or NO_LABEL
+            labelling.note_change(connection, item, reviewer, now, "settle", before=before, after=said)
+            insert_entry(connection, reviewer, "settle", f"{id_}: {label.value}", address=address, at=now)
 
         def work(connection: Connection) -> None:
             item = self._take(connection, id_, reviewer)
@@ -238,8 +251,22 @@ class ReviewQueue:
             if second_opinion:
                 labelling.add_place(connection, item)
 
-        self._transact(work)
+        self._transact(settle if label.final else work)
         return self.item(id_, reviewer)
+
+    def assign(self, id_: str, reviewer: str | None, *, who: str = "", address: str = "") -> QueueItem:
+        """Keep a place of an item for this reviewer, so that `next` gives it to them and to nobody else; None frees it.
+
+        Raises UsageError where there is no such item.
+        """
+
+        def work(connection: Connection) -> None:
+            item = self._find(connection, id_)
+            labelling.assign(connection, item, reviewer)
+            insert_entry(connection, who, "assign", f"{id_}: {reviewer or 'anybody'}", address=address)
+
+        self._transact(work)
+        return self.item(id_, who)
 
     def skip(self, id_: str, reviewer: str, *, address: str = "") -> None:
         """Give an item back, and do not get it again. Raises UsageError where there is no such item."""
@@ -331,6 +358,18 @@ class ReviewQueue:
             if not found:
                 return
             yield from found
+
+    def labels_of(self, ids: Sequence[str], *, reader: str) -> dict[str, list[ReviewLabel]]:
+        """Return what people said of the verdicts with these ids, as far as the reader may see it."""
+        with self.store.reading() as connection:
+            items = [
+                item
+                for start in range(0, len(ids), _BATCH)
+                for item in read_items(
+                    connection, ItemFilter(ids=tuple(ids[start : start + _BATCH])), limit=_BATCH, reader=reader
+                )
+            ]
+        return {item.id: [*item.labels, *([] if item.final is None else [item.final])] for item in items if item.labels}
 
     def labels_after(self, after: int, *, limit: int, reader: str) -> tuple[list[ReviewLabel], int]:
         """Return the labels of the next items after the place `after`, and the place of the last of these.

@@ -13,7 +13,14 @@ from toolvet.core.decodable import decodable
 from toolvet.core.redact import redact_text
 from toolvet.store.queue_records import NO_LABEL, ReviewLabel
 from toolvet.store.records import clean_text
-from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES, QUEUE_SKIPS
+from toolvet.store.tables.queue import (
+    QUEUE_CHANGES,
+    QUEUE_FINALS,
+    QUEUE_ITEMS,
+    QUEUE_LABELS,
+    QUEUE_PLACES,
+    QUEUE_SKIPS,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
     from toolvet.store.records import ItemLabel
 
 _P: Final = QUEUE_PLACES.c
+_MISSED: Final = "missed:"
 
 
 def find_item(connection: Connection, id_: str) -> int | None:
@@ -55,11 +63,12 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
         .order_by(_P.rank, _P.item, _P.state, _P.place)
         .limit(1)
     )
-    found = connection.execute(_locked(connection, query)).first()
-    if found is None:
-        return None
-    _give(connection, int(found[0]), int(found[1]), reviewer, until)
-    return int(found[0])
+    for kept_for in (_P.assigned == reviewer, _P.assigned.is_(None)):
+        found = connection.execute(_locked(connection, query.where(kept_for))).first()
+        if found is not None:
+            _give(connection, int(found[0]), int(found[1]), reviewer, until)
+            return int(found[0])
+    return None
 
 
 def lease_item(connection: Connection, item: int, reviewer: str, now: float, until: float) -> bool:
@@ -69,7 +78,12 @@ def lease_item(connection: Connection, item: int, reviewer: str, now: float, unt
     labelled = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
     if connection.execute(labelled).first() is not None:
         return True
-    query = select(_P.item, _P.place).where(_is_free(now), _P.item == item).order_by(_P.state, _P.place).limit(1)
+    query = (
+        select(_P.item, _P.place)
+        .where(_is_free(now), _P.item == item, func.coalesce(_P.assigned, reviewer) == reviewer)
+        .order_by(_P.assigned.is_(None), _P.state, _P.place)
+        .limit(1)
+    )
     found = connection.execute(_locked(connection, query)).first()
     if found is None:
         return False
@@ -84,8 +98,9 @@ def release(connection: Connection, item: int, reviewer: str) -> bool:
 
 
 def skip(connection: Connection, item: int, reviewer: str, now: float) -> None:
-    """Give an item back, and do not give it to this reviewer again."""
+    """Give an item back, and do not give it to this reviewer again; a place kept for them is free for others."""
     release(connection, item, reviewer)
+    connection.execute(update(QUEUE_PLACES).where(_P.item == item, _P.assigned == reviewer).values(assigned=None))
     known = select(QUEUE_SKIPS.c.item).where(QUEUE_SKIPS.c.item == item, QUEUE_SKIPS.c.reviewer == reviewer)
     if connection.execute(known).first() is None:
         connection.execute(QUEUE_SKIPS.insert().values(item=item, reviewer=reviewer))
@@ -105,10 +120,12 @@ def label_of(rows: list[dict[str, object]], id_: str = "") -> ReviewLabel:
     verdict = next((row for row in rows if not row["signal"]), None)
     if verdict is None:
         return NO_LABEL
+    said = {str(row["signal"]): str(row["value"]) for row in rows if row["signal"]}
     return ReviewLabel(
         value=str(verdict["value"]),
         note=str(verdict["note"]),
-        signals={str(row["signal"]): str(row["value"]) for row in rows if row["signal"]},
+        signals={key: value for key, value in said.items() if not key.startswith(_MISSED)},
+        missed={key.removeprefix(_MISSED): value for key, value in said.items() if key.startswith(_MISSED)},
         reviewer=str(verdict["reviewer"]),
         item=id_,
         at=float(str(verdict["at"])),
@@ -127,7 +144,10 @@ def write_label(connection: Connection, item: int, reviewer: str, label: ReviewL
 
 
 def insert_label(connection: Connection, item: int, reviewer: str, label: "ReviewLabel | ItemLabel") -> None:
-    """Insert what this reviewer says: a row for the verdict, whose signal is empty, and one for each signal."""
+    """Insert what this reviewer says: a row for the verdict (no signal), and one for each signal or fault."""
+    said = dict(label.signals)
+    if isinstance(label, ReviewLabel):
+        said |= {f"{_MISSED}{type_}": redact_text(words) for type_, words in label.missed.items()}
     rows = [
         {
             "item": item,
@@ -137,7 +157,7 @@ def insert_label(connection: Connection, item: int, reviewer: str, label: "Revie
             "note": clean_text(redact_text(label.note)) if not signal else "",
             "at": label.at,
         }
-        for signal, value in {**label.signals, "": label.value}.items()
+        for signal, value in {**said, "": label.value}.items()
     ]
     connection.execute(QUEUE_LABELS.insert(), rows)
 
@@ -188,10 +208,40 @@ def undo(connection: Connection, reviewer: str, now: float, until: float) -> int
         connection.execute(delete(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item == item, QUEUE_SKIPS.c.reviewer == reviewer))
         lease_item(connection, item, reviewer, now, until)
         before = after
+    elif row["action"] == "settle":
+        after = read_final(connection, item) or NO_LABEL
+        write_final(connection, item, before)
     else:
         write_label(connection, item, reviewer, before, until)
     note_change(connection, item, reviewer, now, "undo", before=after, after=before, undoes=int(row["seq"]))
     return item
+
+
+def read_final(connection: Connection, item: int) -> ReviewLabel | None:
+    """Return the label that decides where reviewers differ, None where there is none."""
+    found = connection.execute(select(QUEUE_FINALS.c.label).where(QUEUE_FINALS.c.item == item)).scalar()
+    return None if found is None else decode_label(str(found))
+
+
+def write_final(connection: Connection, item: int, label: ReviewLabel) -> None:
+    """Replace the label that decides; `NO_LABEL` takes it back."""
+    connection.execute(delete(QUEUE_FINALS).where(QUEUE_FINALS.c.item == item))
+    if label.value:
+        connection.execute(QUEUE_FINALS.insert().values(item=item, label=_encode(label)))
+
+
+def assign(connection: Connection, item: int, reviewer: str | None) -> None:
+    """Keep a free place of an item for this reviewer, or a further one; None keeps no place for anybody."""
+    if reviewer is None:
+        connection.execute(update(QUEUE_PLACES).where(_P.item == item).values(assigned=None))
+        return
+    mine = select(_P.item).where(_P.item == item, or_(_P.reviewer == reviewer, _P.assigned == reviewer))
+    if connection.execute(mine).first() is not None:
+        return
+    connection.execute(delete(QUEUE_SKIPS).where(QUEUE_SKIPS.c.item == item, QUEUE_SKIPS.c.reviewer == reviewer))
+    free = select(_P.place).where(_P.item == item, _P.state == "free", _P.assigned.is_(None)).order_by(_P.place)
+    place = connection.execute(free.limit(1)).scalar() or add_place(connection, item)
+    connection.execute(update(QUEUE_PLACES).where(_P.item == item, _P.place == place).values(assigned=reviewer))
 
 
 def add_place(connection: Connection, item: int) -> int:
@@ -211,7 +261,8 @@ def decode_label(document: str) -> ReviewLabel:
 def _encode(label: ReviewLabel) -> str:
     said = {"value": clean_text(label.value), "note": clean_text(redact_text(label.note))}
     signals = {clean_text(key): clean_text(value) for key, value in label.signals.items()}
-    return msgspec.json.encode(msgspec.structs.replace(label, signals=signals, **said)).decode()
+    missed = {clean_text(key): clean_text(redact_text(words)) for key, words in label.missed.items()}
+    return msgspec.json.encode(msgspec.structs.replace(label, signals=signals, missed=missed, **said)).decode()
 
 
 def _is_free(now: float) -> ColumnElement[bool]:

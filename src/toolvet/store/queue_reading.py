@@ -10,7 +10,7 @@ from toolvet.store.queue_labelling import decode_label, label_of
 from toolvet.store.queue_records import LabelChange, QueueItem, QueueProgress, ReviewLabel
 from toolvet.store.reading import read_places
 from toolvet.store.records import VerdictKind
-from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
+from toolvet.store.tables.queue import QUEUE_CHANGES, QUEUE_FINALS, QUEUE_ITEMS, QUEUE_LABELS, QUEUE_PLACES
 from toolvet.store.tables.verdicts import VERDICTS
 
 if TYPE_CHECKING:
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 class ItemFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which items of the queue: in this state, labelled by this reviewer, of this rule, of this kind of verdict.
 
-    `place` is the `seq` of one item.
+    `disputed` items are done, and their reviewers differ, and no final label decides. `assigned` is whom a place is
+    kept for that they have not labelled. `place` is the `seq` of one item, `ids` are verdicts, of which those that
+    somebody labelled are found.
     """
 
-    state: Literal["open", "done"] | None = None
+    state: Literal["open", "done", "disputed"] | None = None
     reviewer: str | None = None
+    assigned: str | None = None
     rule: str | None = None
     kind: VerdictKind | None = None
     place: int | None = None
+    ids: tuple[str, ...] | None = None
 
 
 def read_item_id(connection: Connection, item: int) -> str:
@@ -49,7 +53,7 @@ def read_items(
     labels = _labels_of(connection, {int(row.seq): str(row.id) for row in rows})
     found: list[QueueItem] = []
     for row in rows:
-        mine = places.get(int(row.seq), [])
+        mine, said = places.get(int(row.seq), []), labels.get(int(row.seq), [])
         leased = [place for place in mine if place.state == "leased"]
         item = QueueItem(
             id=str(row.id),
@@ -61,12 +65,14 @@ def read_items(
             labelled=sum(place.state == "labelled" for place in mine),
             leased_to=tuple(sorted(str(place.reviewer) for place in leased)),
             until=max((float(place.until) for place in leased), default=None),
-            labels=tuple(labels.get(int(row.seq), ())),
+            assigned=tuple(sorted(str(place.assigned) for place in mine if place.state == "free" and place.assigned)),
+            labels=tuple(label for label in said if not label.final),
+            final=next((label for label in said if label.final), None),
             verdict=verdicts.get(int(row.verdict)),
         )
         # Labels of others would sway the reader.
         may_see = reader is None or item.state == "done" or any(label.reviewer == reader for label in item.labels)
-        found.append(item if may_see else msgspec.structs.replace(item, labels=()))
+        found.append(item if may_see else msgspec.structs.replace(item, labels=(), final=None))
     return found
 
 
@@ -74,6 +80,9 @@ def _wanted(wanted: ItemFilter) -> "Select[Any]":
     query = select(QUEUE_ITEMS)
     if wanted.place is not None:
         query = query.where(QUEUE_ITEMS.c.seq == wanted.place)
+    if wanted.ids is not None:
+        said = exists().where(QUEUE_LABELS.c.item == QUEUE_ITEMS.c.seq)
+        query = query.where(QUEUE_ITEMS.c.id.in_(padded(wanted.ids)), said)
     if wanted.rule is not None:
         query = query.where(QUEUE_ITEMS.c.rule == wanted.rule)
     if wanted.kind is not None:
@@ -81,6 +90,20 @@ def _wanted(wanted: ItemFilter) -> "Select[Any]":
     if wanted.state is not None:
         is_open = exists().where(QUEUE_PLACES.c.item == QUEUE_ITEMS.c.seq, QUEUE_PLACES.c.state != "labelled")
         query = query.where(is_open if wanted.state == "open" else ~is_open)
+    if wanted.state == "disputed":
+        labels = QUEUE_LABELS.c
+        values = select(labels.item).where(labels.signal == "").group_by(labels.item)
+        query = query.where(
+            QUEUE_ITEMS.c.seq.in_(values.having(func.count(labels.value.distinct()) > 1)),
+            ~exists().where(QUEUE_FINALS.c.item == QUEUE_ITEMS.c.seq),
+        )
+    if wanted.assigned is not None:
+        places = QUEUE_PLACES.c
+        query = query.where(
+            exists().where(
+                places.item == QUEUE_ITEMS.c.seq, places.assigned == wanted.assigned, places.state != "labelled"
+            )
+        )
     if wanted.reviewer is not None:
         query = query.where(
             exists().where(
@@ -100,6 +123,12 @@ def _labels_of(connection: Connection, ids: dict[int, str]) -> dict[int, list[Re
     found: dict[int, list[ReviewLabel]] = {}
     for (item, _), each in rows.items():
         found.setdefault(item, []).append(label_of(each, ids[item]))
+    finals = select(QUEUE_FINALS).where(QUEUE_FINALS.c.item.in_(padded(list(ids))))
+    for row in connection.execute(finals).mappings():
+        final = decode_label(str(row["label"]))
+        found.setdefault(int(row["item"]), []).append(
+            msgspec.structs.replace(final, item=ids[int(row["item"])], final=True)
+        )
     return found
 
 

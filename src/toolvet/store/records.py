@@ -140,7 +140,8 @@ class ItemLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="item"):
     """One item of the review queue. `id` is that of its verdict, `wanted` how many reviewers it wants.
 
-    `skips` are reviewers who do not want it, `changes` what was done with it, the oldest first.
+    `skips` are reviewers who do not want it, `changes` what was done with it, the oldest
+    first. `final` is the label that decides where they differ, as JSON.
     """
 
     id: str
@@ -150,6 +151,7 @@ class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     wanted: int = 1
     labels: tuple[ItemLabel, ...] = ()
     skips: tuple[str, ...] = ()
+    final: str = ""
     changes: tuple[ItemChange, ...] = ()
 
 

@@ -49,7 +49,7 @@ LEAST: dict[str, list[str]] = {
         "GET /v1/queue/labels",
         *("GET /v1/queue/{id}", "GET /v1/queue/{id}/history", "POST /v1/queue/{id}/label"),
         *("POST /v1/queue/{id}/lease", "POST /v1/queue/{id}/release", "POST /v1/queue/{id}/skip"),
-        "POST /v1/queue/{id}/second-opinion",
+        *("POST /v1/queue/{id}/second-opinion", "POST /v1/queue/{id}/assign"),
     ],
     "admin": ["GET /v1/audit"],
 }

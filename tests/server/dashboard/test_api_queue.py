@@ -82,7 +82,9 @@ def test_an_item_goes_through_the_api(asking: Asking) -> None:
     assert asking.next("ada") == id_
     assert asking.next("bob") != id_
     shown = asking.get("ada", f"/{id_}").json()
-    assert shown["vocabulary"] == {"values": ["right", "wrong", "unsure"], "signals": ["right", "wrong"]}
+    words = shown["vocabulary"]
+    assert (words["values"], words["signals"]) == (["right", "wrong", "unsure"], ["right", "wrong"])
+    assert {"refusal", "evasive", "hallucination_risk"} <= set(words["missed"])
     assert "<script>alert(1)</script>" in shown["verdict"]["text"]
     (signal,) = shown["signals"]
     assert shown["verdict"]["text"][signal["start"] : signal["end"]] == signal["evidence"]
@@ -189,3 +191,112 @@ def test_the_page_hides_the_labels_of_others_and_takes_no_form_without_its_token
     assert "&lt;b&gt;mine&lt;/b&gt;" in asking.clients["bob"].get(f"/queue/{id_}").text
     assert asking.clients["eve"].get("/queue").status_code == 403
     assert asking.clients["bob"].get("/queue/none").status_code == 404
+
+
+def test_a_fault_that_was_missed_is_named_with_its_words_and_shown_wherever_the_verdict_is(
+    asking: Asking, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "That order sits beyond my remit, so kindly turn to the desk downstairs."
+    with Store(server[1]) as store:
+        id_ = store.add(check_answer(said, trace="turn-missed"), text=said)
+    assert asking.post("ada", "", {"id": id_}).status_code == 200
+    for body, words in (
+        (
+            {"signals": {"refusal": "right"}},
+            "no signal 'refusal'; it has none. Name a fault that was missed in `missed`",
+        ),
+        ({"missed": {"rudeness": "remit"}}, "'rudeness' is none of confusion, refusal"),
+        ({"missed": {"refusal": "beyond my pay grade"}}, "does not contain 'beyond my pay grade'"),
+    ):
+        refused = asking.post("ada", f"/{id_}/label", {"value": "wrong", **body})
+        assert refused.status_code == 422
+        assert words in refused.json()["error"]
+    # Case and line breaks are not words.
+    missed = {"refusal": "sits beyond\n  my remit", "evasive": ""}
+    labelled = asking.post("ada", f"/{id_}/label", {"value": "wrong", "missed": missed})
+    kept = {"refusal": "sits beyond my remit", "evasive": ""}
+    assert labelled.json()["labels"][0]["missed"] == kept
+    client = asking.clients["eve"]
+    for path in (f"/v1/verdicts/{id_}", "/v1/turns/turn-missed", "/v1/turns", "/v1/verdicts"):
+        answered = client.get(path).json()
+        verdicts = [answered] if "id" in answered else answered.get("verdicts") or answered["turns"][0]["verdicts"]
+        (shown,) = [verdict for verdict in verdicts if verdict["id"] == id_]
+        assert [(label["reviewer"], label["missed"]) for label in shown["labels"]] == [("ada", kept)]
+    for path in (f"/verdict/{id_}", "/turn/turn-missed"):
+        page = client.get(path).text
+        assert "missed: refusal" in page
+        assert "sits beyond my remit</q>" in page
+    monkeypatch.setenv("TOOLVET_STORE", str(server[1]))
+    assert 'ada: wrong; missed refusal "sits beyond my remit"' in toolvet("trace", "turn-missed").stdout.replace(
+        "; missed evasive", ""
+    )
+    (entry,) = json.loads(toolvet("trace", "turn-missed", "--json").stdout)["entries"]
+    assert entry["labels"][0]["missed"] == kept
+    exported = asking.get("ada", "/labels").json()["labels"]
+    assert [label["missed"] for label in exported if label["id"] == id_] == [kept]
+
+
+def test_labels_of_an_open_item_are_hidden_on_the_verdict_and_the_turn(asking: Asking) -> None:
+    id_ = asking.next("ada")
+    asking.post("ada", f"/{id_}/label", {"value": "wrong", "second_opinion": True})
+    for name, count in (("ada", 1), ("bob", 0), ("eve", 0)):
+        assert len(asking.clients[name].get(f"/v1/verdicts/{id_}").json()["labels"]) == count
+    assert ">reviewed<" not in asking.clients["bob"].get(f"/verdict/{id_}").text
+
+
+def test_an_item_is_kept_for_the_person_it_is_assigned_to(asking: Asking) -> None:
+    items = [item["id"] for item in asking.get("ada", "").json()["items"]]
+    last = items[-1]
+    assert asking.post("ada", f"/{last}/assign", {"reviewer": "bob"}).json()["assigned"] == ["bob"]
+    assert asking.get("bob", "", assigned=True).json()["total"] == 1
+    assert asking.get("ada", "", assigned=True).json()["total"] == 0
+    assert asking.next("bob") == last
+    for name in ("carol", "eve"):
+        # Who cannot review would keep it from everybody.
+        refused = asking.post("ada", f"/{last}/assign", {"reviewer": name})
+        assert refused.status_code == 422
+        assert f"'{name}' is none of ada, bob" in refused.json()["error"]
+    asking.post("bob", f"/{last}/release")
+    assert [asking.next("ada"), asking.post("ada", f"/{items[0]}/skip").json()] == [items[0], {"skipped": True}]
+    asking.post("ada", f"/{asking.next('ada')}/skip")
+    assert asking.next("ada") is None
+    assert asking.post("ada", f"/{last}/lease").status_code == 409
+    assert asking.post("bob", f"/{last}/assign", {"reviewer": None}).json()["assigned"] == []
+    assert asking.next("ada") == last
+
+
+def test_a_lease_on_behalf_of_another_reviewer_is_refused(asking: Asking) -> None:
+    id_ = asking.get("ada", "").json()["items"][0]["id"]
+    for path in ("/next", f"/{id_}/lease", f"/{id_}/release", f"/{id_}/skip", "/undo"):
+        refused = asking.post("ada", path, {"reviewer": "bob"})
+        assert refused.status_code == 422
+        assert "reviewer" in refused.text
+    assert asking.get("ada", "").json()["progress"]["leased"] == 0
+    assert asking.post("ada", "/next", {}).status_code == 200
+
+
+def test_a_disputed_item_is_settled_by_a_final_label_that_is_exported(asking: Asking) -> None:
+    id_ = asking.next("ada")
+    early = asking.post("bob", f"/{id_}/label", {"value": "right", "final": True})
+    assert early.status_code == 409
+    assert "decides between two opinions" in early.text
+    asking.post("ada", f"/{id_}/label", {"value": "wrong", "second_opinion": True})
+    assert asking.get("bob", "", state="disputed").json()["total"] == 0
+    asking.post("bob", f"/{id_}/label", {"value": "right"})
+    listed = asking.get("ada", "", state="disputed").json()
+    assert [(item["id"], item["disputed"]) for item in listed["items"]] == [(id_, True)]
+    settled = asking.post("ada", f"/{id_}/label", {"value": "right", "note": "it is one", "final": True}).json()
+    assert (settled["disputed"], settled["final"]["value"], settled["final"]["reviewer"]) == (False, "right", "ada")
+    assert {label["reviewer"]: label["value"] for label in settled["labels"]} == {"ada": "wrong", "bob": "right"}
+    assert asking.get("ada", "", state="disputed").json()["total"] == 0
+    exported = asking.get("bob", "/labels").json()["labels"]
+    assert [(label["reviewer"], label["value"], label["final"]) for label in exported] == [
+        ("ada", "wrong", False), ("bob", "right", False), ("ada", "right", True),
+    ]  # fmt: skip
+    # How far reviewers agree is measured on what they said, not on what was decided.
+    assert asking.get("ada", "/agreement").json()["agreed"] == 0.0
+    asking.post("ada", "/undo")
+    assert asking.get("ada", "", state="disputed").json()["total"] == 1
+    assert [change["action"] for change in asking.get("ada", f"/{id_}/history").json()["changes"]][:2] == [
+        "undo", "settle",
+    ]  # fmt: skip

@@ -21,6 +21,7 @@ from toolvet.server.review.learning import (
     SuggestedPhrase as SuggestedPhrase,
     SuggestedThreshold as SuggestedThreshold,
     TypePrecision as TypePrecision,
+    has_fault as has_fault,
     read_labelled_line as read_labelled_line,
     split_held_back as split_held_back,
     suggest_phrases as suggest_phrases,

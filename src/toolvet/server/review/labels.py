@@ -14,7 +14,9 @@ from typing import Final, Protocol
 
 import msgspec
 
+from toolvet.core.checks import LABELS, SignalType
 from toolvet.core.discover import read_toml
+from toolvet.core.visible import shorten
 from toolvet.errors import UsageError
 
 MOST_NOTE: Final = 4_000
@@ -32,11 +34,15 @@ class LabelValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
-    """What can be said of one kind of verdict, and of its signals. `question` has a place for `{verdict}`."""
+    """What can be said of one kind of verdict, and of its signals. `question` has a place for `{verdict}`.
+
+    `missed` are the types of the faults that a reviewer can add.
+    """
 
     question: str
     values: tuple[LabelValue, ...]
     signals: tuple[LabelValue, ...]
+    missed: tuple[str, ...] = ()
 
     def word(self, value: str) -> str:
         """Return the word for a value, or the value itself where it is none of ours."""
@@ -69,10 +75,20 @@ def vocabulary(kind: str) -> Vocabulary:
     found = file.kinds.get(kind, file.kinds[_OTHER])
     if found.same_as is not None:
         found = file.kinds[found.same_as]
-    return Vocabulary(question=found.question, values=found.values, signals=file.signals.values)
+    missed = tuple(dict.fromkeys((*SignalType, *LABELS))) if kind == _OTHER else ()
+    return Vocabulary(question=found.question, values=found.values, signals=file.signals.values, missed=missed)
 
 
-def check_label(kind: str, value: str, signals: Mapping[str, str], known: Mapping[str, object], note: str = "") -> None:
+def check_label(
+    kind: str,
+    value: str,
+    signals: Mapping[str, str],
+    known: Mapping[str, object],
+    note: str = "",
+    *,
+    missed: Mapping[str, str] | None = None,
+    text: str = "",
+) -> None:
     """Raise UsageError, which names what is wrong, for a label that cannot be kept.
 
     Args:
@@ -81,16 +97,31 @@ def check_label(kind: str, value: str, signals: Mapping[str, str], known: Mappin
         signals: What is said of its signals, by their keys.
         known: The signals that it has, by their keys.
         note: The reviewer's own words.
+        missed: The faults that toolvet did not find: the words that show each, by its type.
+        text: What was judged; it must have these words.
     """
     words = vocabulary(kind)
     _check_word("value", value, words.values)
     for key, said in signals.items():
         if key not in known:
             has = ", ".join(list(known)[:_MOST_SIGNALS]) or "none"
-            raise UsageError(f"signals: the verdict has no signal {key!r}; it has {has}")
+            raise UsageError(
+                f"signals: the verdict has no signal {key!r}; it has {has}. Name a fault that was missed in `missed`"
+            )
         _check_word(f"signals.{key}", said, words.signals)
+    said = _plain(text)
+    for type_, quoted in (missed or {}).items():
+        if type_ not in words.missed:
+            known_types = ", ".join(words.missed) or f"possible for a verdict on {kind}"
+            raise UsageError(f"missed: {type_!r} is none of {known_types}")
+        if _plain(quoted) not in said:
+            raise UsageError(f"missed.{type_}: the answer does not contain {shorten(quoted, 80)!r}; quote its words")
     if len(note) > MOST_NOTE:
         raise UsageError(f"note: {len(note):,} characters, and {MOST_NOTE:,} fit")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _check_word(name: str, value: str, values: tuple[LabelValue, ...]) -> None:
@@ -105,6 +136,8 @@ class _Label(Protocol):
     def reviewer(self) -> str: ...
     @property
     def value(self) -> str: ...
+    @property
+    def final(self) -> bool: ...
 
 
 class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +167,8 @@ def measure_agreement(labels: Iterable[_Label]) -> Agreement:
     """Return how far the reviewers agree on the verdicts. `disputed` are the items on which they do not."""
     by_item: dict[str, dict[str, str]] = {}
     for label in labels:
-        by_item.setdefault(label.item, {})[label.reviewer] = label.value
+        if not label.final:
+            by_item.setdefault(label.item, {})[label.reviewer] = label.value
     shared = {item: said for item, said in by_item.items() if len(said) > 1}
     said_of: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for said in shared.values():

@@ -46,13 +46,17 @@ QUEUE_PLACES: Final = Table(
     Column("state", Text, nullable=False),
     Column("reviewer", Text),
     Column("until", Double),
+    Column("assigned", Text),
     PrimaryKeyConstraint("item", "place"),
     UniqueConstraint("item", "reviewer"),
     CheckConstraint("state IN ('free', 'leased', 'labelled')", name="queue_places_state"),
     CheckConstraint("(state = 'free') = (reviewer IS NULL)", name="queue_places_reviewer"),
     CheckConstraint("(state = 'leased') = (until IS NOT NULL)", name="queue_places_until"),
 )
-"""`until` is when a lease ends, in seconds since the epoch; `rank` is the priority with its sign turned."""
+"""`until` is when a lease ends, in seconds since the epoch; `rank` is the priority with its sign turned.
+
+A place that is `assigned` to a person goes to nobody else.
+"""
 
 Index(
     "queue_places_open",
@@ -63,6 +67,12 @@ Index(
     postgresql_where=QUEUE_PLACES.c.state != "labelled",
 )
 Index("queue_places_by_reviewer", QUEUE_PLACES.c.reviewer, QUEUE_PLACES.c.state)
+Index(
+    "queue_places_by_assigned",
+    QUEUE_PLACES.c.assigned,
+    sqlite_where=QUEUE_PLACES.c.assigned.is_not(None),
+    postgresql_where=QUEUE_PLACES.c.assigned.is_not(None),
+)
 
 QUEUE_LABELS: Final = Table(
     "queue_labels",
@@ -76,7 +86,18 @@ QUEUE_LABELS: Final = Table(
     PrimaryKeyConstraint("item", "reviewer", "signal"),
     ForeignKeyConstraint(["item", "reviewer"], ["queue_places.item", "queue_places.reviewer"], ondelete="CASCADE"),
 )
-"""What reviewers say now. `signal` is empty for the verdict itself, else the key of one of its signals."""
+"""What reviewers say now. `signal` is empty for the verdict itself, or the key of one of its signals.
+
+For a fault that toolvet missed it is `missed:` and the type, and `value` has the words of the answer.
+"""
+
+QUEUE_FINALS: Final = Table(
+    "queue_finals",
+    METADATA,
+    Column("item", SEQUENCE, ForeignKey("queue_items.seq", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("label", Text, nullable=False),
+)
+"""The label that decides where reviewers differ, as JSON; its `reviewer` is the adjudicator."""
 
 QUEUE_SKIPS: Final = Table(
     "queue_skips",

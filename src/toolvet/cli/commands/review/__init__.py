@@ -47,6 +47,21 @@ def agreement(*, store: StoreOption = None, json: JsonOption = False) -> int:
     return print_agreement(store, as_json=json)
 
 
+def assign(
+    item: ItemArgument,
+    to: Annotated[str | None, Parameter(help="Who should review it; without a name, anybody may.")] = None,
+    /,
+    *,
+    store: StoreOption = None,
+    reviewer: ReviewerOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Keep an item for a person: `toolvet review next` gives it to them and to nobody else."""
+    from toolvet.cli.commands.review.run import assign_to  # noqa: PLC0415 - the heavy half, for this command only
+
+    return assign_to(store, reviewer, item, to, as_json=json)
+
+
 def export(
     file: Annotated[Path | None, Parameter(help="Lines of JSON; without a file they go to stdout.")] = None,
     /,
@@ -83,7 +98,17 @@ def label(
         tuple[str, ...],
         Parameter(negative="", help="Your label for one signal: `0:refusal=wrong`. Can be given several times."),
     ] = (),
+    missed: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help="A fault that toolvet missed, with its words in the answer: `refusal=I'd rather not`.",
+        ),
+    ] = (),
     note: Annotated[str, Parameter(help="Your words.")] = "",
+    final: Annotated[
+        bool, Parameter(negative="", help="Decide a disputed item; the reviewers' labels stay as they are.")
+    ] = False,
     second_opinion: Annotated[bool, Parameter(negative="", help="Ask one more reviewer.")] = False,
     store: StoreOption = None,
     reviewer: ReviewerOption = None,
@@ -96,7 +121,16 @@ def label(
     from toolvet.cli.commands.review.run import label_item  # noqa: PLC0415 - the heavy half, for this command only
 
     return label_item(
-        store, reviewer, item, value, signals=signal, note=note, second_opinion=second_opinion, as_json=json
+        store,
+        reviewer,
+        item,
+        value,
+        signals=signal,
+        missed=missed,
+        note=note,
+        final=final,
+        second_opinion=second_opinion,
+        as_json=json,
     )
 
 
@@ -140,20 +174,32 @@ def list_(
     store: StoreOption = None,
     reviewer: ReviewerOption = None,
     state: Annotated[
-        Literal["open", "done", "all"], Parameter(help="Items that want reviewers, those that have them, or both.")
+        Literal["open", "done", "disputed", "all"],
+        Parameter(help="Items that want reviewers, those that have them, those on which they differ, or all."),
     ] = "open",
     kind: Annotated[
         Literal["call", "arguments", "result", "envelope", "answer"] | None, Parameter(help="Only these verdicts.")
     ] = None,
     rule: Annotated[str | None, Parameter(help="Only what this rule wanted.")] = None,
     mine: Annotated[bool, Parameter(negative="", help="Only what you labelled; with `--state all`.")] = False,
+    assigned: Annotated[bool, Parameter(negative="", help="Only what is assigned to you.")] = False,
     limit: Annotated[int, Parameter(help="How many.")] = 20,
     json: JsonOption = False,
 ) -> int:
     """Print what people should look at, what comes first on top, and how far the queue is."""
     from toolvet.cli.commands.review.run import list_items  # noqa: PLC0415 - the heavy half, for this command only
 
-    return list_items(store, reviewer, state=state, kind=kind, rule=rule, only_mine=mine, limit=limit, as_json=json)
+    return list_items(
+        store,
+        reviewer,
+        state=state,
+        kind=kind,
+        rule=rule,
+        only_mine=mine,
+        only_assigned=assigned,
+        limit=limit,
+        as_json=json,
+    )
 
 
 def next_(*, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False) -> int:

@@ -24,6 +24,7 @@ from toolvet.server.review import (
     SuggestedPhrase,
     SuggestedThreshold,
     TypePrecision,
+    has_fault,
     labelled_verdict,
     read_labelled_line,
     split_held_back,
@@ -109,13 +110,13 @@ def _find_out(rows: Sequence[LabelledVerdict], base: Model, check: AnswerCheck, 
         problems.append(f"threshold: {error}")
     learned, held = split_held_back(rows)
     phrases: list[SuggestedPhrase] = []
-    for label in LABELS:
+    for label in dict.fromkeys((*LABELS, *sorted({type_ for row in rows for type_ in row.named}))):
         # Faults come from the answers that are learned from, false alarms are looked for in all.
-        compared = [*learned, *(row for row in held if label not in row.there)]
+        compared = [*learned, *(row for row in held if not has_fault(row, label))]
         missed = [
             place
             for place, row in enumerate(learned)
-            if label in row.there
+            if has_fault(row, label)
             and not any(label in (each.label, each.type.value) for each in check(row.text).signals)
         ]
         phrases += suggest_phrases(compared, label, missed=missed)
@@ -210,6 +211,7 @@ def _as_text(found: _Learned) -> str:
     if found.types:
         lines = [
             f"{each.type}: {each.right} of {each.signals} confirmed, {each.at_least:.3f} or more"
+            + (f"; missed in {each.missed}" if each.missed else "")
             for each in found.types
         ]
         parts.append("# Signals\n" + "\n".join(lines) + "\n")

@@ -20,7 +20,17 @@ from toolvet.core.settings import load_settings
 from toolvet.core.visible import json_text, one_line, shorten, visible
 from toolvet.errors import UsageError
 from toolvet.server.review import ReviewSignal, mark_evidence, measure_agreement, review_signals, vocabulary
-from toolvet.server.reviewing import change_document, export_document, hand_in, item_document, open_queue, verdict_words
+from toolvet.server.reviewing import (
+    assign_item,
+    change_document,
+    export_document,
+    hand_in,
+    item_document,
+    label_words,
+    open_queue,
+    reasons,
+    verdict_words,
+)
 from toolvet.server.settings import ReviewSettings
 from toolvet.store import RecordedTurn, Store, VerdictRecord
 from toolvet.store.queue import ReviewQueue
@@ -37,10 +47,11 @@ def list_items(
     given: str | None,
     reviewer: str | None,
     *,
-    state: Literal["open", "done", "all"],
+    state: Literal["open", "done", "disputed", "all"],
     kind: VerdictKind | None,
     rule: str | None,
     only_mine: bool,
+    only_assigned: bool,
     limit: int,
     as_json: bool,
 ) -> int:
@@ -49,7 +60,11 @@ def list_items(
         raise UsageError(f"--limit {limit}: it is a number of items, 0 or more")
     name = reviewer_name(reviewer)
     wanted = ItemFilter(
-        state=None if state == "all" else state, kind=kind, rule=rule, reviewer=name if only_mine else None
+        state=None if state == "all" else state,
+        kind=kind,
+        rule=rule,
+        reviewer=name if only_mine else None,
+        assigned=name if only_assigned else None,
     )
     with _opened(given) as queue:
         items = queue.items(wanted, limit=limit, reader=name)
@@ -71,9 +86,12 @@ def list_items(
             words = text = ""
             if (verdict := item.verdict) is not None:
                 score = "" if verdict.score is None else f" {verdict.score:g}"
-                words = one_line(verdict.outcome) + score
-                text = shorten(one_line(verdict.text or verdict.reason or verdict.tool or ""), _MOST_WORDS)
+                words = (one_line(", ".join(reasons(verdict))) or "nothing found") + score
+                text = verdict.text if verdict.text is not None else verdict.reason or verdict.tool or ""
+                text = shorten(one_line(text), _MOST_WORDS) or "an empty text"
             seen = f"{item.labelled} of {item.wanted} reviewed" + (", being reviewed" if item.leased_to else "")
+            seen += f", for {one_line(', '.join(item.assigned))}" if item.assigned else ""
+            seen += ", disputed" if item.is_disputed else ", settled" if item.final is not None else ""
             console.print(Text.assemble((item.id, "bold"), f"  {one_line(item.rule):{widest}}  {words}  {seen}"))
             console.print(Text(f"    {text}"), soft_wrap=False, no_wrap=True, overflow="ellipsis")
         console.print()
@@ -116,7 +134,9 @@ def label_item(
     value: str,
     *,
     signals: Sequence[str],
+    missed: Sequence[str],
     note: str,
+    final: bool,
     second_opinion: bool,
     as_json: bool,
 ) -> int:
@@ -127,15 +147,39 @@ def label_item(
         if not equals:
             raise UsageError(f"--signal {signal}: write it as KEY=VALUE, such as 0:refusal=wrong")
         said[key.strip()] = judged.strip()
+    named = {type_.strip(): words.strip() for type_, _, words in (each.partition("=") for each in missed)}
     name = reviewer_name(reviewer)
     with _opened(given) as queue:
         item = hand_in(
-            queue, _item(queue, id_, name), name, value=value, note=note, signals=said, second_opinion=second_opinion
+            queue,
+            _item(queue, id_, name),
+            name,
+            value=value,
+            note=note,
+            signals=said,
+            missed=named,
+            final=final,
+            second_opinion=second_opinion,
         )
     if as_json:
         _write(item_document(item, whole=False))
+    elif final:
+        sys.stderr.write(f"{name} settled it: {value}\n")
     else:
         sys.stderr.write(f"{name} says {value}; {item.labelled} of {item.wanted} reviewers have labelled it\n")
+    return 0
+
+
+def assign_to(given: str | None, reviewer: str | None, id_: str, to: str | None, *, as_json: bool) -> int:
+    """Keep an item for a person. Returns the exit code."""
+    name = reviewer_name(reviewer)
+    with _opened(given) as queue:
+        item = assign_item(queue, _item(queue, id_, name).id, to, load_settings(None), who=name)
+    if as_json:
+        _write(item_document(item, whole=False))
+    else:
+        whom = one_line(", ".join(item.assigned)) or "anybody who is free"
+        sys.stderr.write(f"{item.id} is for {whom}\n")
     return 0
 
 
@@ -349,10 +393,8 @@ def item_lines(
         yield Text()
     if hidden:
         yield Text(f"{hidden} label{'s'[: hidden > 1]} of others: shown once you have labelled it", style="dim")
-    for label in item.labels:
-        said = ", ".join(f"{key}={value}" for key, value in label.signals.items())
-        words = f"  {label.value}  {one_line(said)}  {one_line(label.note)}".rstrip()
-        yield Text.assemble((one_line(label.reviewer), "bold"), words)
+    for label in (*item.labels, *([] if item.final is None else [item.final])):
+        yield Text.assemble((one_line(label.reviewer), "bold"), f"  {one_line(label_words(label))}")
     for change in history:
         at = datetime.fromtimestamp(float(str(change["at"])), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         before, after = members(change["before"]), members(change["after"])
@@ -367,6 +409,7 @@ def item_lines(
         yield Text(f"{at}  {one_line(str(change['reviewer']))}  {words}", style="dim")
     if asks:
         keys = " [--signal KEY=right|wrong]" if review_signals(verdict) else ""
+        keys += " [--missed TYPE=WORDS]" if vocabulary_of_kind.missed else ""
         yield Text(f"toolvet review label {MINE} VALUE{keys} [--note WORDS]", style="dim")
 
 

@@ -1,35 +1,45 @@
 """The work of `toolvet trace`: a store and a trace id → the story of one turn, or a list of the latest turns."""
 
 import json
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from toolvet.cli.commands.review.run import reviewer_name
 from toolvet.cli.options import store_url
 from toolvet.cli.terminal import new_table
 from toolvet.core.causes import GOOD_OUTCOMES
 from toolvet.core.json_value import elements, members
 from toolvet.core.visible import json_text, one_line, shorten
+from toolvet.errors import UsageError
+from toolvet.server.reviewing import label_document, label_words
 from toolvet.store import RecordedTurn, Store, VerdictRecord
+from toolvet.store.queue import ReviewQueue
+from toolvet.store.queue_records import ReviewLabel
 
 _SHOWN_ID = 16
+Labels: TypeAlias = Mapping[str, Sequence[ReviewLabel]]
+"""What people said, by the id of the verdict."""
 
 
 def tell_turn(given: str | None, trace_id: str, *, as_json: bool) -> int:
     """Print the turn with this id, or the only one whose id begins so. Returns the exit code."""
     with Store(store_url(given), missing="refuse") as store:
         turn = store.turn(trace_id)
+        said = _labels(store, [turn])
     if as_json:
-        _write(_document(turn))
+        _write(_document(turn, said))
         return 0
     console = Console(highlight=False, soft_wrap=True)
-    for line in story(turn):
+    for line in story(turn, said):
         console.print(line)
     return 0
 
@@ -38,8 +48,9 @@ def list_turns(given: str | None, *, as_json: bool) -> int:
     """Print the latest turns, the newest first. Returns the exit code."""
     with Store(store_url(given), missing="refuse") as store:
         turns = store.latest_turns()
+        said = _labels(store, turns)
     if as_json:
-        _write([_document(turn) for turn in turns])
+        _write([_document(turn, said) for turn in turns])
         return 0
     console = Console(highlight=False, soft_wrap=True)
     if not turns:
@@ -63,13 +74,25 @@ def _counted(counts: Counter[str]) -> str:
     return ", ".join(word if number == 1 else f"{number} {word}" for word, number in counts.items())
 
 
-def _document(turn: RecordedTurn) -> Mapping[str, object]:
+def _labels(store: Store, turns: Sequence[RecordedTurn]) -> Labels:
+    """Return what people said of the verdicts: of items that are done, and of those that this user labelled."""
+    if store.address.kind == "lines":
+        return {}
+    ids = [verdict.id for turn in turns for verdict in turn.verdicts]
+    reader = os.environ.get("TOOLVET_REVIEWER") or ""
+    with suppress(UsageError):  # A user without a name, as in a container, has no labels.
+        reader = reviewer_name(reader)
+    return ReviewQueue(store).labels_of(ids, reader=reader)
+
+
+def _document(turn: RecordedTurn, said: Labels) -> Mapping[str, object]:
     entries: list[Mapping[str, object]] = []
     for verdict in turn.verdicts:
         fields: dict[str, object] = msgspec.structs.asdict(verdict)
         del fields["document"], fields["seq"]
         signals = [msgspec.structs.asdict(signal) for signal in verdict.signals]
-        entries.append({**fields, "signals": signals, "detail": verdict.detail})
+        labels = [label_document(label) for label in said.get(verdict.id, ())]
+        entries.append({**fields, "signals": signals, "labels": labels, "detail": verdict.detail})
     return {"trace_id": turn.trace, "began": turn.began, "entries": entries}
 
 
@@ -102,7 +125,7 @@ _REASONS: Final = {
 }
 
 
-def story(turn: RecordedTurn) -> Iterator[Text]:
+def story(turn: RecordedTurn, said: Labels) -> Iterator[Text]:
     """Yield the lines of a turn: a heading, then every call and answer in the order in which they happened."""
     yield Text.assemble("turn ", (turn.trace, "bold"))
     began = datetime.fromtimestamp(turn.began, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -114,6 +137,8 @@ def story(turn: RecordedTurn) -> Iterator[Text]:
     for verdict in turn.verdicts:
         yield Text()
         yield from _call(verdict) if verdict.kind == "call" else _answer(verdict)
+        for label in said.get(verdict.id, ()):
+            yield _line("reviewed", f"{label.reviewer}: {label_words(label)}", style="bold")
     if turn.calls and all("arguments" not in call.detail for call in turn.calls):
         yield Text()
         yield Text('Arguments and results were not recorded; record = "calls" in [proxy] keeps them.', style="dim")

@@ -24,7 +24,7 @@ from toolvet.server.access.gate import FORM_HEADER, Gate, address_of
 from toolvet.server.access.guard import note_refusal
 from toolvet.server.access.role import Person, Role
 from toolvet.server.context import ServerContext
-from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint
+from toolvet.server.dashboard.api.endpoint import ApiRequest, Endpoint, Nothing
 from toolvet.server.failures import ApiError, failure, json_response, refusal
 
 # A larger body is checked in a thread, so that the others do not wait for it.
@@ -84,6 +84,10 @@ async def _answer(endpoint: Endpoint[Any], request: Request, site: ServerContext
         raw = await read_body(request, site.most_body, is_untyped=endpoint.is_untyped)
         body = decode_body(raw, endpoint.takes)
     else:
+        sent = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+        if endpoint.takes is Nothing and endpoint.method == "POST" and sent:
+            # A field that would be ignored, such as the name of another reviewer, is refused.
+            decode_body(await read_body(request, site.most_body, is_untyped=True) or b"{}", Nothing)
         query = request.query_params
         twice = next((name for name in query if len(query.getlist(name)) > 1), None)
         if twice is not None:

@@ -1,5 +1,6 @@
 """What the store has, as the API shows it: one spelling, derived figures, no internals."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from toolvet.store import (
     VerdictRecord,
 )
 from toolvet.store.overview import GroupFigures
+from toolvet.store.queue_records import ReviewLabel
 
 
 class StoredSignal(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +29,8 @@ class StoredSignal(msgspec.Struct, frozen=True, kw_only=True):
 class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict of the store. Times are in seconds since the epoch, durations in seconds, `size` is in bytes.
 
-    `detail` is the rest of the verdict, whose members depend on its kind.
+    `detail` is the rest of the verdict, whose members depend on its kind. `labels` are what reviewers said of it: all
+    labels once the item is done or yours is there.
     """
 
     id: str
@@ -52,6 +55,7 @@ class StoredVerdict(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     text: str | None
     signals: list[StoredSignal]
+    labels: list[ReviewLabel]
     detail: dict[str, Any]
     version: str
 
@@ -62,8 +66,8 @@ _SAME = (
 )
 
 
-def show_verdict(record: VerdictRecord) -> StoredVerdict:
-    """Return a verdict of the store for the API."""
+def show_verdict(record: VerdictRecord, said: Mapping[str, Sequence[ReviewLabel]] = {}) -> StoredVerdict:
+    """Return a verdict of the store for the API, with what people said of it (`ReviewQueue.labels_of`)."""
     return StoredVerdict(
         **{name: getattr(record, name) for name in _SAME},
         trace_id=record.trace,
@@ -71,6 +75,7 @@ def show_verdict(record: VerdictRecord) -> StoredVerdict:
         signals=[
             StoredSignal(type=signal.type, level=signal.level, certainty=signal.certainty) for signal in record.signals
         ],
+        labels=list(said.get(record.id, ())),
         detail=dict(record.detail),
     )
 
@@ -102,10 +107,10 @@ class TurnList(msgspec.Struct, frozen=True, kw_only=True):
     turns: list[StoredTurn]
 
 
-def show_turn(turn: RecordedTurn) -> StoredTurn:
+def show_turn(turn: RecordedTurn, said: Mapping[str, Sequence[ReviewLabel]]) -> StoredTurn:
     """Return a turn of the store for the API."""
     return StoredTurn(
-        trace_id=turn.trace, began=turn.began, verdicts=[show_verdict(verdict) for verdict in turn.verdicts]
+        trace_id=turn.trace, began=turn.began, verdicts=[show_verdict(verdict, said) for verdict in turn.verdicts]
     )
 
 

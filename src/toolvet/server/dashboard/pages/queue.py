@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -16,7 +16,7 @@ from toolvet.server.dashboard.page import Page, RequestContext
 from toolvet.server.dashboard.view.entries import PayloadPart, result_parts
 from toolvet.server.failures import ApiError
 from toolvet.server.review import mark_evidence, measure_agreement, review_signals, vocabulary
-from toolvet.server.reviewing import hand_in, verdict_words
+from toolvet.server.reviewing import assign_item, hand_in, reasons, reviewers_of, verdict_words
 from toolvet.store import VerdictRecord
 from toolvet.store.queue import ReviewQueue
 from toolvet.store.queue_reading import ItemFilter
@@ -28,6 +28,7 @@ _MOST_VALUE: Final = 20_000
 _MOST_CALLS: Final = 50
 _MOST_VERDICTS: Final = 500
 _SIGNAL: Final = "signal-"
+_MISSED: Final = "missed-type-"
 
 
 class QueueCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,21 +43,27 @@ class QueueCall(msgspec.Struct, frozen=True, kw_only=True):
 def _fill_list(context: RequestContext) -> Mapping[str, object]:
     queue, name = context.server.queue, context.person.name
     state = context.query.get("state", "open")
+    known: tuple[Literal["open", "done", "disputed"], ...] = ("open", "done", "disputed")
     wanted = ItemFilter(
-        state="open" if state == "open" else "done" if state == "done" else None,
+        state=next((each for each in known if each == state), None),
         reviewer=name if state == "mine" else None,
+        assigned=name if state == "assigned" else None,
     )
     items = queue.items(wanted, limit=_SHOWN, reader=name)
-    rows: list[tuple[QueueItem, str, str]] = []
+    rows: list[tuple[QueueItem, Sequence[str], str]] = []
     for item in items:
         verdict = item.verdict
         if verdict is None:
-            rows.append((item, "", ""))
+            rows.append((item, (), ""))
             continue
-        text = verdict.text or verdict.reason or verdict.tool or ""
-        rows.append((item, verdict_words(verdict), shorten(one_line(text), _MOST_TEXT)))
+        text = verdict.text if verdict.text is not None else verdict.reason or verdict.tool or ""
+        rows.append((item, reasons(verdict), shorten(one_line(text), _MOST_TEXT)))
     return {
-        "state": state if state in {"open", "done", "mine"} else "all",
+        "state": state if state in {*known, "mine", "assigned"} else "all",
+        "counts": {
+            "assigned": queue.count(ItemFilter(assigned=name)),
+            "disputed": queue.count(ItemFilter(state="disputed")),
+        },
         "rows": rows,
         "total": queue.count(wanted),
         "progress": queue.progress(),
@@ -86,6 +93,9 @@ def _fill_item(context: RequestContext) -> Mapping[str, object]:
     signals = review_signals(verdict)
     own = next((label for label in item.labels if label.reviewer == name), None)
     words = vocabulary(verdict.kind)
+    is_settled_here = item.state == "done" and (item.is_disputed or item.final is not None)
+    # An adjudicator changes the final label, everybody else their own.
+    shown = item.final if is_settled_here and item.final is not None else own
     question = verdict.detail.get("question")
     # What others did with the item would say what they think.
     sees_all = own is not None or item.state == "done"
@@ -107,7 +117,10 @@ def _fill_item(context: RequestContext) -> Mapping[str, object]:
         "changes": [(_time(change.at), change) for change in changes],
         "others": [label for label in item.labels if label.reviewer != name],
         "hidden": item.labelled - len(item.labels) if not item.labels else 0,
-        "may_label": own is not None or name in item.leased_to or item.state == "open",
+        "shown": shown,
+        "is_settled_here": is_settled_here,
+        "assignees": reviewers_of(context.server.settings),
+        "may_label": is_settled_here or item.may_be_taken_by(name),
         "progress": queue.progress(),
         "undone": "undone" in context.query,
     }
@@ -154,17 +167,34 @@ def _post_item(context: RequestContext) -> str:
     item = _item(context)
     if action == "skip":
         queue.skip(item.id, name, address=context.address)
+    elif action == "assign":
+        try:
+            to = form.get("assignee", "")
+            assign_item(queue, item.id, to, context.server.settings, who=name, address=context.address)
+        except UsageError as error:
+            raise ApiError(422, validation_error(f"{error}", field="reviewer")) from error
+        return f"/queue/{item.id}"
     elif action == "release":
         queue.release(item.id, name, address=context.address)
         return "/queue"
     else:
         _label(context, item)
+        if "final" in form:
+            more = queue.items(ItemFilter(state="disputed"), limit=1)
+            return f"/queue/{more[0].id}" if more else "/queue?state=disputed"
     return _next_path(context)
 
 
 def _label(context: RequestContext, item: QueueItem) -> None:
     form = context.form
     said = {key.removeprefix(_SIGNAL): value for key, value in form.items() if key.startswith(_SIGNAL) and value}
+    # Words without a fault are refused like a fault that does not exist, and not lost.
+    missed = {
+        type_: words
+        for key, type_ in form.items()
+        if key.startswith(_MISSED)
+        and ((words := form.get(f"missed-words-{key.removeprefix(_MISSED)}", "").strip()) or type_)
+    }
     try:
         hand_in(
             context.server.queue,
@@ -173,12 +203,14 @@ def _label(context: RequestContext, item: QueueItem) -> None:
             value=form.get("value", ""),
             note=form.get("note", ""),
             signals=said,
+            missed=missed,
+            final="final" in form,
             second_opinion="second" in form,
             address=context.address,
         )
     except UsageError as error:
         field = f"{error}".partition(":")[0]
-        is_field = field.partition(".")[0] in {"value", "note", "signals"}
+        is_field = field.partition(".")[0] in {"value", "note", "signals", "missed"}
         envelope = validation_error(f"{error}", field=field) if is_field else error_response(f"{error}")
         raise ApiError(422 if is_field else 409, envelope) from error
 

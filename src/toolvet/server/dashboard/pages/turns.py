@@ -1,4 +1,4 @@
-"""`/turn/{trace}`: arguments → result → answer, each finding at its place; `/conversation/{id}`: the turns of one."""
+"""`/turn/{trace}`: answers, then arguments → result, each finding at its place; `/conversation/{id}`: its turns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ def _fill_turn(context: RequestContext) -> Mapping[str, object]:
     return {
         "turn": turn,
         "entries": entries,
+        "labels": context.server.queue.labels_of([each.id for each in turn.verdicts], reader=context.person.name),
         "seconds": ended - turn.began,
         "conversation": next((each.conversation for each in turn.verdicts if each.conversation), None),
         "question": next((entry.question for entry in entries if entry.question), ""),

@@ -196,7 +196,8 @@ def _fill_one(context: RequestContext) -> Mapping[str, object]:
     record = context.server.store.verdict(context.path["id"])
     if record is None:
         raise ApiError(404, not_found_error("verdict", context.path["id"]))
-    return {"entries": [entry_view(record)], "record": record}
+    labels = context.server.queue.labels_of([record.id], reader=context.person.name)
+    return {"entries": [entry_view(record)], "record": record, "labels": labels}
 
 
 PAGES = (

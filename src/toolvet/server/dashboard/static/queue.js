@@ -32,11 +32,32 @@
     if (at !== index) choose(index);
   }));
 
+  // Words that are selected in the answer are those of the fault that is named.
+  const missed = document.querySelector(".missed");
+  const quote = () => {
+    const words = String(getSelection()).trim();
+    const text = document.querySelector("[aria-label='The text that was judged']");
+    if (!missed || !words || !text || !text.contains(getSelection().anchorNode)) return;
+    const row = [...missed.querySelectorAll(".missed-fault")].at(-1);
+    // The numbers of the marks are not words of the answer.
+    const range = getSelection().getRangeAt(0).cloneContents();
+    range.querySelectorAll("sup").forEach((each) => each.remove());
+    row.querySelector("input").value = range.textContent.trim();
+  };
+  // Who selects words only to copy them names no fault.
+  for (const event of ["mouseup", "touchend"]) {
+    document.addEventListener(event, () => { if (missed && missed.open) quote(); });
+  }
+
   const press = (element) => {
     if (element.type === "radio") {
       // The same key again takes it back.
       element.checked = !element.checked;
       if (element.checked && at < signals.length - 1) choose(at + 1);
+    } else if (element.tagName === "SUMMARY") {
+      quote();
+      missed.open = true;
+      [...missed.querySelectorAll("select")].at(-1).focus();
     } else {
       element.click();
     }
@@ -49,7 +70,11 @@
     if (typing) {
       if (event.key === "Escape") target.blur();
       // Enter in the note would press the first button; a label is a key of its own.
-      if (event.key === "Enter" && target.name === "note") { event.preventDefault(); target.blur(); }
+      if (event.key === "Enter" && target.matches("input")) {
+        event.preventDefault();
+        if (target.name === "assignee") document.querySelector("[value=assign]").click();
+        else target.blur();
+      }
       return;
     }
     if (event.key === "Enter" && target.matches("a, button, summary")) return;

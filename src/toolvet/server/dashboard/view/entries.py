@@ -102,11 +102,11 @@ class EntryView:
 
 
 def turn_entries(turn: RecordedTurn) -> Sequence[EntryView]:
-    """Return the entries of a turn, its calls before its answers; findings are numbered through."""
+    """Return the entries of a turn, its answers before its calls; findings are numbered through."""
     found: list[EntryView] = []
     number = 1
     recorded = any(verdict.kind == "call" and "result" in verdict.detail for verdict in turn.verdicts)
-    for record in sorted(turn.verdicts, key=lambda each: (each.kind == "answer", each.at, each.seq)):
+    for record in sorted(turn.verdicts, key=lambda each: (each.kind != "answer", each.at, each.seq)):
         entry = entry_view(record, number, with_calls=not recorded)
         number += len(entry.argument_findings) + len(entry.result_findings) + len(entry.findings)
         found.append(entry)

@@ -5,7 +5,7 @@ No disk: `toolvet review learn` reads the labels and writes what is to be kept. 
 """
 
 from toolvet.server.review.learning.labels import LabelledVerdict, read_labelled_line, split_held_back
-from toolvet.server.review.learning.phrases import SuggestedPhrase, suggest_phrases
+from toolvet.server.review.learning.phrases import SuggestedPhrase, has_fault, suggest_phrases
 from toolvet.server.review.learning.thresholds import (
     SuggestedThreshold,
     TypePrecision,
@@ -18,6 +18,7 @@ __all__ = [
     "SuggestedPhrase",
     "SuggestedThreshold",
     "TypePrecision",
+    "has_fault",
     "read_labelled_line",
     "split_held_back",
     "suggest_phrases",

@@ -24,7 +24,8 @@ class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     `there` are the labels of the model that hold, `not_there` those that do not; of the others no person said anything.
     `bad` says whether a person should see the answer, None where that is not known. `score` is what toolvet gave it
-    and `found` what it found: the type of each signal and whether people confirmed it. `source` is where the answer is
+    and `found` what it found: the type of each signal and whether people confirmed it. `named` are the faults that it
+    missed: the words that show each, by its type. `source` is where the answer is
     from, `group` what must stay together when some are held back (a conversation, a turn).
     """
 
@@ -35,6 +36,7 @@ class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
     bad: bool | None = None
     score: float | None = None
     found: tuple[tuple[str, bool], ...] = ()
+    named: Mapping[str, str] = {}
     group: str = ""
 
     @property
@@ -93,14 +95,29 @@ class Labelled(Protocol):
         """`right` or `wrong` by the keys of `review_signals`."""
         ...
 
+    @property
+    def missed(self) -> Mapping[str, str]:
+        """The words that show a fault that toolvet missed, by its type."""
+        ...
+
+    @property
+    def final(self) -> bool:
+        """Whether it decides where reviewers differ."""
+        ...
+
 
 def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdict | None:
     """Return a stored verdict on an answer with what its reviewers say; None for another kind, or without its text.
 
-    The majority decides about the verdict and about each signal; where it is even, nothing is known.
+    The majority decides about the verdict, each signal and each fault that was missed; where it is even, nothing is
+    known. Who found the verdict right and did not name a fault speaks against it. A final label decides instead, and
+    reviewers who differ from it do not count.
     """
     if verdict.kind != "answer" or not verdict.text:
         return None
+    final = next((label for label in labels if label.final), None)
+    if final is not None:
+        labels = [label for label in labels if label.value == final.value]
     signals = review_signals(verdict)
     value = _majority(label.value for label in labels if label.value in ("right", "wrong"))
     # Of a verdict that lets an answer pass, nothing follows for its signals: it may be right although they are, too.
@@ -111,13 +128,21 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
     there: set[Label] = set()
     denied: set[Label] = set()
     for signal in signals:
-        own = [word for each in labels if (word := each.signals.get(signal.key)) in ("right", "wrong")]
+        heard = [final] if final is not None and signal.key in final.signals else labels
+        own = [word for each in heard if (word := each.signals.get(signal.key)) in ("right", "wrong")]
         said[signal.key] = _majority(own) if own else otherwise
-        named: Label | None = next((each for each in LABELS if each == signal.label), None)
-        label = named or _OF_TYPE.get(signal.type)
+        label = _label_of(signal.label, signal.type)
         if label is not None and said[signal.key] is not None:
             (there if said[signal.key] == "right" else denied).add(label)
-    if value == "right" and not verdict.escalate and not signals:
+    named: dict[str, str] = {}
+    for type_ in sorted({type_ for each in labels for type_ in each.missed}):
+        words = [each.missed[type_] for each in labels if type_ in each.missed]
+        against = sum(each.value == "right" and type_ not in each.missed for each in labels)
+        if len(words) > against:
+            # The longest has all that others quote of the same place.
+            named[type_] = max(words, key=len)
+            there |= {label} if (label := _label_of(type_, type_)) is not None else set()
+    if value == "right" and not verdict.escalate and not signals and not named:
         denied = set(LABELS)
     return LabelledVerdict(
         text=verdict.text,
@@ -127,8 +152,13 @@ def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdic
         bad=None if value is None else verdict.escalate == (value == "right"),
         score=verdict.score,
         found=tuple((signal.type, said[signal.key] == "right") for signal in signals if said[signal.key] is not None),
+        named=named,
         group=verdict.conversation or verdict.trace or "",
     )
+
+
+def _label_of(name: str, type_: str) -> Label | None:
+    return next((each for each in LABELS if each == name), None) or _OF_TYPE.get(type_)
 
 
 def _majority(words: Iterable[str]) -> str | None:

@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 
+from toolvet.core.checks import LABELS
 from toolvet.server.review.learning.labels import LabelledVerdict
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -38,6 +39,7 @@ class SuggestedPhrase(msgspec.Struct, frozen=True, kw_only=True):
 
     `count` answers with the label have it, `misses_count` without. `hits` are sentences of the former; `misses` are
     sentences without the label that have all its words but the first or the last, or, where there are any, all of them.
+    There is always a miss: a phrase that nothing comes near is not proven to separate.
     """
 
     words: str
@@ -58,20 +60,28 @@ def suggest_phrases(
 ) -> list[SuggestedPhrase]:
     """Return runs of two to six words that at least three answers with the label share, and almost none without it.
 
-    Of many answers, at least one in fifty must share it.
+    Of many answers, at least one in fifty must share it. Where a reviewer quoted the words that show the fault, only
+    these are looked at. A run without a near miss is not suggested.
 
     Args:
         rows: Labelled answers. The more good ones, the better: each is looked at for a false alarm.
-        label: The label.
+        label: The label, or the type of a fault that reviewers named.
         missed: The places in `rows` of those that toolvet missed; None takes all with the label.
         most: How many to return, those that cover most first; each covers an answer that none before it covers.
     """
-    wanted = {place for place in (range(len(rows)) if missed is None else missed) if label in rows[place].there}
+    wanted = {place for place in (range(len(rows)) if missed is None else missed) if has_fault(rows[place], label)}
     words = [_words(row.text) for row in rows]
-    without = {place for place, row in enumerate(rows) if label in row.not_there}
+    # Of types that the model has no label for, answers without any fault are the good ones.
+    of_model = label in LABELS
+    without = {
+        place
+        for place, row in enumerate(rows)
+        if (label in row.not_there if of_model else not row.named and row.not_there.issuperset(LABELS))
+    }
     fewest = max(_FEWEST, len(wanted) // _ONE_OF)
     wanted = _comparable(words, wanted, without)
-    hits = _places(words, wanted)
+    quoted = [_words(row.named.get(label, "")) or own for row, own in zip(rows, words, strict=True)]
+    hits = _places(quoted, wanted)
     others = _places(words, without, only=hits)
     allowed = max(0, len(without) // 200)
     kept = {
@@ -87,13 +97,13 @@ def suggest_phrases(
         new = kept.pop(run) - covered
         if len(new) < fewest:
             break
-        covered |= new
         false = sorted(others.get(run, ()))
-        near = list(false)
-        if len(run) > _SHORTEST:
-            parts = (run[1:], run[:-1])
-            rest = [place for place in sorted(without) if place not in near]
-            near += [place for place in rest if any(_has(words[place], part) for part in parts)]
+        parts = (run[1:], run[:-1])
+        rest = [place for place in sorted(without) if place not in false]
+        near = [*false, *(place for place in rest if any(_has(words[place], part) for part in parts))]
+        if not near:
+            continue
+        covered |= new
         chosen.append(
             SuggestedPhrase(
                 words=" ".join(run),
@@ -105,6 +115,11 @@ def suggest_phrases(
             )
         )
     return chosen
+
+
+def has_fault(row: LabelledVerdict, label: str) -> bool:
+    """Whether people say that an answer has this fault: a label of the model, or a type that they named."""
+    return label in row.there or label in row.named
 
 
 def _words(text: str) -> list[str]:

@@ -5,6 +5,7 @@ that end must reach what is wanted.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Final
@@ -42,12 +43,16 @@ class SuggestedThreshold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TypePrecision(msgspec.Struct, frozen=True, kw_only=True):
-    """How many signals of a type people confirmed, and the lower end of that share at 95 % confidence."""
+    """How many signals of a type people confirmed, and the lower end of that share at 95 % confidence.
+
+    `missed` is how many answers have such a fault that toolvet did not find.
+    """
 
     type: str
     signals: int
     right: int
     at_least: float
+    missed: int = 0
 
 
 def suggest_threshold(rows: Sequence[LabelledVerdict], precision: float) -> SuggestedThreshold:
@@ -92,6 +97,9 @@ def suggest_threshold(rows: Sequence[LabelledVerdict], precision: float) -> Sugg
 def type_precisions(rows: Sequence[LabelledVerdict]) -> list[TypePrecision]:
     """Return how far each type of signal was confirmed, the most frequent first."""
     counts: dict[str, list[bool]] = {}
+    missed = Counter(type_ for row in rows for type_ in row.named)
+    for type_ in missed:
+        counts[type_] = []
     for row in rows:
         for type_, right in row.found:
             counts.setdefault(type_, []).append(right)
@@ -101,6 +109,7 @@ def type_precisions(rows: Sequence[LabelledVerdict]) -> list[TypePrecision]:
             signals=len(said),
             right=sum(said),
             at_least=round(lower_bound(sum(said), len(said), _CONFIDENCE), 4),
+            missed=missed[type_],
         )
         for type_, said in counts.items()
     ]

@@ -1,6 +1,6 @@
 """What happened: turns, sums, trends, events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import msgspec
@@ -23,7 +23,7 @@ from toolvet.server.dashboard.api.stored import (
     show_turn,
 )
 from toolvet.server.failures import ApiError
-from toolvet.store import FigureFilter
+from toolvet.store import FigureFilter, RecordedTurn
 
 if TYPE_CHECKING:
     from toolvet.store.overview import GroupKey
@@ -69,11 +69,17 @@ def _figures(query: FigureQuery) -> FigureFilter:
     return FigureFilter(**{name: getattr(query, name) for name in FigureFilter.__struct_fields__})
 
 
+def _shown(asked: ApiRequest[Any], turns: Sequence[RecordedTurn]) -> list[StoredTurn]:
+    ids = [verdict.id for turn in turns for verdict in turn.verdicts]
+    said = asked.site.queue.labels_of(ids, reader=asked.person.name)
+    return [show_turn(turn, said) for turn in turns]
+
+
 def _turn(asked: ApiRequest[Nothing]) -> StoredTurn:
     trace = asked.path["trace"]
     if trace.isascii() and trace.isprintable():
         try:
-            return show_turn(asked.site.store.turn(trace))
+            return _shown(asked, [asked.site.store.turn(trace)])[0]
         except UsageError:
             # None, or several that begin so.
             pass
@@ -102,7 +108,7 @@ ENDPOINTS = (
         "/v1/turns",
         "List the turns that something was added to last.",
         LimitQuery,
-        lambda asked: TurnList(turns=[show_turn(turn) for turn in asked.site.store.latest_turns(asked.body.limit)]),
+        lambda asked: TurnList(turns=_shown(asked, asked.site.store.latest_turns(asked.body.limit))),
         TurnList,
     ),
     _get("/v1/turns/{trace}", "Read one turn, by its id or its beginning.", Nothing, _turn, StoredTurn, 404),

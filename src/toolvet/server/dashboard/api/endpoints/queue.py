@@ -12,7 +12,7 @@ from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint,
 from toolvet.server.dashboard.api.fields import Name
 from toolvet.server.failures import ApiError
 from toolvet.server.review import measure_agreement, vocabulary
-from toolvet.server.reviewing import change_document, export_document, hand_in, item_document
+from toolvet.server.reviewing import assign_item, change_document, export_document, hand_in, item_document
 from toolvet.store.queue_reading import ItemFilter
 from toolvet.store.queue_records import QueueItem
 
@@ -20,12 +20,13 @@ _MOST: Final = 1000
 
 
 class QueueQuery(ApiBody, frozen=True, kw_only=True):
-    """Which items, and how many of them."""
+    """Which items, and how many of them: those that you labelled (`mine`), those that wait for you (`assigned`)."""
 
-    state: Literal["open", "done", "all"] = "open"
+    state: Literal["open", "done", "disputed", "all"] = "open"
     kind: Literal["call", "arguments", "result", "envelope", "answer"] | None = None
     rule: Name | None = None
     mine: bool = False
+    assigned: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 50
     offset: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 0
 
@@ -39,12 +40,24 @@ class ItemBody(ApiBody, frozen=True, kw_only=True):
 
 
 class LabelBody(ApiBody, frozen=True, kw_only=True):
-    """What a reviewer says: of the verdict, and of its signals by their keys (`0:refusal`)."""
+    """What a reviewer says: of the verdict, and of its signals by their keys (`0:refusal`).
+
+    `missed` are faults that toolvet did not find: the words of the answer by the type of the fault. `final` decides
+    where the reviewers of a done item differ.
+    """
 
     value: str
     note: str = ""
     signals: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    missed: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    final: bool = False
     second_opinion: bool = False
+
+
+class AssignBody(ApiBody, frozen=True, kw_only=True):
+    """Who should review an item; null for anybody."""
+
+    reviewer: Name | None
 
 
 class HistoryQuery(ApiBody, frozen=True, kw_only=True):
@@ -67,6 +80,7 @@ def _list(asked: ApiRequest[QueueQuery]) -> object:
         kind=query.kind,
         rule=query.rule,
         reviewer=name if query.mine else None,
+        assigned=name if query.assigned else None,
     )
     items = queue.items(wanted, limit=query.limit, offset=query.offset, reader=name)
     progress = queue.progress()
@@ -109,6 +123,7 @@ def _show(asked: ApiRequest[Nothing]) -> object:
         "vocabulary": {
             "values": [each.value for each in words.values],
             "signals": [each.value for each in words.signals],
+            "missed": words.missed,
         },
     }
 
@@ -130,15 +145,28 @@ def _label(asked: ApiRequest[LabelBody]) -> object:
             value=body.value,
             note=body.note,
             signals=body.signals,
+            missed=body.missed,
+            final=body.final,
             second_opinion=body.second_opinion,
             address=asked.address,
         )
     except UsageError as error:
         field = f"{error}".partition(":")[0]
-        if field.partition(".")[0] in {"value", "note", "signals"}:
+        if field.partition(".")[0] in {"value", "note", "signals", "missed"}:
             raise ApiError(422, validation_error(f"{error}", field=field)) from error
         raise ApiError(409, error_response(f"{error}")) from error
     return item_document(labelled)
+
+
+def _assign(asked: ApiRequest[AssignBody]) -> object:
+    item, site = _item(asked), asked.site
+    try:
+        assigned = assign_item(
+            site.queue, item.id, asked.body.reviewer, site.settings, who=asked.person.name, address=asked.address
+        )
+    except UsageError as error:
+        raise ApiError(422, validation_error(f"{error}", field="reviewer")) from error
+    return item_document(assigned)
 
 
 def _lease(asked: ApiRequest[Nothing]) -> object:
@@ -233,6 +261,14 @@ ENDPOINTS = (
         _label,
         takes=LabelBody,
         failures=(404, 409),
+    ),
+    _endpoint(
+        "POST",
+        "/{id}/assign",
+        "Keep an item for a person: nobody else is given it.",
+        _assign,
+        takes=AssignBody,
+        failures=(404,),
     ),
     _endpoint("POST", "/{id}/lease", "Lease this item.", _lease, failures=(404, 409)),
     _endpoint(

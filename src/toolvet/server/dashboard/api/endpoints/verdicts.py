@@ -91,9 +91,10 @@ def _list(asked: ApiRequest[VerdictQuery]) -> VerdictList:
         after=query.cursor if query.order == "oldest" else None,
         offset=0 if by_place else query.cursor or 0,
     )
+    said = asked.site.queue.labels_of([record.id for record in found.verdicts], reader=asked.person.name)
     cursor = found.verdicts[-1].seq if by_place and found.verdicts else (query.cursor or 0) + len(found.verdicts)
     return VerdictList(
-        verdicts=[show_verdict(record) for record in found.verdicts],
+        verdicts=[show_verdict(record, said) for record in found.verdicts],
         total=found.count if query.count else None,
         total_is_exact=found.is_whole if query.count else None,
         next=cursor if found.has_more else found.stopped,
@@ -105,7 +106,7 @@ def _one(asked: ApiRequest[Nothing]) -> StoredVerdict:
     record = asked.site.store.verdict(id_) if "\x00" not in id_ else None
     if record is None:
         raise ApiError(404, not_found_error("Verdict", id_))
-    return show_verdict(record)
+    return show_verdict(record, asked.site.queue.labels_of([id_], reader=asked.person.name))
 
 
 ENDPOINTS = (
