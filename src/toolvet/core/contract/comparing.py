@@ -32,7 +32,7 @@ Side: TypeAlias = Literal["input", "output", "definition"]
 Verdict: TypeAlias = Literal["compatible", "breaking", "unknown"]
 
 
-class ContractChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ContractChange(msgspec.Struct, frozen=True, kw_only=True):
     """One change of what a server promises.
 
     `tool` is the name of the tool, prompt, resource or template (`kind`), and `pointer` the place in its definition,

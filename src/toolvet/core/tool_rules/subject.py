@@ -12,6 +12,7 @@ import msgspec
 
 from toolvet.core.checks.capability import Level, ValidationReply
 from toolvet.core.checks.result import ResultVerdict
+from toolvet.core.contract import ContractChange
 from toolvet.core.json_value import members, names
 from toolvet.core.schema import Violation
 
@@ -363,7 +364,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
     `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
-    announces resources or prompts, and no tools.
+    announces resources or prompts, and no tools. `changes` are those since the server's lock was written.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -377,6 +378,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     http: ObservedHttp | None = None
     is_without_tools: bool = False
     overfilled: str = ""
+    changes: tuple[ContractChange, ...] = ()
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

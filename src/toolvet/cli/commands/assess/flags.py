@@ -186,6 +186,13 @@ class AssessFlags:
             help="An earlier JSON report: its findings are kept out; entries that no longer match are reported.",
         ),
     ] = None
+    lock: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT,
+            help="What `toolvet lock` wrote: changes that break callers are findings.",
+        ),
+    ] = None
     ignore: Annotated[
         list[str] | None,
         Parameter(
