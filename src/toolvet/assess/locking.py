@@ -15,7 +15,7 @@ async def lock_server(
     target: Target,
     *,
     era: Era | Literal["auto"] = "auto",
-    timeout: float = 30.0,
+    timeout: float = 30.0,  # noqa: ASYNC109 - for one answer of the server, as everywhere here
     keep_home: bool = False,
     sandbox: bool = False,
 ) -> Lock:

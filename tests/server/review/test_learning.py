@@ -291,6 +291,57 @@ def test_what_reviewers_say_becomes_labels() -> None:
     assert (figures.type, figures.signals, figures.right) == ("refusal", 2, 1)
 
 
+def test_a_fault_that_reviewers_name_becomes_a_label() -> None:
+    text = "That order sits beyond my remit, so kindly turn to the desk downstairs."
+    assert not check_answer(text).signals
+    right, wrong = ReviewLabel(value="right"), ReviewLabel(value="wrong")
+    named = replace(wrong, missed={"refusal": "sits beyond my remit"})
+    one = reviewed(text, named)
+    assert (one.there, one.named, one.bad) == (frozenset({"refusal"}), {"refusal": "sits beyond my remit"}, True)
+    # A label of the model that is not a type of signal, and a type that the model has no label for.
+    assert reviewed(text, replace(wrong, missed={"evasive": ""})).there == frozenset({"evasive"})
+    vague = reviewed(text, replace(wrong, missed={"confusion": "kindly turn"}))
+    assert (vague.there, set(vague.named)) == (frozenset(), {"confusion"})
+    # Who found the verdict right speaks against it; who found it wrong and named nothing does not.
+    assert not reviewed(text, named, right).named
+    assert reviewed(text, named, wrong).named
+    assert reviewed(text, named, named, right).there == frozenset({"refusal"})
+    assert reviewed(text, named, right, replace(right, final=True)).not_there == EVERY
+    assert reviewed(text, right, right, replace(named, final=True)).there == frozenset({"refusal"})
+    (figures,) = type_precisions([one])
+    assert (figures.type, figures.signals, figures.missed, figures.at_least) == ("refusal", 0, 1, 0.0)
+
+
+def test_the_words_that_reviewers_name_become_phrases() -> None:
+    """All answers share "turn to the desk"; the fault is in the words that were quoted."""
+    missed = [
+        LabelledVerdict(
+            text=f"I would say {thing} sits beyond my remit, kindly turn to the desk.",
+            named={"confusion": "sits beyond my remit"},
+            bad=True,
+        )
+        for thing in THINGS
+    ]
+    good = [
+        LabelledVerdict(text=f"I would say {thing} sits beyond the gate, at my desk.", not_there=EVERY, bad=False)
+        for thing in THINGS
+    ]
+    (phrase,) = suggest_phrases([*missed, *good], "confusion")
+    assert (phrase.words, phrase.label, phrase.count) == ("my remit", "confusion", len(THINGS))
+    assert phrase.misses
+
+
+def test_a_phrase_that_nothing_comes_near_is_not_suggested() -> None:
+    rows = [
+        LabelledVerdict(text=f"The {thing} exceeds purview.", there=frozenset({"refusal"}), not_there=frozenset())
+        for thing in ("book", "map", "song", "plan")
+    ]
+    far = [LabelledVerdict(text=f"The {thing} is here.", not_there=EVERY) for thing in ("book", "map", "song", "plan")]
+    assert suggest_phrases([*rows, *far], "refusal") == []
+    near = LabelledVerdict(text="The purview of the plan is wide.", not_there=EVERY)
+    assert [each.words for each in suggest_phrases([*rows, *far, near], "refusal")] == ["exceeds purview"]
+
+
 def labels_file(path: Path) -> Path:
     lines = [{"text": row.text, "label": sorted(row.there) or "ok", "source": row.source} for row in labelled()]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -350,9 +401,30 @@ def test_the_command_learns_from_the_labels_of_a_store(
     document = json.loads(capsys.readouterr().out)
     assert document["labelled"] == 40
     assert document["threshold"]["right"] == 40
-    assert document["types"][0] == {"type": "refusal", "signals": 40, "right": 40, "at_least": 0.9366}
+    assert document["types"][0] == {"type": "refusal", "signals": 40, "right": 40, "at_least": 0.9366, "missed": 0}
     assert any(words.startswith("model: too few labels") for words in document["problems"])
     assert run(["review", "learn", "--labels", str(tmp_path / "none.jsonl")]) == 2
     (tmp_path / "bad.jsonl").write_text('{"text": "a", "label": "ok"}\n{"text": "b"}\n')
     assert run(["review", "learn", "--labels", str(tmp_path / "bad.jsonl")]) == 2
     assert "bad.jsonl, line 2" in capsys.readouterr().err
+
+
+def test_faults_that_were_missed_reach_the_model_the_phrases_and_the_threshold_from_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store(tmp_path / "v.db") as store:
+        queue = ReviewQueue(store)
+        for row in labelled():
+            verdict = check_answer(row.text)
+            assert not verdict.signals
+            queue.add(store.add(verdict, text=row.text, model=row.source))
+            missed = {"refusal": "sits beyond my remit"} if row.bad else {}
+            label = ReviewLabel(value="wrong" if row.bad else "right", missed=missed)
+            queue.label(queue.items(limit=1000)[-1].id, "ada", label)
+    assert run(["review", "learn", "--store", str(tmp_path / "v.db"), "--dry-run", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["model"]["relearned"] == ["refusal"]
+    assert document["types"] == [{"type": "refusal", "signals": 0, "right": 0, "at_least": 0.0, "missed": 132}]
+    assert [phrase["words"] for phrase in document["phrases"]][0] in "sits beyond my remit"
+    assert all(phrase["misses"] for phrase in document["phrases"])

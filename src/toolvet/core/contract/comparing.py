@@ -4,7 +4,7 @@ Of two schemas every difference is applied to the old one by itself, and `coveri
 an argument object that was accepted and is not any more, a result that is allowed now and was not.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -106,7 +106,7 @@ _WORDS: Final[Mapping[Kind, str]] = {
 
 
 def _said(
-    kind: Kind, name: str, place: str, verdict: Verdict, reason: str, old: object = None, new: object = None
+    kind: Kind, name: str, place: str, verdict: Verdict, reason: str, *, old: object = None, new: object = None
 ) -> ContractChange:
     return ContractChange(
         kind=kind, tool=name, pointer=place, side="definition", verdict=verdict, reason=reason, old=old, new=new
@@ -130,7 +130,7 @@ def _alike(name: str, other: str, schema: object, definition: object) -> bool:
 def _compare(kind: Kind, name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[ContractChange]:
     for key in _TEXTS:
         if not same(old.get(key), new.get(key)):
-            yield _said(kind, name, f"/{key}", "compatible", f"the {key} changed", old.get(key), new.get(key))
+            yield _said(kind, name, f"/{key}", "compatible", f"the {key} changed", old=old.get(key), new=new.get(key))
     if kind == "tool":
         yield from _compare_hints(name, members(old.get("annotations")), members(new.get("annotations")))
         yield from _compare_side(name, "input", old.get("inputSchema", {}), new.get("inputSchema", {}))
@@ -143,9 +143,12 @@ def _compare(kind: Kind, name: str, old: Mapping[str, object], new: Mapping[str,
             yield from _compare_side(name, "output", before, after)
     elif kind == "prompt":
         yield from _compare_arguments(name, old, new)
-    for key in ("mimeType", "uri", "execution"):
-        if not same(old.get(key), new.get(key)):
-            yield _said(kind, name, f"/{key}", "unknown", f"`{key}` changed", old.get(key), new.get(key))
+    if not same(old.get("mimeType"), new.get("mimeType")):
+        kinds = old.get("mimeType"), new.get("mimeType")
+        yield _said(kind, name, "/mimeType", "unknown", "the type changed", old=kinds[0], new=kinds[1])
+    before, after = (members(each.get("execution")).get("taskSupport") for each in (old, new))
+    if after == "required" != before:
+        yield _said(kind, name, "/execution/taskSupport", "breaking", "calls must ask for a task now")
 
 
 def _compare_arguments(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[ContractChange]:
@@ -163,12 +166,18 @@ def _compare_arguments(name: str, old: Mapping[str, object], new: Mapping[str, o
             yield _said("prompt", name, place, "unknown", f"`{argument}` was removed")
         elif not same(before.get(argument), after[argument]):
             yield _said(
-                "prompt", name, place, "compatible", f"`{argument}` changed", before.get(argument), after[argument]
+                "prompt",
+                name,
+                place,
+                "compatible",
+                f"`{argument}` changed",
+                old=before.get(argument),
+                new=after[argument],
             )
 
 
-# MCP 2025-06-18, ToolAnnotations: a hint that is not there means this.
-_DEFAULT_HINTS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
+# What these promise a client: that it need not ask, may call again, or reaches nothing outside.
+_PROMISES: Final = {"destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 
 
 def _compare_hints(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[ContractChange]:
@@ -176,20 +185,15 @@ def _compare_hints(name: str, old: Mapping[str, object], new: Mapping[str, objec
         before, after = old.get(key), new.get(key)
         if same(before, after):
             continue
-        place = f"/annotations/{key}"
         reason = f"`{key}` changed" if after is not None else f"`{key}` is gone"
         verdict: Verdict = "compatible"
-        if (key == "readOnlyHint" and before is True) or (
-            key == "destructiveHint" and before is True and new.get("readOnlyHint") is not True
+        if before is True and (
+            key == "readOnlyHint" or (key == "destructiveHint" and new.get("readOnlyHint") is not True)
         ):
             verdict, reason = "breaking", f"`{key}: true` is gone: clients no longer ask as they did"
-        elif key in _DEFAULT_HINTS and after is None and before is _DEFAULT_HINTS[key]:
-            reason = f"`{key}` is gone, and its default means the same"
-        elif key in _DEFAULT_HINTS and before is None and after is _DEFAULT_HINTS[key]:
-            reason = f"`{key}` is there now, and says what its default means"
-        elif key in _DEFAULT_HINTS:
+        elif key in _PROMISES and before is _PROMISES[key]:
             verdict = "unknown"
-        yield _said("tool", name, place, verdict, reason, before, after)
+        yield _said("tool", name, f"/annotations/{key}", verdict, reason, old=before, new=after)
 
 
 def _compare_side(name: str, side: Side, old: object, new: object) -> Iterator[ContractChange]:
@@ -198,7 +202,7 @@ def _compare_side(name: str, side: Side, old: object, new: object) -> Iterator[C
         return
 
     def change(
-        path: Path, verdict: Verdict, reason: str, value: object = None, before: object = None, after: object = None
+        path: Path, verdict: Verdict, reason: str, value: object = None, seen: tuple[object, object] = (None, None)
     ) -> ContractChange:
         return ContractChange(
             tool=name,
@@ -207,21 +211,21 @@ def _compare_side(name: str, side: Side, old: object, new: object) -> Iterator[C
             verdict=verdict,
             reason=reason,
             counter_example=value,
-            old=before,
-            new=after,
+            old=seen[0],
+            new=seen[1],
         )
 
     problems = [problem for schema in (old, new) if (problem := compiled(schema).problem) is not None]
     if problems:
         yield change((), "unknown", f"not compared: {problems[0].message}")
         return
-    # Arguments go from callers to the server, so the new schema must accept what the old one did; results the other way.
+    # Arguments go to the server: the new schema must accept what the old one did. Results go the other way.
     wide, narrow = (expanded(old), expanded(new)) if side == "input" else (expanded(new), expanded(old))
     differences = _Differences(wide, side)
     edits = list(differences.between((), wide, narrow))
     for path, key, before, after in differences.texts:
         verdict: Verdict = "unknown" if key == "default" else "compatible"
-        yield change((*path, key), verdict, f"the {key} changed", None, before, after)
+        yield change((*path, key), verdict, f"the {key} changed", None, (before, after))
     plain, final = bare(wide), bare(narrow)
     alone = edits[0].pattern_at if len(edits) == 1 else None
     whole = covering(plain, final, alone)
@@ -238,7 +242,7 @@ def _compare_side(name: str, side: Side, old: object, new: object) -> Iterator[C
         elif found.verdict == "unknown" and verdict == "compatible":
             is_open = True
             verdict, reason = "unknown", f"no counter-example in {found.tries} tries"
-        yield change(edit.path, verdict, reason, found.value, *edit.seen)
+        yield change(edit.path, verdict, reason, found.value, edit.seen)
     for edit in edits[_MOST_EDITS:]:
         yield change(edit.path, "unknown", f"not compared: the schemas differ in more than {_MOST_EDITS} places")
     if whole.verdict == "no" and not has_broken:
@@ -353,7 +357,7 @@ class _Differences:
             changed = with_members(without(before, name), needed - {name})
             is_now = "is not declared any more" if other is None else f"is `{other}` now"
             said: tuple[Verdict, str] | None = ("unknown", f"`{name}` {is_now}; the old name is still accepted")
-            breaks = f"`{name}` {is_now}"
+            breaks: str | None = f"`{name}` {is_now}"
             if other is not None:
                 required = (needed - {name}) | ({other} & now_needed)
                 changed = with_members({**without(before, name), other: after[other]}, required)
@@ -419,12 +423,9 @@ def _renames(gone: Mapping[str, object], come: Mapping[str, object]) -> dict[str
         alike = [
             other for other, each in come.items() if other not in found.values() and same(bare(schema), bare(each))
         ]
-        tests: tuple[Callable[[str], bool], ...] = (
-            lambda other, name=name: bool(set(words_of(name)) & set(words_of(other))),
-            lambda other, name=name: other.startswith(name) or name.startswith(other),
-            lambda _: len(gone) == len(come) == 1,
-        )
-        chosen = next((other for test in tests for other in alike if test(other)), None)
-        if chosen is not None:
-            found[name] = chosen
+        near = [other for other in alike if set(words_of(name)) & set(words_of(other))]
+        near += [other for other in alike if other.startswith(name) or name.startswith(other)]
+        near += alike if len(gone) == len(come) == 1 else []
+        if near:
+            found[name] = near[0]
     return found

@@ -143,7 +143,7 @@ def _is_small(document: object) -> bool:
     return schemas <= _MOST_SCHEMAS and branches <= _MOST_BRANCHES
 
 
-def _differences(rest: jsonschema_rs.CanonicalSchema | bool | None) -> Iterator[object]:
+def _differences(rest: object) -> Iterator[object]:
     if not isinstance(rest, jsonschema_rs.CanonicalSchema):
         return
     try:

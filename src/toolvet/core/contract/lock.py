@@ -54,7 +54,7 @@ def lock_of(
     resource_templates: Iterable[object] = (),
     server: object = None,
 ) -> Lock:
-    """Return the lock of what a server lists. Total: what has no name is left out, and of two of one name the second is.
+    """Return the lock of what a server lists. Total: of two of one name the second is left out.
 
     >>> lock_of([{"name": "b"}, {"name": "a", "description": "Finds."}]).tools[0]["name"]
     'a'

@@ -22,8 +22,8 @@ CONTRACT_BROKEN = Card(
         "client no longer asks before a tool that changes something."
     ),
     remedy=(
-        "Keep accepting what was accepted: make new parameters optional, keep old names as aliases, widen types. If the "
-        "break is meant, publish it as a new major version and write the lock again with `toolvet lock`."
+        "Keep accepting what was accepted: make new parameters optional, keep old names as aliases, widen types. "
+        "If the break is meant, publish a new major version and write the lock again with `toolvet lock`."
     ),
 )
 

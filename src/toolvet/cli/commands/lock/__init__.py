@@ -65,7 +65,7 @@ def check(
         Parameter(help="Exit with 1 for breaking changes; `unknown`: also for those to be read."),
     ] = "breaking",
 ) -> int:
-    """Compare a server with its lock: does this version break its callers?
+    """Compare a server with its lock, and say which changes break its callers.
 
     toolvet lock check toolvet.lock.json -- python server.py
 
