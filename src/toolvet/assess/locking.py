@@ -33,8 +33,8 @@ async def lock_server(
     try:
         with concealer.errors(workspace.explain):
             session = await connection.open()
-            wanted = {"tool": ("tools", "tools/list", "tools"), **LISTS}
-            for kind, (capability, method, member) in wanted.items():
+            wanted: list[tuple[str, tuple[str, str, str]]] = [("tool", ("tools", "tools/list", "tools")), *LISTS.items()]
+            for kind, (capability, method, member) in wanted:
                 if capability in session.capabilities:
                     listing = await connection.list_items(method, member)
                     # A server without templates may refuse to list them; a lock without its tools would be worthless.
