@@ -29,7 +29,7 @@ SandboxOption: TypeAlias = Annotated[
 
 def command(
     *target: TargetWords,
-    out: Annotated[Path, Parameter(help="The lock file; `-` is stdout.")] = Path("toolvet.lock.json"),
+    out: Annotated[Path, Parameter(help="The lock file; `--out=-` is stdout.")] = Path("toolvet.lock.json"),
     header: HeaderOption = None,
     env: EnvOption = None,
     cwd: FolderOption = None,
