@@ -33,7 +33,10 @@ async def lock_server(
     try:
         with concealer.errors(workspace.explain):
             session = await connection.open()
-            wanted: list[tuple[str, tuple[str, str, str]]] = [("tool", ("tools", "tools/list", "tools")), *LISTS.items()]
+            wanted: list[tuple[str, tuple[str, str, str]]] = [
+                ("tool", ("tools", "tools/list", "tools")),
+                *LISTS.items(),
+            ]
             for kind, (capability, method, member) in wanted:
                 if capability in session.capabilities:
                     listing = await connection.list_items(method, member)

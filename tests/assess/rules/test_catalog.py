@@ -41,6 +41,7 @@ from toolvet.assess.rules import (
 )
 from toolvet.assess.rules.judge import rules
 from toolvet.assess.rules.page import render_checks_page
+from toolvet.core.contract import compare_locks, lock_of
 from toolvet.core.checks.capability import ValidationReply, parse_reply
 from toolvet.core.checks.result import check_result
 from toolvet.core.discover import modules
@@ -235,6 +236,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 odd_arguments=tuple(map(call_of, read(case.get("odd", "[]")))),
                 http=http_of(json.loads(case["http"])) if "http" in case else None,
                 overfilled=case.get("overfilled", ""),
+                changes=compare_locks(lock_of(read(case["locked"])), lock_of(tools)) if "locked" in case else (),
             )
         )
     if "item" in case:

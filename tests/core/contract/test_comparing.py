@@ -161,14 +161,34 @@ def test_a_hostile_schema_ends_in_a_verdict(new: Any) -> None:
 
 
 PART = st.sampled_from(
-    [TEXT, WHOLE, {"type": "number", "minimum": 0}, {"type": ["string", "null"]}, {"enum": ["a", "b"]}, {"const": 1}, {}]
+    [
+        TEXT,
+        WHOLE,
+        {"type": "number", "minimum": 0},
+        {"type": ["string", "null"]},
+        {"enum": ["a", "b"]},
+        {"const": 1},
+        {},
+    ]
     + [{**TEXT, "maxLength": 4}, {**TEXT, "pattern": "^a"}, {**TEXT, "format": "date"}, {**WHOLE, "multipleOf": 2}]
-    + [{"anyOf": [TEXT, WHOLE]}, {"type": "array", "items": TEXT, "maxItems": 2}, of({"x": TEXT}, "x"), of({"y": WHOLE})]
-    + [{"oneOf": [BRANCH_A, BRANCH_B]}, {"oneOf": [LIMITED, BRANCH_B]}, {"not": TEXT}, {"allOf": [TEXT, {"minLength": 1}]}]
+    + [
+        {"anyOf": [TEXT, WHOLE]},
+        {"type": "array", "items": TEXT, "maxItems": 2},
+        of({"x": TEXT}, "x"),
+        of({"y": WHOLE}),
+    ]
+    + [
+        {"oneOf": [BRANCH_A, BRANCH_B]},
+        {"oneOf": [LIMITED, BRANCH_B]},
+        {"not": TEXT},
+        {"allOf": [TEXT, {"minLength": 1}]},
+    ]
 )
 SCHEMA = st.builds(
     lambda properties, required, closed: of(
-        properties, *(name for name in required if name in properties), **({"additionalProperties": False} if closed else {})
+        properties,
+        *(name for name in required if name in properties),
+        **({"additionalProperties": False} if closed else {}),
     ),
     st.dictionaries(st.sampled_from("abc"), PART, max_size=3),
     st.sets(st.sampled_from("abc")),

@@ -52,7 +52,7 @@ class ContractChange(msgspec.Struct, frozen=True, kw_only=True):
     new: object = None
 
 
-class _Edit(msgspec.Struct, frozen=True):
+class _SchemaEdit(msgspec.Struct, frozen=True):
     """One difference of two schemas, applied by itself to the one whose values count.
 
     `path` is where it is, `said` the verdict and reason that hold unless it breaks a caller, `breaks` the words if it
@@ -258,7 +258,7 @@ _ACCEPTS: Final[Mapping[Side, str]] = {
 }
 
 
-def _may_join(edits: Sequence[_Edit]) -> bool:
+def _may_join(edits: Sequence[_SchemaEdit]) -> bool:
     """Whether edits that are harmless each by itself may break a caller together: where there are alternatives."""
     return len(edits) > 1 and any(step in _UNIONS or step in ("$defs", "if") for edit in edits for step in edit.path)
 
@@ -278,7 +278,7 @@ class _Differences:
         self._is_input = side == "input"
         self.texts: list[tuple[Path, str, object, object]] = []
 
-    def between(self, path: Path, old: object, new: object) -> Iterator[_Edit]:
+    def between(self, path: Path, old: object, new: object) -> Iterator[_SchemaEdit]:
         """Yield the edits that lead from `old`, which is at `path` of the document, to `new`."""
         if same(old, new):
             return
@@ -330,15 +330,15 @@ class _Differences:
         breaks: str | None = None,
         old: object = None,
         new: object = None,
-    ) -> _Edit:
+    ) -> _SchemaEdit:
         """The edit at `path` that puts `value` at `place` of the document; None removes what is there."""
         if value is None and place:
             value, place = without(at(self._document, place[:-1]), str(place[-1])), place[:-1]
         applied = replaced(self._document, place, value)
         pattern_at = path[:-1] if path and path[-1] == "pattern" else None
-        return _Edit(path, applied, said, pattern_at, breaks, self._seen(old, new))
+        return _SchemaEdit(path, applied, said, pattern_at, breaks, self._seen(old, new))
 
-    def _objects(self, path: Path, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[_Edit]:
+    def _objects(self, path: Path, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[_SchemaEdit]:
         """The members: those that are there on one side only, those that are required, and what is inside them."""
         before, after = members(old.get("properties")), members(new.get("properties"))
         needed, now_needed = (set(names(side.get("required"))) for side in (old, new))
@@ -388,7 +388,7 @@ class _Differences:
     def _now(self, name: str) -> str:
         return f"`{name}` is required now" if self._is_input else f"`{name}` may be missing now"
 
-    def _branches(self, path: Path, old: Sequence[object], new: Sequence[object]) -> Iterator[_Edit]:
+    def _branches(self, path: Path, old: Sequence[object], new: Sequence[object]) -> Iterator[_SchemaEdit]:
         """The alternatives: equal ones are left out, the others are paired by what they have in common."""
         left = [index for index, each in enumerate(old) if not any(same(bare(each), bare(other)) for other in new)]
         right = [index for index, each in enumerate(new) if not any(same(bare(each), bare(other)) for other in old)]
