@@ -41,9 +41,9 @@ from toolvet.assess.rules import (
 )
 from toolvet.assess.rules.judge import rules
 from toolvet.assess.rules.page import render_checks_page
-from toolvet.core.contract import compare_locks, lock_of
 from toolvet.core.checks.capability import ValidationReply, parse_reply
 from toolvet.core.checks.result import check_result
+from toolvet.core.contract import compare_locks, lock_of
 from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules.subject import HttpExchange, ObservedHttp

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from toolvet.core.contract import lock_of
-from toolvet.proxy.session import Policies, PolicyFault, ProxySettings, Session, Step, ToClient, ToServer, ToolSettings
+from toolvet.proxy.session import Policies, PolicyFault, ProxySettings, Session, Step, ToClient, ToolSettings, ToServer
 
 READ: dict[str, Any] = {"name": "read", "description": "Reads.", "inputSchema": {"type": "object"}}
 SEND: dict[str, Any] = {"name": "send", "description": "Sends.", "inputSchema": {"type": "object"}}
@@ -51,7 +51,7 @@ def test_a_changed_tool_is_reported_once_and_passes() -> None:
     steps = listed(one, READ, CHANGED)
     assert names(steps) == ["read", "send"]
     assert faults(steps) == [("definition_changed", "send")]
-    assert "the description changed (/description)" in str(steps)
+    assert "'send' is not what the lock says: other description" in str(steps)
     assert not faults(listed(one, READ, CHANGED, id_=2))
     assert faults(listed(one, READ, {**CHANGED, "description": "Other."}, id_=3)) == [("definition_changed", "send")]
     assert any(isinstance(step, ToServer) for step in called(one, "send"))

@@ -1,4 +1,4 @@
-"""What a server promises, and whether another version keeps it.
+"""The promises of a server, and whether another version keeps them.
 
     lock_of(tools=…)                  # the definitions of a server as a document: canonical, sorted, without secrets
     compare_locks(old, new)           # the changes, each compatible, breaking or to be read, with a counter-example

@@ -55,7 +55,7 @@ class ContractChange(msgspec.Struct, frozen=True, kw_only=True):
 class _SchemaEdit(msgspec.Struct, frozen=True):
     """One difference of two schemas, applied by itself to the one whose values count.
 
-    `path` is where it is, `said` the verdict and reason that hold unless it breaks a caller, `breaks` the words if it
+    `path` is its place, `said` the verdict and reason that hold unless it breaks a caller, `breaks` the words if it
     does. `pattern_at` is the place whose `pattern` differs, and `seen` what was there and what is there now.
     """
 
@@ -142,7 +142,8 @@ def _compare(kind: Kind, name: str, old: Mapping[str, object], new: Mapping[str,
         elif before is not None:
             yield from _compare_side(name, "output", before, after)
     elif kind == "prompt":
-        yield from _compare_arguments(name, old, new)
+        sides = _arguments_as_schema(old), _arguments_as_schema(new)
+        yield from _compare_side(name, "input", *sides, kind="prompt", place="/arguments")
     if not same(old.get("mimeType"), new.get("mimeType")):
         kinds = old.get("mimeType"), new.get("mimeType")
         yield _said(kind, name, "/mimeType", "unknown", "the type changed", old=kinds[0], new=kinds[1])
@@ -151,29 +152,12 @@ def _compare(kind: Kind, name: str, old: Mapping[str, object], new: Mapping[str,
         yield _said(kind, name, "/execution/taskSupport", "breaking", "calls must ask for a task now")
 
 
-def _compare_arguments(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[ContractChange]:
-    """The arguments of a prompt: an array of `name` and `required`."""
-    before, after = (
-        {str(members(each).get("name")): members(each) for each in elements(side.get("arguments"))}
-        for side in (old, new)
-    )
-    for argument in sorted({*before, *after}):
-        place = f"/arguments/{argument}"
-        required = [members(side.get(argument)).get("required") is True for side in (before, after)]
-        if required == [False, True]:
-            yield _said("prompt", name, place, "breaking", f"`{argument}` is required now")
-        elif argument not in after:
-            yield _said("prompt", name, place, "unknown", f"`{argument}` was removed")
-        elif not same(before.get(argument), after[argument]):
-            yield _said(
-                "prompt",
-                name,
-                place,
-                "compatible",
-                f"`{argument}` changed",
-                old=before.get(argument),
-                new=after[argument],
-            )
+def _arguments_as_schema(prompt: Mapping[str, object]) -> dict[str, object]:
+    """The arguments of a prompt, an array of `name` and `required`, as the schema of an object."""
+    found = {str(members(each).get("name")): members(each) for each in elements(prompt.get("arguments"))}
+    texts = {name: {"type": "string", "description": each.get("description")} for name, each in found.items()}
+    required = [name for name, each in found.items() if each.get("required") is True]
+    return {"type": "object", "properties": texts, "required": required}
 
 
 # What these promise a client: that it need not ask, may call again, or reaches nothing outside.
@@ -196,8 +180,10 @@ def _compare_hints(name: str, old: Mapping[str, object], new: Mapping[str, objec
         yield _said("tool", name, f"/annotations/{key}", verdict, reason, old=before, new=after)
 
 
-def _compare_side(name: str, side: Side, old: object, new: object) -> Iterator[ContractChange]:
-    place = f"/{side}Schema"
+def _compare_side(
+    name: str, side: Side, old: object, new: object, *, kind: Kind = "tool", place: str = ""
+) -> Iterator[ContractChange]:
+    place = place or f"/{side}Schema"
     if same(old, new):
         return
 
@@ -205,6 +191,7 @@ def _compare_side(name: str, side: Side, old: object, new: object) -> Iterator[C
         path: Path, verdict: Verdict, reason: str, value: object = None, seen: tuple[object, object] = (None, None)
     ) -> ContractChange:
         return ContractChange(
+            kind=kind,
             tool=name,
             pointer=place + pointer(path),
             side=side,
@@ -259,7 +246,7 @@ _ACCEPTS: Final[Mapping[Side, str]] = {
 
 
 def _may_join(edits: Sequence[_SchemaEdit]) -> bool:
-    """Whether edits that are harmless each by itself may break a caller together: where there are alternatives."""
+    """Whether edits that break nothing one by one may break a caller together: only alternatives allow that."""
     return len(edits) > 1 and any(step in _UNIONS or step in ("$defs", "if") for edit in edits for step in edit.path)
 
 
@@ -317,7 +304,7 @@ class _Differences:
                 yield self._edit(inner, inner, after, old=before, new=after)
 
     def _seen(self, old: object, new: object) -> tuple[object, object]:
-        """What was there and what is there now: of results, the walk leads from the new schema to the old one."""
+        """The value before the change and after it: for results, the walk leads from the new schema to the old one."""
         return (old, new) if self._is_input else (new, old)
 
     def _edit(

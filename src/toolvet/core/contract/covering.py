@@ -62,7 +62,7 @@ def covering(
         narrow: The schema that should accept them; `wide` with one change, or another one.
         pattern_at: The place where only a regular expression differs, None if other keywords do.
         final: What must refuse the value as well; None means `narrow` itself.
-        searches: Whether values near the borders of both schemas are tried as well.
+        searches: Whether automata and values near the borders of both schemas may decide as well.
     """
     closed, is_closed = closed_form(wide)
     declared = None if is_closed else _declared(wide)
@@ -72,7 +72,7 @@ def covering(
     if proof is True:
         return Covering("yes")
     texts: list[object] = []
-    if pattern_at is not None:
+    if pattern_at is not None and searches:
         expressions = (members(at(schema, pattern_at)).get("pattern", "") for schema in (closed, narrow))
         text = escaping_text(*(each if isinstance(each, str) else "" for each in expressions))
         if text is False and _JUDGED_ALONE.issuperset(step for step in pattern_at[::2] if isinstance(step, str)):

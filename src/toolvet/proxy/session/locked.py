@@ -1,11 +1,11 @@
 """Compares the tools that a server lists with its lock: a definition that changed is not what was reviewed."""
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from toolvet.core.json_value import members
+from toolvet.core.json_value import members, same
 from toolvet.mcp.wire import encode_members, encode_raw, split_member, split_members
 from toolvet.proxy.session.catalogue import Catalogue, KnownTool
 from toolvet.proxy.session.pending import PendingCall
@@ -15,6 +15,8 @@ from toolvet.proxy.session.vet import CallRefusal, error_result
 
 if TYPE_CHECKING:
     from toolvet.core.contract import Lock
+
+_MOST_NAMED: Final = 8
 
 
 def compare_tools(catalogue: Catalogue, policies: Policies) -> Iterator[PolicyFault]:
@@ -35,17 +37,18 @@ def compare_tools(catalogue: Catalogue, policies: Policies) -> Iterator[PolicyFa
 
 
 def describe_drift(tool: KnownTool, lock: "Lock") -> str:
-    """Return in words how the tool differs from the lock; empty if it does not."""
-    from toolvet.core.contract import compare_locks, lock_of  # noqa: PLC0415 - most proxies have no lock
+    """Return in words how the tool differs from the lock; empty if it does not.
 
-    before = lock_of([each for each in lock.tools if each.get("name") == tool.name])
-    if not before.tools:
+    It names the members only: `toolvet lock check` says what they break, and a server must not make the proxy search.
+    """
+    from toolvet.core.contract import lock_of  # noqa: PLC0415 - most proxies have no lock
+
+    before = members(next((each for each in lock.tools if each.get("name") == tool.name), None))
+    if not before:
         return "the lock has no such tool"
-    changes = compare_locks(before, lock_of([tool.definition]))
-    order = ("breaking", "unknown", "compatible")
-    first = sorted(changes, key=lambda change: order.index(change.verdict))
-    more = f", and {len(first) - 1} more" if len(first) > 1 else ""
-    return f"{first[0].reason} ({first[0].pointer or '/'}){more}" if first else ""
+    now = members(next(iter(lock_of([tool.definition]).tools), None))
+    changed = [name for name in sorted({*before, *now}) if not same(before.get(name), now.get(name))]
+    return f"other {', '.join(changed[:_MOST_NAMED])}" if changed else ""
 
 
 def held_tools(catalogue: Catalogue, policies: Policies) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What the server promised in its lock, and whether it still does."""
+"""The server compared with its lock: changes that break callers."""
 
 from collections.abc import Iterator
 

@@ -5,22 +5,14 @@ from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from toolvet.cli.commands.assess.flags import EnvFlag, FolderFlag, HeaderFlag
+
 TargetWords: TypeAlias = Annotated[
     str,
     Parameter(
         allow_leading_hyphen=False,
         help="`-- COMMAND ARGS…` starts a server and speaks stdio; a URL reaches one over HTTP.",
     ),
-]
-EnvOption: TypeAlias = Annotated[
-    list[str] | None,
-    Parameter(negative="", help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on."),
-]
-HeaderOption: TypeAlias = Annotated[
-    list[str] | None, Parameter(negative="", help="An HTTP header, `Name: value`; may be repeated.")
-]
-FolderOption: TypeAlias = Annotated[
-    Path | None, Parameter(help="The folder in which the server is started. [default: an empty one]")
 ]
 SandboxOption: TypeAlias = Annotated[
     bool, Parameter(negative="", help="Start the server without network, writing only to its own folders (Linux).")
@@ -30,9 +22,9 @@ SandboxOption: TypeAlias = Annotated[
 def command(
     *target: TargetWords,
     out: Annotated[Path, Parameter(help="The lock file; `--out=-` is stdout.")] = Path("toolvet.lock.json"),
-    header: HeaderOption = None,
-    env: EnvOption = None,
-    cwd: FolderOption = None,
+    header: HeaderFlag = None,
+    env: EnvFlag = None,
+    cwd: FolderFlag = None,
     sandbox: SandboxOption = False,
     timeout: Annotated[float, Parameter(help="Seconds for one answer of the server.")] = 30.0,
 ) -> int:
@@ -55,9 +47,9 @@ def check(
     /,
     *target: TargetWords,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout instead of the list for people.")] = False,
-    header: HeaderOption = None,
-    env: EnvOption = None,
-    cwd: FolderOption = None,
+    header: HeaderFlag = None,
+    env: EnvFlag = None,
+    cwd: FolderFlag = None,
     sandbox: SandboxOption = False,
     timeout: Annotated[float, Parameter(help="Seconds for one answer of the server.")] = 30.0,
     fail_on: Annotated[
