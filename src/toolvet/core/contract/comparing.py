@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from toolvet.core.contract.covering import NOTES, bare, covering, expanded
+from toolvet.core.contract.covering import NOTES, Effort, bare, covering, expanded
 from toolvet.core.contract.lock import KINDS, Kind, Lock, name_of
 from toolvet.core.json_value import (
     Path,
@@ -69,7 +69,6 @@ class _SchemaEdit(msgspec.Struct, frozen=True):
 
 _DEEPEST: Final = 100
 _MOST_EDITS: Final = 100
-_MOST_SEARCHES: Final = 10
 _TEXTS: Final = ("title", "description", "icons")
 # Which keywords together say what kind of value a place has: they are compared as one.
 _KIND_WORDS: Final = frozenset({"type", "$ref", "not", "if", "then", "else", "enum", "const"})
@@ -215,13 +214,14 @@ def _compare_side(
         yield change((*path, key), verdict, f"the {key} changed", None, (before, after))
     plain, final = bare(wide), bare(narrow)
     alone = edits[0].pattern_at if len(edits) == 1 else None
-    whole = covering(plain, final, alone)
+    effort = Effort()
+    whole = covering(plain, final, alone, effort=effort)
     has_broken, is_open = False, False
-    for number, edit in enumerate(edits[:_MOST_EDITS]):
+    for edit in edits[:_MOST_EDITS]:
         applied = final if len(edits) == 1 else bare(edit.applied)
         found = whole
         if whole.verdict != "yes" and len(edits) > 1:
-            found = covering(plain, applied, edit.pattern_at, final, searches=number < _MOST_SEARCHES)
+            found = covering(plain, applied, edit.pattern_at, final, effort)
         verdict, reason = edit.said or ("compatible", _ACCEPTS[side])
         if found.verdict == "no":
             has_broken = True

@@ -23,6 +23,13 @@ from toolvet.errors import Unsatisfiable
 Cover: TypeAlias = Literal["yes", "no", "unknown"]
 
 
+class Effort:
+    """How much one comparison of two schemas may still search: a hostile one must end soon."""
+
+    def __init__(self, left: int = 40_000) -> None:
+        self.left = left
+
+
 class Covering(msgspec.Struct, frozen=True):
     """`unknown` has the number of values that were tried; `no` has the value."""
 
@@ -52,8 +59,7 @@ def covering(
     narrow: object,
     pattern_at: Path | None = None,
     final: object = None,
-    *,
-    searches: bool = True,
+    effort: Effort | None = None,
 ) -> Covering:
     """Return whether `narrow` accepts every value that `wide` accepts and declares.
 
@@ -62,26 +68,35 @@ def covering(
         narrow: The schema that should accept them; `wide` with one change, or another one.
         pattern_at: The place where only a regular expression differs, None if other keywords do.
         final: What must refuse the value as well; None means `narrow` itself.
-        searches: Whether automata and values near the borders of both schemas may decide as well.
+        effort: What all calls for one pair of schemas may spend beyond what is proven at once.
     """
     closed, is_closed = closed_form(wide)
     declared = None if is_closed else _declared(wide)
     accepting = compiled(wide), compiled(closed)
     refusing = compiled(narrow), *(() if final is None else (compiled(final),))
+    effort = effort or Effort()
+    # Compiling a regular expression takes as long as fifty other schemas.
+    size = sum(1 + 50 * ("pattern" in part) for _, part in subschemas(closed))
+    effort.left -= size
+    if effort.left < 0:
+        return Covering("unknown")
     proof = _proven(closed, narrow)
     if proof is True:
         return Covering("yes")
     texts: list[object] = []
-    if pattern_at is not None and searches:
+    if pattern_at is not None and effort.left > 0:
         expressions = (members(at(schema, pattern_at)).get("pattern", "") for schema in (closed, narrow))
+        effort.left -= 2_000
         text = escaping_text(*(each if isinstance(each, str) else "" for each in expressions))
         if text is False and _JUDGED_ALONE.issuperset(step for step in pattern_at[::2] if isinstance(step, str)):
             return Covering("yes")
         if text:
             texts = [_example(replaced(closed, pattern_at, {"const": text}), required_only=False)]
     tried = 0
-    more = _candidates(closed, narrow) if searches else ()
-    for value in islice(chain(texts, _differences(proof), more), _MOST_TRIES):
+    for value in islice(chain(texts, _differences(proof), _candidates(closed, narrow)), _MOST_TRIES):
+        effort.left -= size
+        if effort.left < 0:
+            break
         if value is _NOTHING:
             continue
         tried += 1

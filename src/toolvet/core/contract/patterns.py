@@ -11,7 +11,7 @@ from toolvet.core.matching.syntax import parse_ecma
 from toolvet.core.matching.tree import Assertion, Char, CharSet, Group, Node, Repeat
 
 _MOST_STATES: Final = 1_500
-_MOST_PAIRS: Final = 2_000
+_MOST_PAIRS: Final = 500
 _MOST_LETTERS: Final = 200
 # Letters that a reader likes to see come first.
 _READABLE: Final = "a0A-_. /@"
