@@ -128,7 +128,7 @@ def test_what_is_gone_and_what_is_new() -> None:
     assert told == [
         ("tool", "get_book", "breaking", "the tool was removed; `read_book` takes the same arguments"),
         ("tool", "read_book", "compatible", "a new tool"),
-        ("prompt", "plan", "breaking", "`city` is required now"),
+        ("prompt", "plan", "breaking", "`city` is required now: missing 'city'"),
         ("resource", "file:///a", "unknown", "the resource was removed"),
     ]
 
@@ -153,6 +153,7 @@ for _ in range(500):
         {"anyOf": [of({f"p{i}": {"enum": list(range(i + 3))}}, f"p{i}") for i in range(80)]},
         of({"a": {**TEXT, "pattern": "^(a?){200}a{200}$"}}),
         of({f"p{i}": {**WHOLE, "minimum": i} for i in range(300)}),
+        of({f"p{i}": {**TEXT, "pattern": f"(.*a){{40}}.{{{i}}}$"} for i in range(40)}),
     ],
 )
 def test_a_hostile_schema_ends_in_a_verdict(new: Any) -> None:

@@ -154,7 +154,7 @@ def _compare(kind: Kind, name: str, old: Mapping[str, object], new: Mapping[str,
 def _arguments_as_schema(prompt: Mapping[str, object]) -> dict[str, object]:
     """The arguments of a prompt, an array of `name` and `required`, as the schema of an object."""
     found = {str(members(each).get("name")): members(each) for each in elements(prompt.get("arguments"))}
-    texts = {name: {"type": "string", "description": each.get("description")} for name, each in found.items()}
+    texts = {name: {"type": "string", "description": str(each.get("description", ""))} for name, each in found.items()}
     required = [name for name, each in found.items() if each.get("required") is True]
     return {"type": "object", "properties": texts, "required": required}
 
