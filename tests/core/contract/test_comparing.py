@@ -209,7 +209,8 @@ def test_each_break_is_proven_and_nothing_compatible_breaks(old: Any, new: Any, 
     if worst(found) == "compatible":
         # Members that are not declared do not count.
         closed, _ = closed_form(accepting)
-        near = [each.instance for each in (*boundary_examples(closed), *invalid_examples(refusing))]
+        near = [each.instance for each in boundary_examples(closed)]
+        near += [each.instance for each in invalid_examples(refusing)]
         for value in near:
             if compiled(accepting).is_valid(value) and compiled(closed).is_valid(value):
                 assert compiled(refusing).is_valid(value)
