@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from toolvet.core.checks import ResultCheck
+from toolvet.core.contract import Lock
 from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 Arguments = Mapping[str, object]
@@ -27,8 +28,9 @@ class Options:
     another one. `tools_only` leaves resources, prompts and completion alone. `keep_home` starts a server over stdio
     with the real home instead of an empty one, and `sandbox` starts it where all but its own folders is read-only
     and there is no network. `disk_mib` is how much a server over stdio may write into its own folders (None: without
-    an end); beyond it the run ends, with a finding. `check` judges the results of all tools. `transport_checks` sends
-    a server over Streamable HTTP odd requests as well (`assess/http_probes.toml`).
+    an end); beyond it the run ends, with a finding. `lock` is what the server promised before. `check` judges the
+    results of all tools. `transport_checks` sends a server over Streamable HTTP odd requests as well
+    (`assess/http_probes.toml`).
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
     """
@@ -56,6 +58,7 @@ class Options:
     keep_home: bool = False
     sandbox: bool = False
     transport_checks: bool = True
+    lock: Lock | None = None
     check: ResultCheck = field(default_factory=ResultCheck)
 
     def why_left_out(self, tool: str) -> str | None:

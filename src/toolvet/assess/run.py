@@ -19,7 +19,7 @@ from toolvet.assess.exchange import PlannedCall, assess_call, observe
 from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.items import ItemsRun, is_without_tools
+from toolvet.assess.items import LISTS, ItemsRun, is_without_tools
 from toolvet.assess.judge import CostsOnly, RunJudge, ToolRun, listed_tool
 from toolvet.assess.options import Options
 from toolvet.assess.report.document import Scenario
@@ -29,6 +29,7 @@ from toolvet.assess.scenarios import FORMATIVE, plan_calls
 from toolvet.assess.values import VALUE_KEYWORDS, Values
 from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
+from toolvet.core.contract import ContractChange, compare_locks, lock_of
 from toolvet.core.schema import compiled, subschemas
 from toolvet.core.tool_rules import habits_of, only_computes, why_not_called
 from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
@@ -129,7 +130,34 @@ class Run:
             http=self.http.seen([run.definition for run in self.tools]) if self.http else None,
             overfilled=self.overfilled,
             consequences=tuple(self._rereading.seen),
+            changes=self._changes,
         )
+
+    @property
+    def _changes(self) -> tuple[ContractChange, ...]:
+        """The changes since the lock was written. A list that did not come whole proves no removal."""
+        lock, items = self.options.lock, self.items
+        if lock is None or self.listing is None or self.listing.failure is not None:
+            return ()
+        read = {
+            kind
+            for kind, (_, method, _) in LISTS.items()
+            for each in (items.listings if items else ())
+            if each.method == method and each.error_code is None
+        }
+        listed = {
+            kind: [run.item.raw for run in (items.runs if items else ()) if run.item.kind == kind]
+            if kind in read
+            else lock.listed(kind)
+            for kind in LISTS
+        }
+        new = lock_of(
+            [run.definition.raw for run in self.tools],
+            listed["prompt"],
+            listed["resource"],
+            listed["resource_template"],
+        )
+        return compare_locks(lock, new)
 
     @property
     def _is_without_tools(self) -> bool:

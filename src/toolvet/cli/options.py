@@ -13,6 +13,7 @@ from toolvet.store.private_file import make_private, write_private
 from toolvet.store.settings import StoreSettings
 
 if TYPE_CHECKING:
+    from toolvet.core.contract import Lock
     from toolvet.store import Store
 
 
@@ -105,3 +106,15 @@ def own_command() -> tuple[str, ...]:
         if found is not None:
             return (str(Path(found).absolute()),)
     return (sys.executable, "-m", "toolvet")
+
+
+def load_lock(file: Path) -> "Lock":
+    """Return the lock in a file. Raises UsageError if there is none."""
+    from toolvet.core.contract import read_lock  # noqa: PLC0415 - most commands have no lock
+
+    try:
+        return read_lock(file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}; write one with toolvet lock --out {file} -- COMMAND") from error
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from error

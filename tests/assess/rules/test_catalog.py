@@ -43,6 +43,7 @@ from toolvet.assess.rules.judge import rules
 from toolvet.assess.rules.page import render_checks_page
 from toolvet.core.checks.capability import ValidationReply, parse_reply
 from toolvet.core.checks.result import check_result
+from toolvet.core.contract import compare_locks, lock_of
 from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import Consequence
@@ -240,6 +241,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 http=http_of(json.loads(case["http"])) if "http" in case else None,
                 overfilled=case.get("overfilled", ""),
                 consequences=tuple(map(consequence_of, read(case.get("consequences", "[]")))),
+                changes=compare_locks(lock_of(read(case["locked"])), lock_of(tools)) if "locked" in case else (),
             )
         )
     if "item" in case:

@@ -12,7 +12,7 @@ from toolvet.core.checks.result import check_result
 from toolvet.core.checks.result.body import BodyReport, exit_code_table, is_no_match, report_in
 from toolvet.core.checks.result.unflagged import without_echoes
 from toolvet.core.checks.result.verdict import ResultVerdict
-from toolvet.core.turn.grounding import ToolCall, ground
+from toolvet.core.turn.ledger import ToolCall, ground
 
 Body = dict[str, Any]
 

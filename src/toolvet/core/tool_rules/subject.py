@@ -13,6 +13,7 @@ import msgspec
 
 from toolvet.core.checks.capability import Level, ValidationReply
 from toolvet.core.checks.result import ResultVerdict
+from toolvet.core.contract import ContractChange
 from toolvet.core.json_value import elements, members, names
 from toolvet.core.schema import Violation
 
@@ -412,7 +413,8 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
     `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
-    announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls.
+    announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`
+    those since the server's lock was written.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -427,6 +429,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     is_without_tools: bool = False
     overfilled: str = ""
     consequences: tuple[Consequence, ...] = ()
+    changes: tuple[ContractChange, ...] = ()
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

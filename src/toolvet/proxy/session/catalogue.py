@@ -38,7 +38,8 @@ _ID_DIGITS: Final = 12
 class KnownTool:
     """A tool as its server defined it; what every call needs of it is computed once.
 
-    `is_reported` is set once a schema that cannot be used is on record.
+    `is_reported` is set once a schema that cannot be used is on record. `drift` says how the definition differs from
+    the lock: empty if it does not, None if it was not compared.
     """
 
     __slots__ = (
@@ -48,6 +49,7 @@ class KnownTool:
         "_promising_handle",
         "_schema",
         "definition",
+        "drift",
         "effect",
         "envelopes",
         "is_reported",
@@ -66,6 +68,7 @@ class KnownTool:
         self._schema: Schema | None = None
         self._promises: bool | None = None
         self.is_reported = False
+        self.drift: str | None = None
         # What it does to the world, once that was asked for.
         self.effect: Effect | None = None
         # How its results carry envelopes; None where none did so far.
@@ -149,6 +152,8 @@ class Catalogue:
         self.result_cache: ResultCache | None = None
         self.generation = 0
         self.is_complete = False
+        # Definitions that were compared with the lock, and how they differ: each difference is reported once.
+        self.drifts: dict[str, tuple[Mapping[str, object], str]] = {}
         self._absent: set[str] = set()
         self._reading: dict[str, KnownTool] = {}
         self._next: str | None = None

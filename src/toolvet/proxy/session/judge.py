@@ -55,6 +55,7 @@ Stop: TypeAlias = Literal[
     "repeated",  # refused: the same call failed too often in a row
     "unchanged",  # refused: the same calls brought the same results again and again
     "server_validation",  # refused: the server's own validator says no
+    "definition",  # refused: the tool is not what the lock says
     "result",  # held back: not a usable result
     "output_schema",  # held back: structured content that breaks the outputSchema
     "large_result",  # held back: too large
@@ -70,6 +71,7 @@ _SAYS: Final[Mapping[Stop, str]] = {
     "repeated": "Refused by toolvet, not sent to the server: the same call failed too often in a row",
     "unchanged": "Refused by toolvet, not sent to the server: the last calls brought nothing new",
     "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
+    "definition": "Refused by toolvet, not sent to the server: the tool is not what was reviewed",
     "result": "Held back by toolvet, because the server sent no usable result",
     "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
     "large_result": "Held back by toolvet, because the result is beyond a limit",

@@ -18,6 +18,7 @@ from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from toolvet.core.checks import ArgumentCheck, ResultCheck
+    from toolvet.core.contract import Lock
     from toolvet.core.envelope import ContentArchive
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -51,7 +52,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     row that worked and brought nothing new, which means at least three; 0 means never. Sizes are in bytes,
     depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
     are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. Results longer
-    than `fit` are shortened, and kept for a tool that returns the rest. `record` says
+    than `fit` are shortened, and kept for a tool that returns the rest. `lock` says what becomes of a tool that is not
+    what the lock file says: it is reported, or also kept from the client (`hold`). `record` says
     what the record contains of a call (`calls`: its arguments and its result as well), and whether calls wait for it
     (`required`, `required_calls`); `redact` names fields that it hides, beside all that look
     like secrets.
@@ -71,6 +73,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_judged_bytes: Count = 2**20
     max_depth: Count = 128
     fit: Fit = 0
+    lock: Literal["off", "alarm", "hold"] = "alarm"
     record: RecordWord = "verdicts"
     redact: tuple[str, ...] = ()
 
@@ -92,6 +95,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_judged_bytes: Count | None = None
     max_depth: Count | None = None
     fit: Fit | None = None
+    lock: Literal["off", "alarm", "hold"] | None = None
     record: RecordWord | None = None
     redact: tuple[str, ...] | None = None
 
@@ -103,7 +107,8 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     """The `[proxy]` part of a settings file: for all tools, for some (`tools`), and for the connection.
 
     `announce` is for servers without a `toolValidation` of their own: `capability` announces it and answers calls of
-    `validate_method`, `tool` also lists that as a tool, which models then read. `patience` is how many seconds a
+    `validate_method`, `tool` also lists that as a tool, which models then read. `lock_file` is what `toolvet lock`
+    wrote of the server. `patience` is how many seconds a
     question of the proxy may take before the calls that wait for it go on unchecked. A message longer than
     `max_message_bytes` is not kept in memory: it passes as it comes, or is held back where a policy has to see it.
     """
@@ -112,6 +117,7 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 
     announce: Announce = "capability"
     validate_method: str = "validate"
+    lock_file: str | None = None
     patience: Seconds = 10.0
     max_message_bytes: MessageBytes = DEFAULT_MESSAGE_BYTES
     tools: dict[str, ToolSettings] = {}
@@ -138,6 +144,7 @@ class Policies:
         check: Judges the results of all tools; `Settings.result_check` makes one. None, the default, is `check_result`.
         check_arguments: Judges the arguments of all tools; `Settings.argument_check` makes one. None, the default, is
             `toolvet.check_arguments`.
+        lock: What the server promised; None, the default, compares nothing.
 
     >>> policies = Policies(ProxySettings(repair="apply", tools={"debug_*": ToolSettings(arguments="off")}))
     >>> policies.of("debug_dump").arguments, policies.of("search").arguments
@@ -150,11 +157,13 @@ class Policies:
         *,
         check: "ResultCheck | None" = None,
         check_arguments: "ArgumentCheck | None" = None,
+        lock: "Lock | None" = None,
     ) -> None:
         self.settings = settings if settings is not None else ProxySettings()
         self._check = check
         self._archive: ContentArchive | None = None
         self.check_arguments = check_arguments
+        self.lock = lock
         self._known: dict[str, Policy] = {}
         parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
         self.fits = any(str(part.fit or 0).split(" ")[0].strip("0") for part in parts)

@@ -41,7 +41,7 @@ Outcome: TypeAlias = Literal[
 OWN_OUTCOMES: Final = frozenset({"refused", "validated", "retrieved"})
 """The outcomes of calls that the server never saw: their verdicts say nothing of its tools."""
 
-RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation"]
+RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation", "definition"]
 """Why a call was not sent."""
 
 Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]
@@ -62,6 +62,7 @@ FaultKind: TypeAlias = Literal[
     "check_failed",  # a check raised an exception: what it was to check passed
     "message_too_long",  # a message is longer than `max_message_bytes`: it passed unread, or was held back
     "duplicate_id",  # a request took the id of one that is not answered yet
+    "definition_changed",  # a tool is not what the lock says
     "request_refused",  # a request that cannot be read was refused: nothing passed
 ]
 

@@ -198,6 +198,13 @@ class AssessFlags:
             help="An earlier JSON report: hide its findings, and report entries that no longer match.",
         ),
     ] = None
+    lock: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT,
+            help="What `toolvet lock` wrote: changes that break callers are findings.",
+        ),
+    ] = None
     ignore: Annotated[
         list[str] | None,
         Parameter(

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Final, Literal, TypeAlias, TypeVar
@@ -33,7 +33,7 @@ from toolvet.assess.settings import AssessSettings
 from toolvet.cli import INTERRUPTED
 from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
-from toolvet.cli.options import checked_store
+from toolvet.cli.options import checked_store, load_lock
 from toolvet.cli.target import parse_header, parse_variable, read_target
 from toolvet.core.settings import load_settings
 from toolvet.errors import ToolvetError, UsageError
@@ -143,6 +143,8 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     settings = load_settings(flags.settings)
     given = {name: getattr(flags, name) for name in GivenOptions.__struct_fields__}
     options = read_options(settings, GivenOptions(**given))
+    if flags.lock is not None:
+        options = replace(options, lock=load_lock(flags.lock))
     writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
     baseline = flags.baseline or settings[AssessSettings].baseline
     try:

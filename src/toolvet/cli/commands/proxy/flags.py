@@ -69,6 +69,14 @@ class ProxyFlags:
             " `40000 characters`. [default: 0, never]",
         ),
     ] = None
+    lock: Annotated[
+        Path | None,
+        Parameter(
+            group=POLICY,
+            help="What `toolvet lock` wrote: a tool that differs from it is reported, or held back with"
+            ' `lock = "hold"` in toolvet.toml.',
+        ),
+    ] = None
     max_message_bytes: Annotated[
         int | None,
         Parameter(

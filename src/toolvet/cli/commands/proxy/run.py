@@ -7,12 +7,13 @@ import sys
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
 from toolvet.cli.commands.proxy.flags import ProxyFlags
-from toolvet.cli.options import checked_store
+from toolvet.cli.options import checked_store, load_lock
 from toolvet.cli.target import is_url, parse_address, parse_header, read_variable
 from toolvet.core.redact import SecretMask
 from toolvet.core.settings import CheckSettings, load_settings
@@ -127,6 +128,7 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         "results": flags.results,
         "output_schema": flags.output_schema,
         "fit": flags.fit,
+        "lock_file": None if flags.lock is None else str(flags.lock),
         "max_message_bytes": flags.max_message_bytes,
     }
     if flags.fit is not None and not is_fit(flags.fit):
@@ -136,7 +138,8 @@ def _read_policies(flags: ProxyFlags) -> Policies:
     proxy = msgspec.structs.replace(settings[ProxySettings], **{key: value for key, value in given.items() if value})
     # Without a wording of the user's own, the checks of arguments load while the server starts.
     worded = settings.argument_check() if settings[CheckSettings].arguments.wording else None
-    return Policies(proxy, check=settings.result_check(), check_arguments=worded)
+    lock = None if proxy.lock_file is None else load_lock(Path(proxy.lock_file))
+    return Policies(proxy, check=settings.result_check(), check_arguments=worded, lock=lock)
 
 
 def _read_environment(variables: Sequence[str]) -> Mapping[str, str] | None:

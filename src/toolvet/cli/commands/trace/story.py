@@ -122,6 +122,7 @@ _REASONS: Final = {
     "repeated": "it failed too often in a row",
     "unchanged": "the last calls brought nothing new",
     "server_validation": "the server's own validator refused it",
+    "definition": "the tool is not what its lock says",
 }
 
 

@@ -1,0 +1,45 @@
+"""The server compared with its lock: changes that break callers."""
+
+from collections.abc import Iterator
+
+from toolvet.assess.rules.quote import quote, show
+from toolvet.assess.rules.rule import of_server
+from toolvet.core.tool_rules import ObservedServer
+from toolvet.findings import Card, Finding, Severity
+
+CONTRACT_BROKEN = Card(
+    id="contract-broken",
+    title="A change breaks callers of the earlier version",
+    severity=Severity.ERROR,
+    looks_for=(
+        "With `--lock`: a tool or prompt that was removed, arguments that the locked inputSchema accepts and the "
+        "present one refuses, a result that the present outputSchema allows and the locked one does not, or "
+        "`readOnlyHint: true` or `destructiveHint: true` that is gone. A change that no counter-example proves is "
+        "reported as information."
+    ),
+    why=(
+        "Clients, prompts and tests of callers rely on the earlier definition. A call that worked is refused now, or a "
+        "client no longer asks before a tool that changes something."
+    ),
+    remedy=(
+        "Keep accepting what was accepted: make new parameters optional, keep old names as aliases, widen types. "
+        "If the break is meant, publish a new major version and write the lock again with `toolvet lock`."
+    ),
+)
+
+
+@of_server(CONTRACT_BROKEN)
+def check_contract_broken(server: ObservedServer) -> Iterator[Finding]:
+    """One finding for each change that breaks a caller or has to be read."""
+    for change in server.changes:
+        if change.verdict == "compatible":
+            continue
+        shown = "" if change.counter_example is None else f"counter-example: {show(change.counter_example, 200)}"
+        yield CONTRACT_BROKEN.finding(
+            message=f"Since the lock: {quote(change.reason, 200)}.",
+            severity=None if change.verdict == "breaking" else Severity.INFO,
+            pointer=change.pointer,
+            evidence=shown,
+            tool=change.tool if change.kind == "tool" else None,
+            item=None if change.kind == "tool" else (change.kind, change.tool),
+        )

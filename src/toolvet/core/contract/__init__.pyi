@@ -1,0 +1,12 @@
+# What this package offers; `__init__.py` loads each name when it is first asked for.
+
+from toolvet.core.contract.comparing import (
+    ContractChange as ContractChange,
+    compare_locks as compare_locks,
+)
+from toolvet.core.contract.lock import (
+    Lock as Lock,
+    lock_of as lock_of,
+    read_lock as read_lock,
+    write_lock as write_lock,
+)

@@ -1,0 +1,98 @@
+"""`Lock`: what a server promises, as a document that is the same for the same promises, and reads well in a diff."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from toolvet.core.json_value import elements, is_endless, is_object, members
+from toolvet.core.redact import SecretMask
+from toolvet.core.schema import depth
+from toolvet.errors import UsageError
+
+Kind: TypeAlias = Literal["tool", "prompt", "resource", "resource_template"]
+FORMAT: Final = "toolvet-lock/1"
+# The member of the document that lists each kind, and the member of a definition that names it.
+KINDS: Final[Mapping[Kind, tuple[str, str]]] = {
+    "tool": ("tools", "name"),
+    "prompt": ("prompts", "name"),
+    "resource": ("resources", "uri"),
+    "resource_template": ("resource_templates", "uriTemplate"),
+}
+# What says nothing to a caller, or differs from run to run.
+_DEEPEST: Final = 200
+_PASSING: Final = frozenset({"_meta", "size", "lastModified"})
+
+
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
+    """The definitions of a server, by kind, each sorted by its name and without secrets. `lock_of` makes one."""
+
+    format: str = FORMAT
+    server: Mapping[str, object] = {}
+    tools: Sequence[Mapping[str, object]] = ()
+    prompts: Sequence[Mapping[str, object]] = ()
+    resources: Sequence[Mapping[str, object]] = ()
+    resource_templates: Sequence[Mapping[str, object]] = ()
+
+    def listed(self, kind: Kind) -> Sequence[Mapping[str, object]]:
+        """The definitions of one kind."""
+        found: Sequence[Mapping[str, object]] = getattr(self, KINDS[kind][0])
+        return found
+
+
+def name_of(kind: Kind, definition: object) -> str:
+    """The name by which a lock knows a definition: of resources it is the URI."""
+    found = members(definition).get(KINDS[kind][1])
+    return found if isinstance(found, str) else ""
+
+
+def lock_of(
+    tools: Iterable[object] = (),
+    prompts: Iterable[object] = (),
+    resources: Iterable[object] = (),
+    resource_templates: Iterable[object] = (),
+    server: object = None,
+) -> Lock:
+    """Return the lock of what a server lists. Total: of two of one name the second is left out.
+
+    >>> lock_of([{"name": "b"}, {"name": "a", "description": "Finds."}]).tools[0]["name"]
+    'a'
+    """
+    lists = {"tool": tools, "prompt": prompts, "resource": resources, "resource_template": resource_templates}
+    kept: dict[str, object] = {}
+    for kind, (member, _) in KINDS.items():
+        found: dict[str, Mapping[str, object]] = {}
+        for each in lists[kind]:
+            name = name_of(kind, each)
+            if name and is_object(each) and name not in found:
+                plain = {key: value for key, value in each.items() if key not in _PASSING}
+                if depth(plain, _DEEPEST) >= _DEEPEST or is_endless(plain):
+                    plain = {KINDS[kind][1]: name, "not_kept": "nested too deeply"}
+                found[name] = members(SecretMask.learned(plain).value(plain))
+        kept[member] = tuple(found[name] for name in sorted(found))
+    about = {key: value for key, value in members(server).items() if key in ("name", "version")}
+    return msgspec.convert({"server": about, **kept}, Lock)
+
+
+def write_lock(lock: Lock) -> str:
+    """Return the document as text: two spaces, members in order, one line for each value."""
+    # `required` and `enum` keep the author's order, which models read.
+    return json.dumps(msgspec.to_builtins(lock), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def read_lock(text: str | bytes) -> Lock:
+    """Return the lock that `write_lock` wrote. Raises UsageError for anything else."""
+    try:
+        found = msgspec.json.decode(text, type=Lock)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UsageError(f"not a lock file: {error}") from error
+    if found.format != FORMAT:
+        raise UsageError(f"a lock file of the format {found.format!r}; this toolvet reads {FORMAT}")
+    return lock_of(
+        elements(found.tools),
+        elements(found.prompts),
+        elements(found.resources),
+        elements(found.resource_templates),
+        found.server,
+    )
