@@ -38,7 +38,7 @@ def test_what_the_page_shows_is_what_comes_out(title: str, name: str, needs: lis
     for kind, text in blocks:
         if kind == "toml":
             (tmp_path / "toolvet.toml").write_text(text, encoding="utf-8")
-            assert "Score 75/100" in run("toolvet assess -- python server.py", tmp_path)
+            assert "Score 75/100 on 2 of 2 tools" in run("toolvet assess -- python server.py", tmp_path)
         elif kind == "sh":
             printed += run(text, tmp_path)
         elif kind == "text":

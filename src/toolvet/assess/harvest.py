@@ -21,7 +21,7 @@ import msgspec
 
 from toolvet.assess.rules import ObservedCall
 from toolvet.core.json_value import elements, is_array, is_object, members, names
-from toolvet.core.redact import word_segments
+from toolvet.core.redact import REDACTED, redact_text, word_segments
 from toolvet.core.schema import words_of
 
 Name: TypeAlias = tuple[str, ...]  # The words of a name in the singular: ("book", "id").
@@ -164,7 +164,9 @@ def _decoded(text: str) -> Iterator[object]:
 def _read_lines(result: object) -> list[object]:
     """The entries of a listing in plain text: one word or path a line, bullets, or after a colon ("Tables: a, b")."""
     texts = (members(block).get("text") for block in elements(members(result).get("content")))
-    lines = [line.strip() for text in texts if isinstance(text, str) for line in text[:_LONGEST_TEXT].splitlines()]
+    # A secret is known by the lines around it, which a single line does not have any more.
+    safe = (redact_text(text[:_LONGEST_TEXT]) for text in texts if isinstance(text, str))
+    lines = [line.strip() for text in safe for line in text.splitlines() if REDACTED not in line]
     found: list[object] = []
     for line in lines:
         if _LINE.fullmatch(line):

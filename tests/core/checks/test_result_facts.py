@@ -211,7 +211,7 @@ def test_a_member_that_only_repeats_what_was_sent_is_no_identity() -> None:
 
 def test_an_answer_is_held_against_the_facts_of_its_calls() -> None:
     tests = ToolCall("run_tests", {}, {"stdout": "3 failed, 10 passed", "exit_code": 1})
-    assert [each.label for each in ground("All tests pass now.", [tests])] == ["unmentioned_failure"]
+    assert [each.label for each in ground("All tests pass now.", [tests])] == ["claimed_success_after_failure"]
     passed = ToolCall("run_tests", {}, {"stdout": "13 passed", "exit_code": 0})
     assert list(ground("All tests pass now.", [passed])) == []
     index = ToolCall("reindex", {}, {"ok": False, "message": "no index", "a": 1, "b": 2, "c": []})

@@ -204,8 +204,9 @@ def _result_ending(call: ObservedCall) -> Ending:
     if not words_of(call).strip():
         return Ending.WORDLESS
     if verdict.error_kind != "tool_failure":
-        # Words that show neither a refusal nor a crash prove no fault of the tool.
-        return Ending.REFUSAL
+        # Words that show neither a refusal nor a crash prove no fault of the tool, unless nothing was sent to refuse.
+        unclear = verdict.error_kind is ErrorKind.UNKNOWN and not call.tool.properties
+        return Ending.FAILURE if unclear and not _NAMES_A_STATE.search(words_of(call)) else Ending.REFUSAL
     # Unclear words after wrong arguments, without any sign of a crash: the error is the refusal that is due.
     wrong = is_bad(call) or call.intended is not None
     return Ending.REFUSAL if wrong and verdict.state is State.UNKNOWN else Ending.FAILURE
@@ -394,12 +395,6 @@ def fails_by_itself(call: ObservedCall) -> bool:
         )
         return own and outage_of_call(call) is None
     words = words_of(call)
-    if ended is Ending.REFUSAL:
-        # Unclear words count as a refusal, but nothing in a call without arguments can be wrong.
-        unclear = verdict is not None and verdict.error_kind is ErrorKind.UNKNOWN
-        return (
-            unclear and not call.tool.properties and not _NAMES_A_STATE.search(words) and outage_of_call(call) is None
-        )
     if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or outage_of_call(call) is not None:
         return False
     unclear = verdict is not None and verdict.state is State.UNKNOWN

@@ -9,8 +9,8 @@ from toolvet.cli.commands.assess.flags import AssessFlags
 COMMON_OPTIONS: Final = frozenset(
     f"--{name}"
     for name in (
-        "config", "header", "env", "cwd", "tool", "include", "include-destructive", "arguments", "plan-only",
-        "timeout", "workers", "into", "report", "baseline", "lock", "all", "ignore", "fail-on", "fail-under", "settings", "quiet",
+        "config", "header", "env", "cwd", "tool", "include", "include-destructive", "arguments", "plan-only", "timeout",
+        "workers", "into", "report", "baseline", "lock", "all", "ignore", "fail-on", "fail-under", "settings", "quiet",
         "verbose", "help",
     )
 )  # fmt: skip

@@ -59,7 +59,7 @@ class Progress:
     def watching(self, name: str) -> Generator[Watch]:
         """Show the progress of one assessment while the block runs; yields what `assess` reports to."""
         if self._verbose:
-            yield _CallLines()
+            yield _PrintedCalls()
             return
         if not self._shown:
             yield Silent()
@@ -77,7 +77,7 @@ class Progress:
             yield _ProgressWatch(bar, name)
 
 
-class _CallLines(Silent):
+class _PrintedCalls(Silent):
     """The `Watch` of one assessment, which writes a line for each call."""
 
     def called(self, tool: str, scenario: Scenario) -> None:
