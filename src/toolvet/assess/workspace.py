@@ -419,8 +419,11 @@ class Concealer:
             same = all(old is new and key == name for key, old, name, new in entries)
             return value if same else {name: new for _, _, name, new in entries}
         if isinstance(value, list | tuple):
-            items = [self._walk(item) for item in cast("list[object]", value)]
-            return value if all(map(operator.is_, items, value)) else type(value)(items)
+            old_items = cast("list[object] | tuple[object, ...]", value)
+            items = [self._walk(item) for item in old_items]
+            if all(map(operator.is_, items, old_items)):
+                return old_items
+            return items if isinstance(value, list) else tuple(items)
         return value
 
 

@@ -321,7 +321,7 @@ def _does_the_same(later: LedgerCall, failed: LedgerCall) -> bool:
     ]
     if kinds[0].isdisjoint(kinds[1]):
         return False
-    alike = frozenset().union(*(known[kind].tools for kind in kinds[1]))
+    alike = frozenset(word for kind in kinds[1] for word in known[kind].tools)
     nouns = [call.nouns - alike for call in (later, failed)]
     return not nouns[0] or not nouns[1] or not nouns[0].isdisjoint(nouns[1])
 

@@ -38,6 +38,7 @@ def _endpoint(product: Product, path: str) -> Endpoint[Any]:
         state = asked.site.kept(GuardrailState)
         is_admin = asked.person.may(Role.ADMIN)
         question = GuardrailQuestion(product, path, asked.body, asked.person.name, asked.headers, is_admin)
+        found: object
         try:
             found = answer_to(question, state.memory, state.judge(asked.site.settings))
         except MissingMemberError as error:
