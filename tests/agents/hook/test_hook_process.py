@@ -158,14 +158,17 @@ def test_the_end_is_refused_once(home: Path, client: Client, tmp_path: Path) -> 
     assert run(home, client, stop_event(client, asked, path, tmp_path)) == ""
 
 
-def test_a_transcript_that_is_written_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Copilot CLI 1.0.102 did in one run of four: the hook was quicker than the line with the last message."""
+@pytest.mark.parametrize("early", ["all but the last line", "nothing of the turn", "no line"])
+def test_a_transcript_that_is_written_late_is_waited_for(
+    early: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Copilot CLI 1.0.102 did: the hook was faster than the line with the last message, or than the whole turn."""
     path = tmp_path / "events.jsonl"
     event = json.dumps(stop_event("copilot", SESSIONS[0], path, tmp_path)).encode()
     path.write_text(transcript("copilot", SESSIONS[0]))
     assert b"block" in hook_answer("copilot", event)  # what it needs is imported now
     *first, last = transcript("copilot", SESSIONS[0]).splitlines(keepends=True)
-    path.write_text("".join(first))
+    path.write_text("".join({"all but the last line": first, "nothing of the turn": first[:1]}.get(early, [])))
     monkeypatch.chdir(tmp_path)  # where the hook goes, and what is left again after the test
     later = threading.Timer(0.3, path.write_text, ["".join((*first, last))])
     later.start()

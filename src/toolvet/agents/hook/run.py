@@ -111,12 +111,12 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     hook, settings = _settings(given)
     if hook.done == "off" or event.transcript is None:
         return None
-    # The client gets some time to write the last message, where it does not say it.
+    # A client that does not send the last message may write it, and the whole turn, only after it started the hook.
     latest = time.monotonic() + (_TRANSCRIPT_SECONDS if event.message is None else 0)
     while True:
         lines, is_whole = read_tail(event.transcript)
         session = read_session(lines, is_whole=is_whole)
-        if session.is_ended or session.turn is None or time.monotonic() >= latest:
+        if session.is_ended or time.monotonic() >= latest:
             break
         time.sleep(_LOOK_SECONDS)
     message = event.message
