@@ -101,11 +101,12 @@ def test_a_verdict_that_quotes_half_a_secret_shows_none_of_it() -> None:
     assert cut
 
 
-def test_secrets_are_removed_in_five_files_only() -> None:
+def test_secrets_are_removed_in_six_files_only() -> None:
     """Findings leave through `quote`, scenarios through `exchange`, and the server's own description in `assemble`.
 
-    Requests about resources and prompts leave through `requests`. `cluster` looks for secrets in jobs that would go to
-    a worker. Replays and peers, which are no part of an assessment, redact their own words.
+    Requests about resources and prompts leave through `requests`. `harvest` takes no values from what is a secret, and
+    `cluster` looks for secrets in jobs that would go to a worker. Replays and peers, which are no part of an assessment,
+    redact their own words.
     """
     folder = Path(toolvet.__file__).parent / "assess"
     files = [path for path in folder.rglob("*.py") if "replay" not in path.parts and path.name != "peers.py"]
@@ -114,6 +115,7 @@ def test_secrets_are_removed_in_five_files_only() -> None:
         "assemble.py",
         "cluster.py",
         "exchange.py",
+        "harvest.py",
         "quote.py",
         "requests.py",
     }

@@ -16,7 +16,7 @@ def signal_level(weight: float) -> str:
 
 def result_signals(verdict: ResultVerdict) -> tuple[SignalRecord, ...]:
     """Return why a result is not simply good."""
-    level = "error" if verdict.error_kind is ErrorKind.TOOL_FAILURE else "warning"
+    level = "warning" if verdict.error_kind in (ErrorKind.BUSINESS, ErrorKind.UNKNOWN) else "error"
     found: list[SignalRecord] = []
     if verdict.state is not None:
         found.append(SignalRecord(verdict.state.value, level, verdict.certainty))

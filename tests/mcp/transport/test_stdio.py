@@ -397,7 +397,7 @@ def test_a_command_that_cannot_start_is_unreachable_with_the_reason(tmp_path: Pa
     not_executable = tmp_path / "server.py"
     not_executable.write_text("print()")
     cases = [
-        (StdioTarget("no-such-program", ("--port", "1")), "no program no-such-program on PATH"),
+        (StdioTarget("no-such-program", ("--port", "1")), "there is no program named no-such-program"),
         (StdioTarget(str(tmp_path / "nothing")), "there is no file"),
         (StdioTarget(str(not_executable)), "is not executable"),
         (StdioTarget(sys.executable, cwd=str(tmp_path / "gone")), "there is no folder"),

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from toolvet.core.decodable import decodable
 from toolvet.core.json_value import elements, is_endless, is_object, members
 from toolvet.core.redact import SecretMask
 from toolvet.core.schema import depth
@@ -72,7 +73,7 @@ def lock_of(
                 found[name] = members(SecretMask.learned(plain).value(plain))
         kept[member] = tuple(found[name] for name in sorted(found))
     about = {key: value for key, value in members(server).items() if key in ("name", "version")}
-    return msgspec.convert({"server": about, **kept}, Lock)
+    return msgspec.convert({"server": about, **kept}, decodable(Lock))
 
 
 def write_lock(lock: Lock) -> str:
@@ -84,7 +85,7 @@ def write_lock(lock: Lock) -> str:
 def read_lock(text: str | bytes) -> Lock:
     """Return the lock that `write_lock` wrote. Raises UsageError for anything else."""
     try:
-        found = msgspec.json.decode(text, type=Lock)
+        found = msgspec.json.decode(text, type=decodable(Lock))
     except (msgspec.MsgspecError, RecursionError) as error:
         raise UsageError(f"not a lock file: {error}") from error
     if found.format != FORMAT:
