@@ -15,24 +15,23 @@ _INTRO: Final = """\
 # One incident, one story
 
 Ten things that go wrong when an agent calls a tool, each followed from the server to the answer. A client of the
-official SDK calls a server of the official SDK through `toolvet proxy`, which keeps a record. Then two answers are
-checked against the call: an honest one, and one that hides what happened. `make story` runs all of it and writes this
-page; a test runs it again, compares, and fails where two stations of an incident disagree.
+official SDK calls a server of the official SDK through `toolvet proxy`, which keeps a record. Then toolvet checks two
+answers against the call: an honest one, and one that hides what happened. `make story` runs everything and writes this
+page. A test runs it again, compares, and fails if two stations of an incident disagree.
 
 Each table has a row for each station:
 
-- the **envelope** that the caller gets;
+- the **envelope** that the caller receives;
 - the **proxy's verdict**, in `_meta["dev.toolvet/verdict"]` of the result;
 - the **client's verdict**: `check_result` of the result that arrived;
 - the row of the proxy's **record**;
-- the verdicts on both **answers**: `check_answer`, whose `failed_calls` and `partial_calls` say what became of calls.
+- the verdicts on both **answers**: `check_answer`, whose `failed_calls` and `partial_calls` show the outcome of calls.
 
-Its columns are the word for what went wrong (`state`), the code, what helps (`retry`) and the id of the turn. What a
-station says itself is written as `code`. What is in *italics* is looked up in [the table of causes](causes.md) under
-its type and code, because an envelope has no `state`. Of a success that is not whole the word is its
-`content_fidelity`, and the code that of its warning. A dash means that nothing is said, by the station or the table.
-Ids, times and references to the server's log differ from run to run: `trace-1` is the id of the first turn, and `…` is
-a reference.
+The columns are the word for the fault (`state`), the code, what helps (`retry`) and the id of the turn. A value that a
+station reports itself is written as `code`. A value in *italics* comes from [the table of causes](causes.md), looked up
+by type and code, because an envelope has no `state`. For an incomplete success the word is its `content_fidelity`, and
+the code is that of its warning. A dash means that neither the station nor the table has a value. Ids, times and
+references to the server's log differ from run to run: `trace-1` is the id of the first turn, and `…` is a reference.
 
 | incident | word | code | retry | an honest answer |
 |---|---|---|---|---|
@@ -40,8 +39,8 @@ a reference.
 _PLAIN: Final = """
 ## The same without envelopes
 
-The same tools without envelopes, which leave errors to the framework. The words alone decide here, and the framework
-does not say what an unexpected exception was about.
+These are the same tools without envelopes; they leave errors to the framework. Only the words decide here, and the
+framework does not report the cause of an unexpected exception.
 
 | incident | what the client received | word | retry |
 |---|---|---|---|
@@ -49,8 +48,7 @@ does not say what an unexpected exception was about.
 _TURN: Final = """
 ## The last turn, from the record
 
-The dishonest answer of the last incident was handed in with `Store.add`. The record then has the whole turn under
-its id:
+We added the dishonest answer of the last incident with `Store.add`. The record then has the whole turn under its id:
 
 ```text
 """

@@ -7,8 +7,8 @@ from toolvet.core.tools.shape import readable_shapes
 
 _INTRO = """# The tools and results that toolvet reads
 
-`check_arguments`, `check_result` and everything else that takes a tool or a result reads the shapes below. Nothing is
-imported from a framework: objects are known by their attributes. This page is made from the tables in
+`check_arguments`, `check_result` and every other function that takes a tool or a result read the shapes below. toolvet
+imports nothing from a framework; it recognises objects by their attributes. This page is generated from the tables in
 `src/toolvet/core/tools/shapes.toml` and `src/toolvet/core/checks/result/shapes.toml`, which also have an example of
 each shape that comes as JSON.
 
@@ -31,19 +31,19 @@ _TOOLS = """
 
 ```
 
-- Of **Python's types** pydantic makes the schema where the program has loaded it, else msgspec. Parameters that a
-  framework hands over itself (`Context`, `RunContext`, `ToolRuntime` and the like) are left out. A function without
+- For **Python's types**, pydantic makes the schema if the program has loaded it, otherwise msgspec. toolvet leaves out
+  parameters that a framework fills in itself (`Context`, `RunContext`, `ToolRuntime` and similar). A function without
   `**kwargs` takes no other arguments.
-- A schema as **Gemini** writes it becomes JSON Schema: types in small letters, `nullable`, counts as strings.
+- toolvet converts a schema in **Gemini**'s style to JSON Schema: lower-case types, `nullable`, counts as strings.
 - **OpenAI and Gemini** allow a function without a schema: it takes no arguments.
-- **What cannot be read** raises `ToolShapeError`, a `TypeError` that lists these shapes. A list of tools is not one of
+- **Any other shape** raises `ToolShapeError`, a `TypeError` that lists these shapes. A list of tools is not one of
   them: pass one tool.
 - **A definition without a schema** is never valid: the report has an issue of the kind `unchecked`, and
-  `toolvet check arguments` exits with 2. So it does for a schema that cannot be used (`report.is_checked` is False),
-  with which a call is valid. `check_arguments(…, unchecked="pass")` lets a call of any tool pass and never raises; the
-  proxy and the integrations do so for the tools of a server.
-- **A handle** (`toolvet.tool(definition)`) goes wherever a definition goes. It is read and compiled once, which halves
-  what a valid call costs `check_arguments`. Make another one when the definition changes.
+  `toolvet check arguments` exits with 2. It also exits with 2 for an unusable schema (`report.is_checked` is False);
+  with such a schema a call is valid. `check_arguments(…, unchecked="pass")` lets a call of any tool pass and never
+  raises. The proxy and the integrations use it for the tools of a server.
+- **A handle** (`toolvet.tool(definition)`) works wherever a definition works. toolvet reads and compiles it once, which
+  halves the cost of a valid call in `check_arguments`. Make a new one when the definition changes.
 
 ```python
 >>> report = check_arguments({"name": "forecast"}, {"city": "Lisbon"})
@@ -54,15 +54,16 @@ _TOOLS = """
 
 ## Results
 
-A result of MCP is read as it is. Anything else is taken for one of these shapes, and `metadata.taken_for` says for
-which. "Says that it failed" is what counts as the error flag of MCP; where a shape has none, an error
-in the words is not blamed for missing it.
+toolvet reads an MCP result as it is. It treats anything else as one of these shapes; `metadata.taken_for` names the
+shape. The column "says that it failed" shows what counts as the error flag of MCP. If a shape has no flag, an error in
+the words is not blamed for missing it.
 
 | shape | what it looks like | says that it failed |
 |---|---|---|
 """
 _RESULTS = """
-A message that holds exactly one of them (`{"role": "user", "content": [{"type": "tool_result", …}]}`) is read, too.
+toolvet also reads a message that contains exactly one of them
+(`{"role": "user", "content": [{"type": "tool_result", …}]}`).
 
 ```python
 >>> from toolvet import check_result
@@ -75,12 +76,12 @@ A message that holds exactly one of them (`{"role": "user", "content": [{"type":
 
 ```
 
-Of an HTTP response only what is in memory is looked at; nothing is fetched. `check_result(…, shape="mcp")` takes a
-result for nothing but MCP: the assessment and the proxy do so, because a server that sends something else is broken.
+toolvet reads only the part of an HTTP response that is in memory; it fetches nothing. `check_result(…, shape="mcp")`
+accepts only MCP results. The assessment and the proxy use it, because a server that sends something else is broken.
 """
 _VALUES = (
     ("text", "`str`, `bytes`, a number", "no"),
-    ("payload", "a list, a JSON object that is no result of MCP, a pydantic object, a dataclass", "no"),
+    ("payload", "a list, a JSON object that is not an MCP result, a pydantic object, a dataclass", "no"),
     ("exception", "the exception itself: type and message", "always"),
     (
         "HTTP response",
