@@ -105,7 +105,7 @@ def test_secrets_are_removed_in_six_files_only() -> None:
     """Findings leave through `quote`, scenarios through `exchange`, and the server's own description in `assemble`.
 
     Requests about resources and prompts leave through `requests`. `harvest` takes no values from what is a secret, and
-    `cluster` looks for secrets in jobs that would go to a worker. Replays and peers, which are no part of an assessment,
+    `cluster` looks for secrets in jobs that would go to a worker. Replays and peers are not part of an assessment, and
     redact their own words.
     """
     folder = Path(toolvet.__file__).parent / "assess"
