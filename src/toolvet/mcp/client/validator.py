@@ -233,7 +233,7 @@ class Validator:
             offer.cache.clear()
 
     def _negotiated(self) -> Offer:
-        """What the server offers now: a client that was reopened may be connected to another server."""
+        """Return the server's current offer: a client that was reopened may be connected to another server."""
         capabilities = self._connection.capabilities
         if capabilities is not self._offer.capabilities:
             self._offer = Offer(capabilities, self._clock)

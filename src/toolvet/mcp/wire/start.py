@@ -31,7 +31,7 @@ _ANY: Final = msgspec.json.Decoder()
 
 
 class MessageStart(msgspec.Struct, frozen=True):
-    """What the first bytes of a message show. None is not seen.
+    """The parts of a message that its first bytes show. None is not seen.
 
     `cut` is the name of the member whose value does not end in these bytes, "" where none is seen: the bytes are not
     the beginning of a JSON object, or they end between two members. `params` has the members of `params` that are

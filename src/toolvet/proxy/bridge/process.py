@@ -97,7 +97,7 @@ class BridgedProcess(asyncio.Protocol):
     async def _reap(self) -> None:
         if self._reading is not None:
             self._reading.close()
-        # The process leads a group of its own: all that it started is killed, too.
+        # The process leads a group of its own: this kills everything that it started, too.
         self._process.send_signal(signal.SIGKILL)
         # It was killed, and nothing else reports when that is done.
         while self._process.exit_code is None:  # noqa: ASYNC110 - as above
@@ -168,7 +168,7 @@ class SpareProcesses:
         return process
 
     async def take(self) -> BridgedProcess:
-        """Return a process for a new session, a spare where there is one. Raises UnreachableError."""
+        """Return a process for a new session, a spare one if possible. Raises UnreachableError."""
         process = self._take_spare() or await self.start()
         self._opened.append(monotonic())
         self._start_task(self._fill())

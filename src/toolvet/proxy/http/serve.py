@@ -33,7 +33,7 @@ from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
 
-# Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
+# Connections that wait to be accepted. If there is no room for one, its client tries again only after a second.
 _MOST_WAITING: Final = 512
 # As on pipes (proxy/stdio/loop.py): clients and supervisors kill a process that does not end within a few seconds.
 ANSWER_SECONDS: Final = 1.5

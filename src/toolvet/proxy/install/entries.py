@@ -18,7 +18,7 @@ An entry for a server at a URL becomes one that starts `toolvet proxy URL`:
     {"type": "stdio", "command": "toolvet", "args": [… "--header-env", "Authorization=TOOLVET_HEADER_AUTHORIZATION", U],
      "env": {"TOOLVET_HEADER_AUTHORIZATION": V}}
 
-A header's value stays where it was and becomes a variable: every user of the machine can read a command line, and
+A header's value stays in the entry and becomes a variable: every user of the machine can read a command line, and
 clients replace placeholders (`${input:key}`) in `env` as in `headers`. The variable is named without a dollar sign,
 because clients would replace `$NAME` themselves.
 """
@@ -190,7 +190,7 @@ def _variables(headers: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Change:
-    """What was done to one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
+    """The outcome for one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
 
     `already`: it is behind toolvet, or not, as wanted. `remote`, `sign_in`, `secret`: it is at a URL, see
     `obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another

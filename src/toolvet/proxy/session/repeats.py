@@ -34,7 +34,7 @@ V = TypeVar("V")
 _MOST_FAILING_TOOLS: Final = 256
 _MOST_FAILING_CALLS: Final = 64
 Effect: TypeAlias = str
-"""What a tool does to the world: `reads`, `sets` (calling again with the same arguments adds nothing), or `changes`."""
+"""A tool's effect on the world: `reads`, `sets` (calling again with the same arguments adds nothing), or `changes`."""
 
 _MOST_CALLS: Final = 256
 # The first repetition proves nothing, because the result before it was not kept. A lower limit counts as this one.

@@ -48,7 +48,7 @@ Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]
 """Which policy stepped in."""
 
 Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]
-"""What the session changed: the arguments (`repair`), or this part of the result.
+"""The part that the session changed: the arguments (`repair`), or this part of the result.
 
 The trace id is added to whatever is changed; `trace` is for a client that asked for it.
 """
@@ -238,7 +238,7 @@ class Asked(Note, frozen=True):
 
 
 class PolicyFault(Note, frozen=True):
-    """A policy could not be applied, and the call passed all the same; only with `request_refused` nothing passed.
+    """A policy could not be applied, and the call passed anyway; only with `request_refused` nothing passed.
 
     `message` is a sentence.
     """

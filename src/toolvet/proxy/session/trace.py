@@ -1,7 +1,7 @@
 """The trace id of a turn: one id for its calls, their results and the answer that rests on them.
 
     `_meta.traceparent` of the call (W3C Trace Context, as MCP carries it)
-    else `_meta["dev.toolvet/trace"]` of the call, where it is a text
+        else `_meta["dev.toolvet/trace"]` of the call, if it is a text
     else the header `traceparent` of the HTTP request
     else a hash of the connection (`seed`) and of the JSON-RPC id
 
@@ -37,10 +37,10 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
     """Where the trace ids of a session's calls come from, for calls that bring none in their `_meta`.
 
     `seed` distinguishes the connection from all others: the driver makes it, because a session has no randomness.
-    `parent` is the header `traceparent` of the HTTP request, None where there is none. `order` are 12 hexadecimal
-    digits that the ids begin with, as the time, where each connection has one call only; else they begin with a hash of
-    the seed. So what is recorded together has ids that stand together: an index of a million random ids made a record
-    cost twice as much.
+    `parent` is the header `traceparent` of the HTTP request, None if there is none. If each connection has one call
+    only, the ids begin with `order`, 12 hexadecimal digits such as the time; otherwise they begin with a hash of the
+    seed. So calls that are recorded together have neighbouring ids: an index of a million random ids made a record cost
+    twice as much.
     """
 
     seed: str = ""

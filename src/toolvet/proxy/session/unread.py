@@ -86,7 +86,7 @@ class UnreadMessages:
 
     @property
     def why(self) -> str:
-        """What the record says of such a message."""
+        """Return the record's explanation of such a message."""
         return f"longer than the limit of {self._limit} bytes (max_message_bytes)"
 
     def passes_to_client(self, start: MessageStart) -> bool:

@@ -232,7 +232,7 @@ class StdioProxy:
         if writer.broken:
             self._pressed = True
             if writer is self._to_client:
-                # What the client wrote before it went is still delivered, as a pipe would.
+                # Deliver everything the client wrote before it went, as a pipe would.
                 while self._client_open and _is_stdin_readable():
                     self._read_client()
                 if self._client_open:
