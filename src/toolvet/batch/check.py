@@ -33,10 +33,10 @@ class BatchCheck:
 
     The columns of the verdicts are those of `toolvet batch`, without the numbers of rows and files: `id` where the
     input has one, what is in `keep`, the `length` of what is judged, and the fields of the verdict. It pickles, and
-    holds all that it needs: a worker of a cluster reads no file of yours. It may be called from several threads.
+    holds everything that it needs: a worker of a cluster reads no file of yours. It may be called from several threads.
 
     Args:
-        kind: What a row has: "answers", "results", "arguments", "envelopes" or "conversations".
+        kind: The kind of the rows: "answers", "results", "arguments", "envelopes" or "conversations".
         columns: The names of columns by what they are for, such as `{"text": "response", "id": "uuid"}`; columns of the
             usual names are found, as on the command line (`toolvet batch answers --help` lists them).
         keep: Further columns that go into the output as they are.
@@ -78,7 +78,7 @@ class BatchCheck:
             tools=None if tools is None else by_name(tools, "tools"),
         )
         self._last: tuple[ArrowSchema, _Planned] | None = None
-        # What cannot be used is said here, and not by a worker.
+        # Raise for options that cannot be used here, not in a worker.
         build(self._job, {})
 
     def __getstate__(self) -> dict[str, object]:

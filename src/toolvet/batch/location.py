@@ -12,7 +12,7 @@ from toolvet.errors import UnreachableError, UsageError
 fs: Any = import_module("pyarrow.fs")
 
 STDIO: Final = "-"
-# What file systems say of a network or a service that fails, and never of content that is damaged.
+# Messages of file systems about a network or a service that fails, and never about damaged content.
 _NETWORK: Final = re.compile(r"(?i)AWS Error|Azure|google::cloud|connect|timed? ?out|HTTP")
 SUFFIXES: Final = {
     ".parquet": "parquet",
@@ -69,7 +69,7 @@ class Location:
         return Location(f"{root}{path}", self.system, path)
 
     def info(self) -> Any:
-        """What the file system says of it. Raises UsageError where the file system cannot be asked."""
+        """Return the file system's facts about it. Raises UsageError if the file system cannot be asked."""
         try:
             return self.system.get_file_info(self.path)
         except OSError as error:

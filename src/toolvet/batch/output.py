@@ -35,10 +35,10 @@ def fingerprint(*parts: object) -> str:
 
 
 class Manifest(msgspec.Struct):
-    """What of a run is done.
+    """How far a run is.
 
-    `fingerprint` says of which input and job this is, `sizes` up to which byte files of lines are read, `parts` the
-    sizes of the parts in bytes, `after` where reading goes on, `done` whether the input came to its end.
+    `fingerprint` identifies the input and the job. `sizes` are the bytes up to which files of lines are read, `parts`
+    the sizes of the parts in bytes. `after` is the position at which reading goes on. `done` is set at the input's end.
     """
 
     fingerprint: str
@@ -101,7 +101,7 @@ class Parts:
             self._write_manifest()
 
     def bodies(self) -> Iterator[bytes]:
-        """Yield all that was added, in order."""
+        """Yield everything that was added, in order."""
         for number in range(len(self.manifest.parts)):
             with self._part(number).open("rb") as file:
                 while length := file.read(_LENGTH):

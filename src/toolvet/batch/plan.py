@@ -21,7 +21,7 @@ FILE: Final = "file"
 ROW: Final = "row"
 ID: Final = "id"
 LENGTH: Final = "length"
-"""How many characters the text has that is judged; null where it is no text."""
+"""How many characters the judged text has; null if it is not a text."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -145,7 +145,7 @@ def main() -> None:
     # Ctrl-C at the terminal reaches every process: the one that started this one decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     frames, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    # What a library prints must not get between the frames.
+    # The output of a library must not get between the frames.
     os.dup2(2, 1)
     plan = read_frame(frames)
     if plan is None:

@@ -18,7 +18,7 @@ GroupKey: TypeAlias = Literal["kind", "server", "tool", "model", "variant"]
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 86_400
-# Beyond so many points a chart shows nothing more.
+# Beyond this many points a chart shows nothing more.
 _MOST_POINTS: Final = 200
 _GROUPS: Final[tuple[GroupKey, ...]] = ("kind", "server", "tool", "model", "variant")
 
@@ -126,7 +126,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_overview(connection: Connection, wanted: FigureFilter, *, most: int = 50) -> Overview:
-    """Return the overview, with at most so many tools and issues."""
+    """Return the overview, with at most `most` tools and issues."""
     # One reading for all three.
     groups = read_groups(connection, wanted, ("kind", "server", "tool"))
     by_kind: dict[str, list[VerdictFigures]] = {}

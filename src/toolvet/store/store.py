@@ -130,9 +130,9 @@ class Store:
             model: The model that wrote the answer.
             variant: The prompt or configuration, to compare it with others.
             text: The answer that was judged; None keeps only the verdict. Secrets are replaced.
-            question: What the user asked. Secrets are replaced.
+            question: The user's question. Secrets are replaced.
             calls: The tool calls of an answer's turn with their results, in any form that `check_answer` reads. They
-                are kept without secrets and cut where they are long, for the people who review the answer.
+                are kept without secrets and cut if they are long, for the people who review the answer.
             at: When it happened, in seconds since the epoch; None is now.
             duration: How long it took, in seconds.
 
@@ -197,7 +197,7 @@ class Store:
         self._writer.hold(seconds)
 
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
-        """Wait until the database has all that was added. Returns False after `timeout` seconds: it is in the spool."""
+        """Wait until the database has all additions. Returns False after `timeout` seconds: they are in the spool."""
         return self.address.kind == "lines" or self._writer.flush(timeout)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> bool:
@@ -229,7 +229,7 @@ class Store:
     # Reading.
 
     def verdict(self, id_: str) -> VerdictRecord | None:
-        """Return the verdict with this id, None where there is none."""
+        """Return the verdict with this id, None if there is none."""
         from toolvet.store.reading import read_verdict  # noqa: PLC0415 - SQLAlchemy costs a third of a second
 
         with self.reading() as connection:
@@ -269,7 +269,7 @@ class Store:
     ) -> "VerdictPage":
         """Return what `verdicts` does and how many there are, in bounded time: it looks at some thousands at most.
 
-        What it could not look at is said in the page (`is_whole`, `stopped`).
+        The page reports what it could not look at (`is_whole`, `stopped`).
         """
         from toolvet.store.verdict_page import find_page  # noqa: PLC0415 - as above
 
@@ -349,7 +349,7 @@ class Store:
             return read_groups(connection, wanted or FigureFilter(), by, most=most)
 
     def trend(self, wanted: "FigureFilter | None" = None, *, seconds: int | None = None) -> "tuple[TrendPoint, ...]":
-        """Return the sums over time, in stretches of so many seconds (60, 3600, 86400), or of a fitting length."""
+        """Return the sums over time, in steps of `seconds` (60, 3600, 86400), or of a fitting length."""
         from toolvet.store.overview import FigureFilter, read_trend  # noqa: PLC0415 - as above
 
         with self.reading() as connection:

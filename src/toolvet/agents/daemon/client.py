@@ -27,7 +27,7 @@ _MOST_INPUT_BYTES = 2**20
 _CHUNK_BYTES = 2**16
 # Streams of ours and of any process: in the daemon they are others.
 _OWN_PATHS = ("/dev/", "/proc/")
-# What a process of this user needs to find its files; secrets of the first caller should not stay for minutes.
+# A process of this user needs these to find its files; secrets of the first caller should not stay for minutes.
 _KEPT = (
     "PATH",
     "HOME",

@@ -231,7 +231,7 @@ def _json(column: Sequence[object]) -> Array:
 
 
 def _kept(column: Sequence[object], kind: ArrowType) -> Array:
-    """A column as it goes into the output. What is of another type than the first rows becomes null, or its JSON."""
+    """Return a column for the output. A value of another type than the first rows becomes null, or its JSON."""
     try:
         return pa.array(column, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

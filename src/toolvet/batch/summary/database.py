@@ -1,8 +1,7 @@
 """`verdict_database`: outputs of `toolvet batch` as views of a DuckDB database, which reports and comparisons query.
 
-DuckDB reads Parquet files on this machine where they are. Outputs in other formats or places are first copied to
-Parquet in a temporary folder, with only the columns that are read. Queries that need more than the memory limit use the
-same folder.
+DuckDB reads Parquet files on this machine directly. Outputs in other formats or places are first copied to Parquet in a
+temporary folder, with only the columns that are read. Queries that need more than the memory limit use the same folder.
 """
 
 import glob

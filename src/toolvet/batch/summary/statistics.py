@@ -74,7 +74,7 @@ def two_shares(before: ShareFigure, after: ShareFigure) -> float:
 
 
 def adjusted(chances: Sequence[float]) -> list[float]:
-    """Return the probabilities, raised because so many were looked at (Holm 1979), in the same order.
+    """Return the probabilities, raised for the number of comparisons (Holm 1979), in the same order.
 
     >>> [round(each, 3) for each in adjusted([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
