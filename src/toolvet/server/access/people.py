@@ -1,4 +1,4 @@
-"""Who is known: the people of the settings file with their tokens, and the user of this machine."""
+"""The known people: those of the settings file with their tokens, and the user of this machine."""
 
 import getpass
 import hashlib
