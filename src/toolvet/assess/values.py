@@ -1,7 +1,7 @@
 """Arguments for a tool, from the best source there is.
 
 In this order: the user's fixtures, the schema's own examples and defaults, results of earlier calls, the generator.
-What is returned satisfies the tool's inputSchema wherever that schema compiles.
+The arguments satisfy the tool's inputSchema wherever that schema compiles.
 
     schema         book_id: string, copies: integer with minimum 1, both required; note: string
     generator      {"book_id": "hello world", "copies": 1, "note": "hello world"}

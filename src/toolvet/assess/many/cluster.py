@@ -38,7 +38,7 @@ class ServerRequest(msgspec.Struct, frozen=True):
 
 
 class ServerReply(msgspec.Struct, frozen=True):
-    """What came of a server, and its report; or why this worker assesses none, in words that name it."""
+    """The outcome of a server, and its report; or a message that names this worker, and why it assesses none."""
 
     outcome: AssessmentOutcome | None = None
     report: bytes | None = None
@@ -56,9 +56,9 @@ class RequestExecutor(Protocol):
         ...
 
     def asked(self, request: bytes, tries: int) -> bytes | str:
-        """Return the reply to a request; a text that says why, where its worker was lost `tries` times.
+        """Return the reply to a request; a text that explains the failure if its worker was lost `tries` times.
 
-        Raises UnreachableError where there is no worker any more.
+        Raises UnreachableError if there is no worker any more.
         """
         ...
 

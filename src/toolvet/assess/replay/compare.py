@@ -75,7 +75,7 @@ class CallSide(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class PathShape:
-    """What was seen at one path: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
+    """The values at one path: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
 
     kinds: set[str] = field(default_factory=set[str])
     seen: int = 0

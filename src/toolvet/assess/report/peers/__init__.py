@@ -26,7 +26,7 @@ _RUN_HEAD: Final = ("program", "version", "exit code", "seconds", "score", "find
 
 
 class PeerRun(msgspec.Struct, frozen=True, kw_only=True):
-    """How one program ran. `problem` says why it has no findings to show, and is "" where it has.
+    """How one program ran. `problem` is why it has no findings to show, "" if it has some.
 
     `tested` is the version whose output the table of peers was read from; another one may be read wrongly.
     """
