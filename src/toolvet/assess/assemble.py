@@ -259,7 +259,7 @@ def tool_status(*, total: int, executed: int, passed: int, exercise: Exercise | 
         total: How many scenarios were planned, without those that met an outage.
         executed: How many of them brought an answer of any kind.
         passed: How many of them brought the right answer.
-        exercise: How the valid calls went; None where only the numbers are known.
+        exercise: How the valid calls went; None if only the numbers are known.
 
     Example:
         >>> tool_status(total=4, executed=4, passed=3)

@@ -136,7 +136,7 @@ class SeededChoice:
 
 @dataclass(frozen=True)
 class AssessedScenario:
-    """A scenario of the report with the call that rules judge; `call` is None where nothing was sent.
+    """A scenario of the report with the call that rules judge; `call` is None if nothing was sent.
 
     `mask` knows the secrets of the call. To learn them takes longer than all other judging, so it is done once.
     """

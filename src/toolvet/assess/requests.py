@@ -161,7 +161,7 @@ def numbered(assessed: AssessedRequest, number: int) -> ItemRequest:
 
 
 def judge_outcome(request: ObservedRequest) -> tuple[bool | None, str]:
-    """Whether what came back is what should come back, and why, in a sentence; None where nothing follows from it."""
+    """Whether what came back is what should come back, and why, in a sentence; None if nothing follows from it."""
     if request.outcome in _WITHOUT_ANSWER:
         return False, f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
     is_right = request.is_valid or request.purpose is Purpose.COMPLETION

@@ -45,7 +45,7 @@ class Sandboxed:
 
 
 def wrap_in_sandbox(server: Sandboxed) -> tuple[str, ...]:
-    """Return the command line that starts `server` in a sandbox. Raises UsageError where no program can make one."""
+    """Return the command line that starts `server` in a sandbox. Raises UsageError if no program can make one."""
     tool = sandbox_tool()
     readable = tuple(dict.fromkeys(_readable(server)))
     command = (server.command, *server.args)

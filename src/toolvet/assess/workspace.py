@@ -50,7 +50,7 @@ _YOUNG_SECONDS: Final = 60.0
 _ABANDONED_SECONDS: Final = 86_400.0
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.25
-# A folder of a hundred thousand files takes long to measure: so much of the time goes into it at most.
+# A folder of a hundred thousand files takes long to measure: at most this share of the time goes into it.
 _SHARE: Final = 0.1
 _BLOCK: Final = 512  # Bytes, in which POSIX counts, whatever the file system has.
 
@@ -293,7 +293,7 @@ def _program_name(command: str) -> str:
 
 
 def _lock(file: BinaryIO) -> None:
-    """Take the lock of `file` without waiting. Raises OSError where another process has it."""
+    """Take the lock of `file` without waiting. Raises OSError if another process has it."""
     if sys.platform == "win32":
         return
     import fcntl  # noqa: PLC0415 - Windows does not have it.

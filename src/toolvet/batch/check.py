@@ -88,8 +88,8 @@ class BatchCheck:
     def __call__(self, rows: Any) -> Any:
         """Return the verdicts on a record batch as a record batch, or on a table as a table.
 
-        A row that cannot be judged has a `problem`. Raises UsageError where a column is missing, and TypeError where
-        the column that is judged is of a type that cannot be.
+        A row that cannot be judged has a `problem`. Raises UsageError if a column is missing, and TypeError if the
+        judged column has a type that cannot be judged.
         """
         if isinstance(rows, pa.Table):
             return pa.Table.from_batches(self.each(rows.to_batches()), self.schema(rows.schema))

@@ -51,7 +51,7 @@ class Manifest(msgspec.Struct):
 
 
 class Parts:
-    """The folder of a run. Raises `OutputError` where nothing can be written."""
+    """The folder of a run. Raises `OutputError` if nothing can be written."""
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self.folder = folder
@@ -68,7 +68,7 @@ class Parts:
         return bool(self.manifest.parts) or self.manifest.done
 
     def start(self, sizes: Sequence[int | None]) -> None:
-        """Make the folder, for a run that reads so much of each file."""
+        """Make the folder, for a run that reads each file up to the size in `sizes`."""
         self.manifest.sizes = list(sizes)
         with _reported(self.folder):
             self.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -169,7 +169,7 @@ _ROW_GROUP_BYTES: Final = 32 * 2**20
 
 
 def write_output(bodies: Iterator[bytes], location: Location, schema: ArrowSchema, form: str) -> None:
-    """Write all bodies to a file beside its place, and rename it. Raises `OutputError` where that fails."""
+    """Write all bodies to a file beside its place, and rename it. Raises `OutputError` if that fails."""
     new = location.beside(f"{location.path}.{os.getpid()}.new")
     try:
         if location.is_local:

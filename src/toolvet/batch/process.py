@@ -131,7 +131,7 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the next content; None where the stream ends."""
+    """Return the next content; None at the end of the stream."""
     length = stream.read(_LENGTH)
     if len(length) < _LENGTH:
         return None

@@ -164,7 +164,7 @@ class InputRows:
         return next(iter(self._reader(place.file).chunks(self._plan.wanted, place)))
 
     def share(self, after: ReadPosition) -> float | None:
-        """How much of the input lies before a place, 0 to 1; None where that is not known."""
+        """How much of the input lies before a place, 0 to 1; None if that is not known."""
         length = self._lengths.get(after.file, 0)
         if after.file < len(self._files) and after.at and not length:
             return None

@@ -25,7 +25,7 @@ _NAMED: Final = 40
 
 
 class VerdictFile:
-    """One output. Raises UsageError where it cannot be opened."""
+    """One output. Raises UsageError if it cannot be opened."""
 
     def __init__(self, location: Location) -> None:
         self.given = location.given

@@ -94,7 +94,7 @@ class DatabaseWriter:
         return True
 
     def close(self, timeout: float) -> bool:
-        """Move what is left, and end. Returns False where that takes longer: the rest waits in the spool."""
+        """Move what is left, and end. Returns False if that takes longer: the rest waits in the spool."""
         self._closing.set()
         self._hurry.set()
         self._wake.set()
@@ -109,7 +109,7 @@ class DatabaseWriter:
         return self._thread is not None and self._thread.is_alive()
 
     def hold(self, seconds: float) -> None:
-        """Leave the processor to others for so long: what is in the spool is safe, and can wait."""
+        """Leave the processor to others for `seconds`: the records in the spool are safe, and can wait."""
         self._held_until = time.monotonic() + seconds
 
     def _wait_while_held(self) -> None:

@@ -69,13 +69,13 @@ class VerdictFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def average_duration(self) -> float | None:
-        """The mean duration in seconds; None where none was measured."""
+        """The mean duration in seconds; None if none was measured."""
         return self.duration_sum / self.duration_count if self.duration_count else None
 
     def percentile(self, share: float) -> float | None:
         """Return the duration in seconds that this share (0 to 1) does not exceed, as far as the counts show it.
 
-        That is the upper bound of its count, at most the longest duration; None where none was measured.
+        That is the upper bound of its count, at most the longest duration; None if none was measured.
 
         >>> VerdictFigures(duration_count=2, duration_max=0.4, durations=(1, 0, 0, 0, 0, 0, 0, 1)).percentile(0.5)
         0.002

@@ -25,7 +25,7 @@ def make_private(path: Path) -> bool:
 
 
 def create_private(path: Path) -> bool:
-    """Make a file that only its owner can read. Returns False where others can read it; raises OSError."""
+    """Make a file that only its owner can read. Returns False if others can read it; raises OSError."""
     private = make_private(path)
     # Private from its first moment, also if it is new.
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -33,7 +33,7 @@ def create_private(path: Path) -> bool:
 
 
 def write_private(path: Path, text: str) -> bool:
-    """Write a file that only its owner can read. Returns False where others can read it; raises OSError."""
+    """Write a file that only its owner can read. Returns False if others can read it; raises OSError."""
     private = create_private(path)
     path.write_text(text, encoding="utf-8", newline="\n")
     return private

@@ -45,8 +45,8 @@ _MOMENT: Final = 1.0
 LEASE_SECONDS: Final = 15 * 60.0
 """How long a reviewer has an item, by default."""
 
-# Writers of one SQLite file take turns; one that found no turn tries again for so long. With the wait of the driver
-# that stays below five seconds: a person waits for it.
+# Writers of one SQLite file take turns; one that found no turn tries again for this long. With the driver's own wait
+# that stays below five seconds, because a person waits for it.
 _PATIENCE: Final = 3.0
 
 
@@ -214,7 +214,7 @@ class ReviewQueue:
         )
 
     def lease(self, id_: str, reviewer: str) -> QueueItem:
-        """Lease this item. Raises UsageError where others have all its places."""
+        """Lease this item. Raises UsageError if others have all its places."""
         self._transact(lambda connection: self._take(connection, id_, reviewer))
         return self.item(id_, reviewer)
 

@@ -72,7 +72,7 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
 
 
 def lease_item(connection: Connection, item: int, reviewer: str, now: float, until: float) -> bool:
-    """Lease this item. Returns False where no place in it is free for this reviewer."""
+    """Lease this item. Returns False if no place in it is free for this reviewer."""
     if _extend(connection, item, reviewer, until):
         return True
     labelled = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")

@@ -17,7 +17,7 @@ ChangeAction: TypeAlias = Literal["label", "skip", "undo", "settle"]
 class ReviewLabel(msgspec.Struct, frozen=True, kw_only=True):
     """One reviewer's label of one item: of the verdict (`value`), and of its signals by their keys.
 
-    `missed` are the faults that toolvet did not find: the words of the answer by the type of the fault, empty where no
+    `missed` are the faults that toolvet did not find: the words of the answer by the type of the fault, empty if no
     words show it. `final` marks the label of an adjudicator, which decides where reviewers differ. `at` is in
     seconds since the epoch, 0 for a label that is being handed in.
     """

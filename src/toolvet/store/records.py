@@ -41,7 +41,7 @@ class VerdictRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     `at` is when the call began or the verdict was made, in seconds since the epoch; `duration` is in seconds, `size` in
     bytes. `score` is 0 to 1. `failed` says whether what was judged went wrong; `escalate` whether a person should see
     it. `variant` names a prompt or a configuration that is compared with others. `text` is what was judged (an answer),
-    None where only the verdict is kept. `document` is the rest of the verdict as JSON, `detail` the same decoded.
+    None if only the verdict is kept. `document` is the rest of the verdict as JSON, `detail` the same decoded.
     `seq` is the place in the store, 0 before it has one.
     """
 

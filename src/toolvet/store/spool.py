@@ -77,7 +77,7 @@ class Spool:
             self._open()
 
     def append(self, lines: bytes) -> None:
-        """Keep whole lines: all of them, or none where it raises OSError."""
+        """Keep whole lines: all of them, or none if it raises OSError."""
         with self._lock:
             segment = self._open()
             before = segment.size

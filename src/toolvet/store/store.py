@@ -164,7 +164,7 @@ class Store:
     def add_records(self, records: Sequence[StoreRecord]) -> None:
         """Keep records, which must be free of secrets: they are safe on disk when this returns.
 
-        Raises StoreError where the disk does not take them; then none of them is kept.
+        Raises StoreError if the disk does not take them; then none of them is kept.
         """
         if records:
             self.add_lines(encode_lines(records))
@@ -193,7 +193,7 @@ class Store:
             raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
 
     def hold(self, seconds: float) -> None:
-        """Let the database wait for so long, because the processor is needed to make more records."""
+        """Let the database wait for `seconds`, because the processor is needed to make more records."""
         self._writer.hold(seconds)
 
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
@@ -203,7 +203,7 @@ class Store:
     def close(self, timeout: float = _FLUSH_SECONDS) -> bool:
         """Move what was added into the database, for at most `timeout` seconds, and close it.
 
-        Returns False where something stays in the spool: the next process that opens the store takes it in.
+        Returns False if something stays in the spool: the next process that opens the store takes it in.
         """
         moved = self._writer.close(timeout)
         # A thread that hangs in the database still has the files of the spool.
@@ -215,7 +215,7 @@ class Store:
 
     @property
     def problem(self) -> Exception | None:
-        """Why the database did not take the last records; None where it did."""
+        """Why the database did not take the last records; None if it did."""
         return self._writer.problem
 
     def __enter__(self) -> Self:
@@ -286,7 +286,7 @@ class Store:
     def turn(self, trace: str, *, limit: int | None = None) -> RecordedTurn:
         """Return the turn whose trace id is, or alone begins with, `trace`; `limit` is for its verdicts.
 
-        Raises UsageError where none or several do.
+        Raises UsageError if none or several do.
         """
         from toolvet.store.reading import read_trace, traces_beginning  # noqa: PLC0415 - as above
 

@@ -1,4 +1,4 @@
-"""The last message of an agent against the calls of its session → what is missing, None where nothing is.
+"""The last message of an agent against the calls of its session → what is missing, None if nothing is.
 
 "All tests pass."   no test was run after the last edit of src/a.py     → what to do before saying so
 "I fixed the bug."  the last run of the tests failed, and it is not said → what to say

@@ -131,7 +131,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
 
 
 def read_tail(path: str) -> tuple[list[bytes], bool]:
-    """Return the last lines of a transcript, and whether these are all; none where it cannot be read."""
+    """Return the last lines of a transcript, and whether these are all; none if it cannot be read."""
     try:
         with Path(path).expanduser().open("rb") as file:
             size = file.seek(0, os.SEEK_END)

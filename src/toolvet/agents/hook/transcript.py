@@ -6,7 +6,7 @@ Gemini CLI    {"id": …, "type": "gemini", "content": …, "toolCalls": […]},
 Copilot CLI   {"type": "tool.execution_complete", "data": {…}}
 
 Each line is read by its own members, because a client may run the hook of another. A line that is broken, or of an
-unknown kind, is left out. `is_whole` is False where the beginning was cut off: then what was done there is not known.
+unknown kind, is left out. `is_whole` is False if the beginning was cut off: then what was done there is not known.
 """
 
 from collections.abc import Iterable, Mapping

@@ -112,7 +112,7 @@ def _without_report(job: AssessmentJob, file: str, ending: Ending, problem: str,
 
 
 def why_not_sent(job: AssessmentJob) -> str:
-    """Why a job cannot be sent to a cluster, in a sentence; empty where it can.
+    """Why a job cannot be sent to a cluster, in a sentence; empty if it can.
 
     A request is kept in the memory of a scheduler, in its logs and on its dashboard, so no secret goes: neither the
     value of a header nor what looks secret on a command line, in a URL, or among the values that the user gave.

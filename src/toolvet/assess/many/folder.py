@@ -34,7 +34,7 @@ class ResultsFolder:
     """A folder of results. `done` has the outcomes that an earlier run left and that still hold."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError where the folder cannot be written, holds something else, or another run writes there."""
+        """Raises UsageError if the folder cannot be written, holds something else, or another run writes there."""
         self.path = path
         try:
             (path / SERVERS).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -70,7 +70,7 @@ class ResultsFolder:
             raise UsageError(f"{file}: {error}; remove it, and the same command assesses that server again") from error
 
     def keep(self, outcome: AssessmentOutcome, report: bytes | None) -> None:
-        """Write the report, and then the line that says it is there. Raises UsageError where the disk takes neither."""
+        """Write the report, and then the line that says it is there. Raises UsageError if the disk takes neither."""
         try:
             if report is not None:
                 write_atomically(self.report_file(outcome), report)

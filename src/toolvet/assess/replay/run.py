@@ -76,7 +76,7 @@ class ReplayOptions:
 class ReplayGroup:
     """Calls that are made once: `first` is sent, `calls` are all that are identical with it, itself among them.
 
-    `tool` is None where the new version has no such tool. `reads` says that the tool plainly reads, so that a call may
+    `tool` is None if the new version has no such tool. `reads` says that the tool plainly reads, so that a call may
     be made twice.
     """
 

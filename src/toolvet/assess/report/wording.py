@@ -216,7 +216,7 @@ def costliest(report: Report, most: int | None = None) -> list[tuple[str, str, s
 
 
 def cost(report: Report) -> str:
-    """What tools/list costs a model, in a line; empty where that is not known."""
+    """What tools/list costs a model, in a line; empty if that is not known."""
     tokens, before = report.summary.list_tokens, report.baseline.list_tokens if report.baseline is not None else None
     change = f", {tokens - before:+,} since the baseline" if before else ""
     return f"tools/list costs a model about {tokens:,} tokens{change}" if tokens else ""

@@ -301,7 +301,7 @@ def _scalars(arguments: object) -> Iterator[str]:
 
 
 def framework_of(call: ObservedCall) -> str | None:
-    """Return the name of the framework that wrote the words of this refusal; None where the author wrote them."""
+    """Return the name of the framework that wrote the words of this refusal; None if the author wrote them."""
     return is_framework_refusal(words_of(call))
 
 

@@ -172,7 +172,7 @@ class ObservedItems(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contents_of(request: ObservedRequest) -> tuple[Mapping[str, object], ...]:
-    """The contents of a resource that was read; empty where the answer has none that can be read."""
+    """The contents of a resource that was read; empty if the answer has none that can be read."""
     found = elements(members(request.result).get("contents")) if request.succeeded else ()
     return tuple(members(entry) for entry in found if is_object(entry))
 
@@ -237,7 +237,7 @@ def expand(template: str, values: Mapping[str, str]) -> str:
 
 
 def extract(template: str, uri: str) -> dict[str, str] | None:
-    """The values with which a template makes a URI; None where it makes no such URI.
+    """The values with which a template makes a URI; None if it makes no such URI.
 
     A variable ends where the text behind it begins for the first time, so this is linear; a URI that needs a later
     place is missed.

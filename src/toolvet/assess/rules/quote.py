@@ -187,7 +187,7 @@ def exchanges_of(server: ObservedServer) -> Sequence[HttpExchange]:
 
 
 def protection_setting(http: ObservedHttp) -> str | None:
-    """How to switch the checks of Host and Origin on in this server's SDK; None where the SDK is not known."""
+    """How to switch the checks of Host and Origin on in this server's SDK; None if the SDK is not known."""
     return _SETTINGS.get(http.sdk)
 
 

@@ -59,7 +59,7 @@ class AnswersKernel:
         return type(self), (self._check, self._columns)
 
     def __call__(self, batch: RecordBatch) -> RecordBatch:
-        """Return the verdicts on a batch, row by row. Raises TypeError where the column of answers holds no texts."""
+        """Return the verdicts on a batch, row by row. Raises TypeError if the column of answers holds no texts."""
         columns = InputColumns(batch, self._columns)
         array = columns.array("text")
         if array is None:

@@ -139,7 +139,7 @@ class VerdictColumns:
         self.columns[name] = pa.array(values, kind, mask=self._unjudged)
 
     def add_lists(self, name: str, judged: Iterable[tuple[int, Sequence[Mapping[str, object]]]]) -> None:
-        """Add a column of lists of structs, empty where nothing is given."""
+        """Add a column of lists of structs, empty if nothing is given."""
         kind = self._schema.field(name).type
         self.columns[name] = struct_list(kind, self._rows, judged)
 

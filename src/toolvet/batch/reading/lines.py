@@ -34,7 +34,7 @@ _SCALARS: Final[Sequence[tuple[set[str], str]]] = (
 class LinesReader:
     """Reads one file of JSON lines, up to the size that it had at first; another process may go on writing it.
 
-    Raises UsageError where it cannot be opened.
+    Raises UsageError if it cannot be opened.
     """
 
     def __init__(self, location: Location, number: int, size: int | None = None) -> None:

@@ -123,7 +123,7 @@ class VerdictDatabase:
     ) -> None:
         """Make a view of all rows of an output, whose files may differ in their columns.
 
-        The view has the columns of the layout, null where a file lacks one, and for each row: `is_judged`,
+        The view has the columns of the layout, null if a file lacks one, and for each row: `is_judged`,
         `is_flagged`, the `verdict` in words, `names` and `marks` (what was found), the `day` of the column `time`, and
         the `label`.
 

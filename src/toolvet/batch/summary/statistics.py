@@ -91,7 +91,7 @@ def adjusted(chances: Sequence[float]) -> list[float]:
 def paired_change(gained: int, lost: int) -> float | None:
     """Return how probable it is that as many rows change in one direction by chance (McNemar's exact test).
 
-    None where no row changed. Above a thousand changes the normal distribution takes the place of the binomial one.
+    None if no row changed. Above a thousand changes the normal distribution takes the place of the binomial one.
 
     >>> round(paired_change(2, 12), 4)
     0.0129

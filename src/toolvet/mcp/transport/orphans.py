@@ -146,7 +146,7 @@ _keeper: OrphanKeeper | None = None
 
 
 def adopt_orphans() -> bool:
-    """Make this process the parent of all orphans below it. Returns False where the system cannot (not Linux).
+    """Make this process the parent of all orphans below it. Returns False if the system cannot (not Linux).
 
     For programs that own all their children only: `toolvet assess` and `toolvet proxy` call it.
     """

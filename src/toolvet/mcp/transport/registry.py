@@ -136,7 +136,7 @@ def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -
 
 
 def _registry_entries(path: Path) -> Sequence[object] | None:
-    """The entries of a registry's list; None where the file is something else, which its own reader then judges."""
+    """The entries of a registry's list; None if the file is something else, which its own reader then judges."""
     try:
         document: object = msgspec.json.decode(path.read_bytes())
     except OSError as error:

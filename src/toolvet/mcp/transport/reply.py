@@ -190,7 +190,7 @@ class Channel(Protocol):
         ...
 
     def abandon(self, id_: int, notice: bytes | None) -> None:
-        """Stop waiting for request `id_`; `notice` is the cancellation to send, None where none may be sent."""
+        """Stop waiting for request `id_`; `notice` is the cancellation to send, None if none may be sent."""
         ...
 
     def use_version(self, version: str) -> None:

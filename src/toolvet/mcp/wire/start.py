@@ -14,7 +14,7 @@ import msgspec
 
 from toolvet.mcp.wire.message import Id
 
-# More than any member before the long one needs; so much is decoded at most.
+# More than any member before the long one needs; at most this much is decoded.
 WINDOW: Final = 64 * 1024
 
 _TEXT: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'

@@ -25,7 +25,7 @@ from toolvet.proxy.stdio.process import ServerProcess
 PATIENCE: Final = 4.0
 # Starting more at once would only make each of them slower on a small machine.
 _MOST: Final = 2
-# Sessions that were opened within this many seconds count, and a spare waits for so long.
+# Sessions that were opened within this many seconds count, and a spare waits this long.
 _RECENT_SECONDS: Final = 15.0
 
 

@@ -75,7 +75,7 @@ class ListenerEnd:
         return _LEAST_SECONDS if self.hurried.is_set() else max(_LEAST_SECONDS, self._deadline - monotonic())
 
     async def allow(self, work: Awaitable[object], seconds: float) -> None:
-        """Wait for some work, for so long at most, and not after a second signal; then it is cancelled."""
+        """Wait for some work for at most `seconds`, and not after a second signal; then it is cancelled."""
         working = asyncio.ensure_future(work)
         hurried = asyncio.ensure_future(self.hurried.wait())
         await asyncio.wait({working, hurried}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

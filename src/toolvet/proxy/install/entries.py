@@ -76,7 +76,7 @@ def is_remote(entry: Mapping[str, object]) -> bool:
 
 
 def obstacle(entry: Mapping[str, object], *, chosen: Literal["by name", "with all"]) -> Obstacle | None:
-    """Return why a server at a URL stays as it is; None where it can be put behind toolvet.
+    """Return why a server at a URL stays as it is; None if it can be put behind toolvet.
 
     `remote`: it speaks the transport of 2024-11-05, or its entry has an unknown form. `sign_in`: it has no credentials,
     so the client may have to ask its user, which it cannot do for a command; not if the user named this server

@@ -123,7 +123,7 @@ class BackgroundQueue(Generic[T]):
         return self._waits(lambda: self._put_bytes - self._taken_bytes < self._limit)
 
     def _waits(self, happens: Callable[[], bool]) -> bool:
-        """Wait until this happens, however long. Returns False where the process is asked to end meanwhile."""
+        """Wait until this happens, however long. Returns False if the process is asked to end meanwhile."""
         while not happens():
             if self._asked.is_set() or self._closing.is_set() or not self._thread.is_alive():
                 return False

@@ -107,7 +107,7 @@ class CallRenderer:
             if len(self._kinds) >= _MOST:
                 self._kinds.clear()
             nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
-            # The own values of others go where those of the nameless call are; None where that cannot be done.
+            # The own values of others go where those of the nameless call are; None if that cannot be done.
             made: PlainKind | None = None
             shown, trace_of_nobody = self.render(nameless), _NO_TRACES.id_of(EMPTY, 0).encode()
             document = bytes(shown.document)

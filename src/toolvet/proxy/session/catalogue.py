@@ -118,7 +118,7 @@ class KnownTool:
         return None if problem is None else f"The inputSchema of '{self.name}' cannot be used: {problem.message}"
 
     def note_form(self, form: Literal["json", "prose"] | None) -> None:
-        """Note how a result carried an envelope, None where it had none."""
+        """Note how a result carried an envelope, None if it had none."""
         self.envelopes = form
         self.unread_form = 0 if form is not None else self.unread_form - 1
 

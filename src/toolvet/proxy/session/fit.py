@@ -129,7 +129,7 @@ def _fit_content(
 def _fit_structured(
     value: object, encoded: msgspec.Raw | None, room: FitRoom, tool: KnownTool | None, kept: ResultCache
 ) -> tuple[object, dict[str, object]] | None:
-    """Return shorter structured content with its note; None where it stays as it is."""
+    """Return shorter structured content with its note; None if it stays as it is."""
     if encoded is None or not is_object(value):
         return None
     whole = bytes(encoded).decode("utf-8", "replace")

@@ -112,7 +112,7 @@ _NO_SECRETS: Final = SecretMask()
 def judge_result(
     call: PendingCall, tool: KnownTool | None, message: Result, catalogue: Catalogue, check: ResultCheck
 ) -> JudgedReply:
-    """Judge a result as the policy of its call says. `tool` is None where the tool is not known."""
+    """Judge a result as the policy of its call says. `tool` is None if the tool is not known."""
     found = _inspect(call, tool, message, check)
     _count(call, tool, found, catalogue, message)
     data = message.raw
@@ -371,7 +371,7 @@ def _count(
         return
 
     def digest() -> int | None:
-        """Return a number for what the result says, whatever id it answers; None where something goes on."""
+        """Return a number for what the result says, whatever id it answers; None if something goes on."""
         parsed = None if goes_on(found.result) else parse(message.raw)
         # The hash of bytes is keyed by a secret of the process: a peer cannot make another result that counts the same.
         return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
@@ -538,7 +538,7 @@ def in_shape_of_others(
 
 
 def wanted_contract(meta: Mapping[str, object], capabilities: object = None) -> Contract | None:
-    """Return the contract that a call with this `_meta` asks for; None where neither it nor its client asks for one.
+    """Return the contract that a call with this `_meta` asks for; None if neither it nor its client asks for one.
 
     `capabilities` are those of the client in `initialize`.
     """

@@ -154,7 +154,7 @@ def _is_shallow(arguments: Mapping[str, object]) -> bool:
 
 
 def unless_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
-    """Return the refusal; None where the policy is on audit, which only notes it in the call."""
+    """Return the refusal; None if the policy is on audit, which only notes it in the call."""
     if call.policy.arguments != "audit":
         return refusal
     if call.would_block is None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from toolvet.proxy.session import Asked, SchemaLearned
 
 _CHUNK: Final = 64 * 1024
-# Within a long line more is read at once. Always reading so much would slow each small message.
+# Within a long line more is read at once. Reading this much at all times would slow each small message.
 _LONG_CHUNK: Final = 1 << 20
 # With this many unwritten bytes for one side, the other side is not read from.
 _FULL: Final = 4 << 20
@@ -137,7 +137,7 @@ class StdioProxy:
         self._recorder.watch_signals()
         switch = sys.getswitchinterval()
         try:
-            # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.
+            # A call that comes while a thread of the record works waits this long, and not for five milliseconds.
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
             freeze_heap()

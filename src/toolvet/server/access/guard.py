@@ -138,7 +138,7 @@ class RefusalQuota:
         self._left_out: dict[str, int] = {}
 
     def admit(self, action: str) -> int | None:
-        """Return how many were left out since the last one; None where this one is left out, too."""
+        """Return how many were left out since the last one; None if this one is left out, too."""
         if self._throttle.wait(action):
             self._left_out[action] = self._left_out.get(action, 0) + 1
             return None

@@ -252,7 +252,7 @@ class AlertWatch:
 
 
 def alert_states(store: Store, rules: Sequence[AlertRule]) -> list[tuple[AlertRule, AlertState]]:
-    """Return the rules with their last states. Raises StoreError where the store cannot be read."""
+    """Return the rules with their last states. Raises StoreError if the store cannot be read."""
     with store.reading() as connection:
         known = read_states(connection)
     return [(rule, known.get(rule.name, AlertState(name=rule.name))) for rule in rules]
@@ -278,7 +278,7 @@ class WebhookFailed(Exception):  # noqa: N818 - as EmbedderFailed
 def webhook_of(rule: AlertRule, environment: Mapping[str, str]) -> WebhookCall | None:
     """Return where a rule's alerts go; None for the log only.
 
-    Raises UsageError where a variable is missing or wrong.
+    Raises UsageError if a variable is missing or wrong.
     """
     url, key = rule.webhook, None
     if rule.webhook_env is not None:

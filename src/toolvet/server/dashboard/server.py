@@ -159,7 +159,7 @@ def bounded_end(ending: threading.Event, seconds: float = END_SECONDS) -> Genera
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 lets the system choose. Raises UsageError where the address cannot be had."""
+    """Return a listening socket; port 0 lets the system choose. Raises UsageError if the address cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -153,9 +153,9 @@ class MissingMemberError(Exception):
 
 
 def answer_to(asked: GuardrailQuestion, memory: GuardrailMemory, judge: GuardrailJudge) -> object:
-    """Return what a product is answered; None where its form of letting something pass is an empty body.
+    """Return what a product is answered; None if its form of letting something pass is an empty body.
 
-    Raises MissingMemberError where the body is not one of this product's.
+    Raises MissingMemberError if the body is not one of this product's.
     """
     dialect = guardrail_dialect(asked.product)
     given = msgspec.to_builtins(asked.body)

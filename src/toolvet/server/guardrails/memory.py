@@ -148,7 +148,7 @@ class GuardrailMemory:
         self._add(key, {"role": "assistant", "content": [use]}, {"role": "user", "content": [back]})
 
     def session(self, key: Key) -> AgentSession | None:
-        """Return what is known of a session; None where the question of its user is unknown.
+        """Return what is known of a session; None if the question of its user is unknown.
 
         It is never whole: no product tells us of the beginning.
         """

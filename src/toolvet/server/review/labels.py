@@ -189,7 +189,7 @@ def measure_agreement(labels: Iterable[_Label]) -> Agreement:
 
 
 def cohens_kappa(pairs: Iterable[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa of two reviewers; None where chance alone explains everything, or nothing was said.
+    """Return Cohen's kappa of two reviewers; None if chance alone explains everything, or nothing was said.
 
     >>> cohens_kappa([("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15)
     0.4

@@ -99,7 +99,7 @@ class ScoreSender(Protocol):
     def send(self, scores: Sequence[Score]) -> frozenset[str]:
         """Send scores, and return the ids of those that the platform has when this returns.
 
-        Raises UnreachableError where it does not answer or refuses, AuthenticationError where it wants other keys.
+        Raises UnreachableError if it does not answer or refuses, AuthenticationError if it wants other keys.
         """
         ...
 

@@ -44,7 +44,7 @@ class PeerRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharedFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one or several programs found. `check` is our check; null where no check of ours looks for it.
+    """What one or several programs found. `check` is our check; null if no check of ours looks for it.
 
     `found_by` counts the findings of each program by its name; `words` are those of the first of them.
     """

@@ -77,7 +77,7 @@ class EntryView:
     Attributes:
         record: The verdict.
         is_good: Whether nothing went wrong.
-        arguments: The arguments of a call, None where they were not kept.
+        arguments: The arguments of a call, None if they were not kept.
         argument_findings: The faults of the arguments.
         result: The parts of its result.
         result_findings: The faults of the result.

@@ -44,7 +44,7 @@ _LATEST: Final = 253_402_300_799
 class Period:
     """From `since` to `until` (seconds since the epoch, whole minutes), in steps of `step` seconds for charts.
 
-    `key` is its name in the URL, empty where the URL gives `since` and `until` themselves.
+    `key` is its name in the URL, empty if the URL gives `since` and `until` themselves.
     """
 
     since: float

@@ -23,7 +23,7 @@ class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that people labelled.
 
     `there` are the labels of the model that hold, `not_there` those that do not; of the others no person said anything.
-    `bad` says whether a person should see the answer, None where that is not known. `score` is what toolvet gave it
+    `bad` says whether a person should see the answer, None if that is not known. `score` is what toolvet gave it
     and `found` what it found: the type of each signal and whether people confirmed it. `named` are the faults that it
     missed: the words that show each, by its type. `source` is where the answer is
     from, `group` what must stay together when some are held back (a conversation, a turn).

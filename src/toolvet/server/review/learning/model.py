@@ -72,7 +72,7 @@ class LearnedModel(msgspec.Struct, frozen=True, kw_only=True):
     """A retrained model, what it was learned from, and how it did.
 
     `relearned` are the labels whose weights are new; the others are those of the model before. `refused` says why it
-    should not be installed, None where it may be.
+    should not be installed, None if it may be.
     """
 
     model: Model
