@@ -182,7 +182,7 @@ def _build_checked(tool: ToolRun) -> Tool:
 
 
 def build_items(run: ItemsRun | None) -> Items:
-    """What the report says of everything beside tools; an empty section for a run that ended before."""
+    """Return the report's section about everything beside tools; an empty one for a run that ended before."""
     if run is None:
         return Items()
     published = _publish(run)
@@ -259,7 +259,7 @@ def tool_status(*, total: int, executed: int, passed: int, exercise: Exercise | 
         total: How many scenarios were planned, without those that met an outage.
         executed: How many of them brought an answer of any kind.
         passed: How many of them brought the right answer.
-        exercise: How the valid calls went; None where only the numbers are known.
+        exercise: How the valid calls went; None if only the numbers are known.
 
     Example:
         >>> tool_status(total=4, executed=4, passed=3)
@@ -347,7 +347,7 @@ def override(
     """Return the findings that count, and those that are ignored.
 
     Args:
-        findings: What the rules found.
+        findings: The findings of the rules.
         ignore: `CHECK` or `CHECK:TOOL`, where the tool may be a pattern (`get_*`); or a URI, or the name of a prompt.
         severity: The severity (`error`, `warning`, `info`) of the findings of a check, by its id.
     """

@@ -74,7 +74,7 @@ async def _end(run: Run, incomplete: str | None) -> str | None:
     try:
         await run.connection.close(None if incomplete is None else asyncio.CancelledError())
     except asyncio.CancelledError:
-        # The server has ended all the same. Its run may have come to its end before, which the report need not say.
+        # The server has ended anyway. Its run may have come to its end before, which the report need not say.
         if run.session is None:
             raise
         interrupted = _note_interruption()
@@ -83,7 +83,7 @@ async def _end(run: Run, incomplete: str | None) -> str | None:
 
 
 def _note_interruption() -> str:
-    """Go on after a cancellation, to make the report. Returns what the report says of it."""
+    """Go on after a cancellation, to make the report. Returns the report's words for it."""
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()

@@ -144,7 +144,7 @@ class RenewableConnection:
     async def close(self, why: BaseException | None = None) -> None:
         """Close the session and end the server; its stderr and anomalies are kept.
 
-        `why` is the exception that ended the run, None where it came to its end: a server of a run that was cut short
+        `why` is the exception that ended the run, None if it came to its end: a server of a run that was cut short
         gets half a second to end by itself, not two.
         """
         if self._session is not None:

@@ -87,7 +87,7 @@ MOST_VALUES: Final = 1_200_000
 _ROOM: Final = 256 * 1024
 _LEAST: Final = 64
 _MOST_ENTRIES: Final = 200
-# Around the places where it was cut, secrets are looked for: half of one would not be seen in the excerpt.
+# Secrets are looked for around each cut: half of one would not be seen in the excerpt.
 _AROUND: Final = 4_096
 _MOST_CUTS: Final = 32
 # What one value weighs beside its characters.
@@ -136,7 +136,7 @@ class SeededChoice:
 
 @dataclass(frozen=True)
 class AssessedScenario:
-    """A scenario of the report with the call that rules judge; `call` is None where nothing was sent.
+    """A scenario of the report with the call that rules judge; `call` is None if nothing was sent.
 
     `mask` knows the secrets of the call. To learn them takes longer than all other judging, so it is done once.
     """
@@ -156,15 +156,15 @@ def observe(
     preview: Preview | None = None,
     check: ResultCheck = _DEFAULT_CHECK,
 ) -> ObservedCall:
-    """The call that was planned, with what came of it. Only an answer that is a tool result gets a verdict.
+    """Return the planned call with its outcome. Only an answer that is a tool result gets a verdict.
 
     Args:
         tool: The definition of the tool that was called.
-        plan: What was sent, and what is wrong with that on purpose.
-        reply: What the transport brought back.
+        plan: The call that was sent, and its intended fault.
+        reply: The reply from the transport.
         protocol_version: The MCP revision of the session that the call went through.
-        detail: What was found out after a timeout, for a person to read.
-        preview: What the server's own validator said just before the call.
+        detail: An explanation of a timeout, for a person to read.
+        preview: The verdict of the server's own validator just before the call.
         check: Judges the result.
     """
     facts = ObservedCall(
@@ -212,7 +212,7 @@ def observe(
 
 
 def read_error(reply: RpcError) -> tuple[ProtocolError, AnswerExcerpt | None]:
-    """The JSON-RPC error that rules read, and what is known of it where it is an excerpt."""
+    """Return the JSON-RPC error that rules read, and the facts about the whole if it is an excerpt."""
     if len(reply.raw) <= MOST_WHOLE:
         return ProtocolError(code=reply.code, message=reply.message, data=reply.data), None
     part = LargeExcerpt({"message": reply.message, "data": reply.data})
@@ -372,7 +372,7 @@ def _scenario_id(tool: ToolDefinition, number: int) -> str:
 
 
 def shown_text(text: str) -> str:
-    """What a server says of itself or of what it lists, for a report: without secrets, and cut."""
+    """Return a server's text about itself or an item of its lists, for a report: without secrets, and cut."""
     safe = redact_text(text[: 4 * _LONGEST_TEXT])
     more = len(text) - _LONGEST_TEXT
     return safe if more <= 0 else f"{safe[:_LONGEST_TEXT]}… ({more} more characters)"
@@ -384,7 +384,7 @@ def shorten_payload(value: object, depth: int = 0) -> object:
         more = len(value) - _LONGEST_STRING
         if more <= 0:
             return value
-        # What an excerpt says of the whole stays.
+        # An excerpt's note about the whole stays.
         mark = CUT_MARK.search(value, len(value) - _LONGEST_MARK)
         return value[:_LONGEST_STRING] + (mark[0] if mark else f"… ({more} more characters)")
     if depth > _DEEPEST and (is_object(value) or is_array(value)):
@@ -439,7 +439,7 @@ def is_heavy(value: object, most: int) -> bool:
     weight = 0
     while level:
         weight += _VALUE_BYTES * len(level)
-        # The texts are not even looked at where there are too many of them.
+        # If there are too many texts, they are not even looked at.
         if weight <= most:
             weight += sum(len(each) for each in level if isinstance(each, str))
             weight += sum(len(name) for each in level if is_object(each) for name in each)

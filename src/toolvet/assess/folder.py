@@ -154,7 +154,7 @@ def list_folder(path: str | None, *, is_own: bool = False) -> Folder | None:
 
 
 def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
-    """What a parameter wants: the path of a "file", of a "folder", or None (no path on disk)."""
+    """Return the kind of path that a parameter wants: "file", "folder", or None (no path on disk)."""
     words = word_segments(parameter)
     # Without the number or letter that tells a name from its like: pdf_path1, file_2, path_a.
     if len(words) > 1 and (words[-1].isdigit() or len(words[-1]) == 1):

@@ -18,7 +18,7 @@ _Level: TypeAlias = Literal["error", "warning", "info"]
 
 
 class GivenOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the flags of `toolvet assess` say of the calls. None: not given."""
+    """The flags of `toolvet assess` about the calls. None: not given."""
 
     tool: list[str] | None = None
     exclude: list[str] | None = None

@@ -1,4 +1,4 @@
-"""What a tool may be called with that the user included although it may change things: nothing that was there before.
+"""The values allowed for a tool that the user included although it may change things: nothing that was there before.
 
     tools       create_task(title), delete_task(task_id), kill_process(pid)
     1st         create_task("…")         returns {"id": 7}: made in this run
@@ -6,7 +6,7 @@
     skipped     kill_process             "… made nothing that could be given as 'pid': give it a fixture"
 
 A parameter that names a thing, or aims at a program, a machine or a person, takes the user's own values and things made
-in this run: `format_disk(device)` is not called at all without a device from the user. What describes (a title, a
+in this run: `format_disk(device)` is not called at all without a device from the user. Descriptive values (a title, a
 colour, a number) may be generated.
 """
 
@@ -117,7 +117,7 @@ def guard_of(
 
     Args:
         tool: The tool.
-        harvest: What this run has seen and made.
+        harvest: The things that this run has seen and made.
         known: The user's values per parameter.
         fixtures: The user's arguments for this tool.
         folder: The server's working folder, for paths of things that are to be made.
@@ -152,7 +152,7 @@ def note_creations(harvest: Harvest, calls: Iterable[ObservedCall]) -> None:
                 harvest.note_made([(noun, *name_of(name)[-1:]), (noun,)], value)
         for key, value in _top_scalars(call.result, noun):
             own = name_of(key)
-            # What was given (the project of a new task) is not what was made.
+            # A given value (the project of a new task) is not the thing that was made.
             if value in given or not (len(own) == 1 or own[:-1] == (noun,)):
                 continue
             if own[-1] == "id" or own[-1] in _words().names:

@@ -119,7 +119,7 @@ class HttpProbing:
         self.seconds = 0.0
 
     def seen(self, tools: Sequence[ToolDefinition]) -> ObservedHttp:
-        """What the probes showed, for the rules; `tools` are those of the server."""
+        """Return the observations of the probes, for the rules; `tools` are those of the server."""
         refused = "" if self._spoken else "the server refused a correct request"
         return ObservedHttp(
             place=self._http.place,
@@ -279,7 +279,7 @@ def _body(probe: HttpProbe, *, modern: bool) -> bytes | None:
 
 
 def _exchange(probe: HttpProbe, response: RawResponse, sessions: Sequence[str]) -> HttpExchange:
-    """What came back, without session ids: a reader who knows one can take part in the session."""
+    """Return the response without session ids: a reader who knows one can take part in the session."""
 
     def shown(text: str) -> str:
         for session in sessions:

@@ -154,10 +154,10 @@ class ItemsRun:
                             run.findings.extend(judge_item(item))
 
     async def ask_all(self, harvest: Harvest, folder: Folder | None) -> None:
-        """Read, get and complete what is listed, then ask for what does not exist.
+        """Read, get and complete everything listed, then ask for things that do not exist.
 
         Args:
-            harvest: What the tools returned.
+            harvest: The values that the tools returned.
             folder: The server's working folder.
         """
         if self.left_out is not None or not self.announced:
@@ -381,7 +381,7 @@ def tool_like(item: ListedItem) -> ToolDefinition:
 
 
 def why_not_read(item: ListedItem) -> str | None:
-    """Why a resource or template is not read although reading changes nothing by protocol; None where it is."""
+    """Return why a resource or template is not read, although reading changes nothing by protocol; None if it is."""
     reason = why_not_called(tool_like(item), Habits())
     return None if reason is None else reason.removeprefix("it says readOnlyHint: true, but ")
 
@@ -422,7 +422,7 @@ def complete(item: ListedItem, sources: ItemSources) -> CompletionPlans:
 
 
 def contents_as_call(request: ObservedRequest) -> ObservedCall:
-    """What was read from a resource, as the result of a tool that lists it: its values feed variables and arguments."""
+    """Return a resource's contents as the result of a tool that lists it: its values feed variables and arguments."""
     name = f"list {request.item.text('name')}" if request.item is not None else "list"
     texts = [entry["text"] for entry in contents_of(request) if isinstance(entry.get("text"), str)]
     result: dict[str, object] = {"content": [{"type": "text", "text": text} for text in texts]}

@@ -51,7 +51,7 @@ _DEEP: Final = 3  # Parts of a path that is not everywhere the same: /home is, /
 
 @dataclass(eq=False)
 class ToolRun:
-    """One tool of the list and all that is known of it so far.
+    """One tool of the list and everything known of it so far.
 
     `skipped` says why it is not called, `changes` whether it may change things (and is called at the user's word),
     `findings` are those about its definition, and `scenarios` grows call by call. `judged` are the findings about the
@@ -167,7 +167,7 @@ class RunJudge:
         """
         calls = [call for tool in tools for call in tool.calls]
         successes = [words_of(call)[:_LONGEST_READ] for call in calls if ending(call) is Ending.SUCCESS]
-        # As in `environment-outage`: what calls itself a success may be no outage.
+        # As in `environment-outage`: an answer that calls itself a success may not be an outage.
         outages = (outage_of_call(call) for call in calls if ending(call) is not Ending.UNFLAGGED_ERROR)
         is_cut_off = any(missing is not None and missing.kind in {"host", "service"} for missing in outages)
         for tool in tools:

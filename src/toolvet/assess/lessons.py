@@ -1,4 +1,4 @@
-"""What a refusal says that it wanted → the arguments of the next attempt.
+"""The demands in a refusal → the arguments of the next attempt.
 
     arguments   {"operation": "Addition", "shape_type": "circle"}
     refusal     "Invalid operation type: Addition, supported operations: ['area', 'volume']"
@@ -90,15 +90,15 @@ def learn(
     folder: Folder | None = None,
     others: Container[str] = (),
 ) -> Lesson | None:
-    """Return the arguments that obey a refusal, or None where it does not say what it wanted.
+    """Return the arguments that obey a refusal, or None if it does not say what it wanted.
 
     Args:
         tool: The tool that refused.
-        arguments: What it refused.
+        arguments: The refused arguments.
         refusal: Its words.
-        wider: Values for the parameters that `arguments` leave out, to be added where the refusal asks for them.
+        wider: Values for the parameters that `arguments` leave out, to be added if the refusal asks for them.
         folder: The server's working folder.
-        others: The tools that may be called first where the refusal asks for one.
+        others: The tools that may be called first if the refusal asks for one.
     """
     text = refusal[:_LONGEST]
     for phrase in lesson_phrases():

@@ -5,9 +5,9 @@
     >>> from toolvet.mcp.transport import StdioTarget
     >>> report = asyncio.run(compare_with_peers(StdioTarget(command="my-server")))  # doctest: +SKIP
 
-A program is run where it is installed, and nothing is downloaded. Each runs with the minimal environment and in a place
-of its own, as the server does, with limits on time and output. `peers.toml` says how each is run, and which of its
-findings are one of ours.
+A program is run only if it is installed, and nothing is downloaded. Each runs with the minimal environment and in a
+place of its own, as the server does, with limits on time and output. `peers.toml` has the command of each, and the
+findings that are the same as one of ours.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class PeerFinding(msgspec.Struct, frozen=True):
 
 
 class PeerOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """What a peer said: its findings and its score, or why its output cannot be read."""
+    """The output of a peer: its findings and its score, or why its output cannot be read."""
 
     findings: tuple[PeerFinding, ...] = ()
     score: str = ""
@@ -104,7 +104,7 @@ class PeerProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return found
 
     def check_of(self, finding: PeerFinding) -> str | None:
-        """The check of ours that looks for the same; None where there is none."""
+        """Return the check of ours that looks for the same; None if there is none."""
         fits = (each for each in self.same if each.id == finding.id and each.says in finding.words)
         return next((each.check for each in fits), None)
 

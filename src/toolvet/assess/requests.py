@@ -80,13 +80,13 @@ class AssessedRequest:
 
 
 def observe_request(plan: PlannedRequest, reply: Reply, *, protocol_version: str, detail: str = "") -> ObservedRequest:
-    """The request that was planned, with what came of it.
+    """Return the planned request with its outcome.
 
     Args:
-        plan: What was sent.
-        reply: What the transport brought back.
+        plan: The request that was sent.
+        reply: The reply from the transport.
         protocol_version: The MCP revision of the session that it went through.
-        detail: What was found out after a timeout, for a person to read.
+        detail: An explanation of a timeout, for a person to read.
     """
     facts = ObservedRequest(
         method=plan.method,
@@ -119,11 +119,11 @@ def observe_request(plan: PlannedRequest, reply: Reply, *, protocol_version: str
 def assess_request(
     plan: PlannedRequest, request: ObservedRequest, size: int, known_paths: tuple[str, ...]
 ) -> AssessedRequest:
-    """The request as it is kept: judged, as the report shows it, and of a large answer an excerpt.
+    """Return the request as it is kept: judged, as the report shows it, and of a large answer an excerpt.
 
     Args:
-        plan: What was sent.
-        request: What came of it.
+        plan: The request that was sent.
+        request: The request with its outcome.
         size: The bytes of the answer.
         known_paths: The absolute paths that the server has from the caller, and those that it lists itself.
     """
@@ -161,7 +161,7 @@ def numbered(assessed: AssessedRequest, number: int) -> ItemRequest:
 
 
 def judge_outcome(request: ObservedRequest) -> tuple[bool | None, str]:
-    """Whether what came back is what should come back, and why, in a sentence; None where nothing follows from it."""
+    """Whether what came back is what should come back, and why, in a sentence; None if nothing follows from it."""
     if request.outcome in _WITHOUT_ANSWER:
         return False, f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
     is_right = request.is_valid or request.purpose is Purpose.COMPLETION

@@ -23,7 +23,7 @@ from toolvet.core.tool_rules import Consequence
 Ask: TypeAlias = Callable[[ToolDefinition, Mapping[str, object]], Awaitable[ObservedCall | None]]
 _MOST_WITNESSES: Final = 2
 _MOST_SUSPECTS: Final = 8
-# What is generated or started need not be in a list.
+# Generated or started things need not be in a list.
 _LISTING: Final = frozenset({"list", "get", "all", "show"})
 _KEEPING: Final = frozenset({"add", "create", "insert", "new"})
 

@@ -491,7 +491,7 @@ class Run:
             await self.http.run()
 
     async def _send_odd_arguments(self) -> None:
-        """Call one reader with `arguments` that are no object: how a server takes that does not depend on the tool."""
+        """Call one reader with `arguments` that are not an object: a server's reaction does not depend on the tool."""
         if self.options.arguments is not None:
             return
         readers = [run for run in self.tools if not run.changes and run.skipped is None and run.calls]

@@ -3,8 +3,8 @@
     wrap_in_sandbox(Sandboxed(command="/usr/bin/node", args=("index.js",), cwd="/tmp/p/work", writable=("/tmp/p",)))
     # ("bwrap", "--ro-bind", "/", "/", …, "--chdir", "/tmp/p/work", "--", "/usr/bin/node", "index.js")
 
-Bubblewrap does it where it is installed and works, else `unshare` of util-linux with `sandbox.sh`. What the server may
-read is limited in one way: /tmp, /var/tmp and /run are new, and hold only what its command line names.
+Bubblewrap does it if it is installed and works, else `unshare` of util-linux with `sandbox.sh`. Reading is limited in
+one way: /tmp, /var/tmp and /run are new, and hold only what the server's command line names.
 """
 
 import os
@@ -45,7 +45,7 @@ class Sandboxed:
 
 
 def wrap_in_sandbox(server: Sandboxed) -> tuple[str, ...]:
-    """Return the command line that starts `server` in a sandbox. Raises UsageError where no program can make one."""
+    """Return the command line that starts `server` in a sandbox. Raises UsageError if no program can make one."""
     tool = sandbox_tool()
     readable = tuple(dict.fromkeys(_readable(server)))
     command = (server.command, *server.args)

@@ -1,4 +1,4 @@
-"""What a list of tools costs a model: about how many tokens a definition has in its context.
+"""The cost of a list of tools for a model: about how many tokens a definition has in its context.
 
 A client gives a model the name, the description and the inputSchema of each tool with every request. No tokenizer is
 loaded: the pieces are counted into which the published ones cut English and JSON.
@@ -7,7 +7,7 @@ loaded: the pieces are counted into which the published ones cut English and JSO
 
 `docs/testing.md` has the error, measured on 11 servers that were not looked at before: the total of a server is within
 6 % of o200k (GPT-4o, GPT-5), 8 % of cl100k and Llama 3, and 12 % of Claude 2. Texts in other scripts than Latin differ
-by up to a half. What a client writes around the definitions comes on top.
+by up to a half. The text that a client writes around the definitions comes on top.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Arguments for a tool, from the best source there is.
 
 In this order: the user's fixtures, the schema's own examples and defaults, results of earlier calls, the generator.
-What is returned satisfies the tool's inputSchema wherever that schema compiles.
+The arguments satisfy the tool's inputSchema wherever that schema compiles.
 
     schema         book_id: string, copies: integer with minimum 1, both required; note: string
     generator      {"book_id": "hello world", "copies": 1, "note": "hello world"}
@@ -86,7 +86,7 @@ class Values:
         guard: ArgumentGuard | None = None,
         others: Collection[str] = (),
     ) -> None:
-        """Generate the arguments that `tool` needs. Raises Unsatisfiable where nothing satisfies its inputSchema.
+        """Generate the arguments that `tool` needs. Raises Unsatisfiable if nothing satisfies its inputSchema.
 
         `fixture` and `known` are the user's good values, of this tool and per parameter of any tool. `guard` has the
         only values that some parameters of a tool that may change things may have; `others` are the tools that may be
@@ -164,7 +164,7 @@ class Values:
         return self._guard is None or self._guard.permits(arguments)
 
     def optional(self) -> tuple[str, ...]:
-        """The optional parameters with values, plain ones first; none where a fixture says what to send."""
+        """The optional parameters with values, plain ones first; none if a fixture says what to send."""
         if self.fixture is not None:
             return ()
         base = self.best()
@@ -172,7 +172,7 @@ class Values:
         return tuple(sorted(names, key=lambda name: isinstance(self._all[name], Mapping | list)))
 
     def widen(self, names: Sequence[str]) -> Sample | None:
-        """The best call with these optional parameters as well; None where the schema forbids that."""
+        """The best call with these optional parameters as well; None if the schema forbids that."""
         self.tried.update(names)
         more = self._enrich({name: self._all[name] for name in names}, self.best())
         return more if compiled(self.tool.input_schema).is_valid(more.arguments) else None

@@ -5,7 +5,7 @@
     workspace.close()       # removes all three, once the server has ended
 
 An assessment calls the server with generated arguments: relative paths and `~` then lead to none of the user's files.
-Package runners keep their caches and settings (`runners.toml`). What the user says wins: a folder of the target
+Package runners keep their caches and settings (`runners.toml`). The user's settings win: a folder of the target
 (`--cwd`), the real home (`--keep-home`) and variables (`--env HOME=…`).
 
 `DiskWatch` ends a run whose server writes too much there. `Concealer` removes from a finished report what only this run
@@ -50,7 +50,7 @@ _YOUNG_SECONDS: Final = 60.0
 _ABANDONED_SECONDS: Final = 86_400.0
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.25
-# A folder of a hundred thousand files takes long to measure: so much of the time goes into it at most.
+# A folder of a hundred thousand files takes long to measure: at most this share of the time goes into it.
 _SHARE: Final = 0.1
 _BLOCK: Final = 512  # Bytes, in which POSIX counts, whatever the file system has.
 
@@ -114,7 +114,7 @@ def open_workspace(
         disk_mib: How much, in MiB, the sandbox's own temporary folders hold, each; None: what the system allows.
 
     Raises:
-        UsageError: `sandbox` is wanted for a URL, or where there is no program for it.
+        UsageError: `sandbox` is wanted for a URL, or if there is no program for it.
         UnreachableError: With `sandbox`, there is no such program to start, or no such folder.
     """
     if not isinstance(target, StdioTarget):
@@ -293,7 +293,7 @@ def _program_name(command: str) -> str:
 
 
 def _lock(file: BinaryIO) -> None:
-    """Take the lock of `file` without waiting. Raises OSError where another process has it."""
+    """Take the lock of `file` without waiting. Raises OSError if another process has it."""
     if sys.platform == "win32":
         return
     import fcntl  # noqa: PLC0415 - Windows does not have it.
@@ -434,7 +434,7 @@ def disk_used(folder: Path) -> int:
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                with suppress(OSError):  # It is gone by now.
+                with suppress(OSError):  # It was removed in the meantime.
                     facts = entry.stat(follow_symlinks=False)
                     found += getattr(facts, "st_blocks", -(-facts.st_size // _BLOCK)) * _BLOCK
                     if entry.is_dir(follow_symlinks=False):
@@ -443,7 +443,7 @@ def disk_used(folder: Path) -> int:
 
 
 class DiskWatch:
-    """Measures a folder while its body runs, and cancels the body where there is too much in it."""
+    """Measures a folder while its body runs, and cancels the body if there is too much in it."""
 
     def __init__(self, folder: Path | None, most_mib: int | None) -> None:
         self.overfilled = ""

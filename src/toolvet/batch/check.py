@@ -33,10 +33,10 @@ class BatchCheck:
 
     The columns of the verdicts are those of `toolvet batch`, without the numbers of rows and files: `id` where the
     input has one, what is in `keep`, the `length` of what is judged, and the fields of the verdict. It pickles, and
-    holds all that it needs: a worker of a cluster reads no file of yours. It may be called from several threads.
+    holds everything that it needs: a worker of a cluster reads no file of yours. It may be called from several threads.
 
     Args:
-        kind: What a row has: "answers", "results", "arguments", "envelopes" or "conversations".
+        kind: The kind of the rows: "answers", "results", "arguments", "envelopes" or "conversations".
         columns: The names of columns by what they are for, such as `{"text": "response", "id": "uuid"}`; columns of the
             usual names are found, as on the command line (`toolvet batch answers --help` lists them).
         keep: Further columns that go into the output as they are.
@@ -78,7 +78,7 @@ class BatchCheck:
             tools=None if tools is None else by_name(tools, "tools"),
         )
         self._last: tuple[ArrowSchema, _Planned] | None = None
-        # What cannot be used is said here, and not by a worker.
+        # Raise for options that cannot be used here, not in a worker.
         build(self._job, {})
 
     def __getstate__(self) -> dict[str, object]:
@@ -88,8 +88,8 @@ class BatchCheck:
     def __call__(self, rows: Any) -> Any:
         """Return the verdicts on a record batch as a record batch, or on a table as a table.
 
-        A row that cannot be judged has a `problem`. Raises UsageError where a column is missing, and TypeError where
-        the column that is judged is of a type that cannot be.
+        A row that cannot be judged has a `problem`. Raises UsageError if a column is missing, and TypeError if the
+        judged column has a type that cannot be judged.
         """
         if isinstance(rows, pa.Table):
             return pa.Table.from_batches(self.each(rows.to_batches()), self.schema(rows.schema))

@@ -12,7 +12,7 @@ READ_PROBLEM: Final = "__problem__"
 
 
 def split(batch: RecordBatch, most_bytes: int) -> Iterator[RecordBatch]:
-    """Yield the rows of a batch in parts of at most so many bytes, or of one row."""
+    """Yield the rows of a batch in parts of at most `most_bytes` bytes, or of one row."""
     plain = without_views(batch.schema)
     yield from _split(batch if plain is batch.schema else batch.cast(plain), most_bytes)
 
@@ -74,7 +74,7 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class FileRange(msgspec.Struct, frozen=True):
-    """A part of a file that is read where it is judged: the chunks whose first row is in it.
+    """A part of a file that is read by the process that judges it: the chunks whose first row is in it.
 
     `file` is the file's number, `location` its path or URL, and `size` up to which byte lines are read. It ends before
     the row or byte `end`; None is the end of the file.

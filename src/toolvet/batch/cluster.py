@@ -43,7 +43,7 @@ class JudgedChunk(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What a worker found, or why it did not judge: in words that name the worker."""
+    """The verdicts of a worker, or why it did not judge, in a message that names the worker."""
 
     worker: str
     pieces: list[JudgedChunk] = []
@@ -152,7 +152,7 @@ _decode_request: Final = msgspec.msgpack.Decoder(WorkRequest).decode
 
 
 def answer(request: bytes) -> bytes:
-    """Judge what a request asks for. Whatever goes wrong is said in the reply."""
+    """Judge the rows of a request. Any failure is reported in the reply."""
     return msgspec.msgpack.encode(_reply(_decode_request(request)))
 
 

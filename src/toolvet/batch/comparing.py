@@ -129,7 +129,8 @@ def compare_outputs(
         by: "id" or "row": what joins the rows. None: the id, or without one the number.
 
     Raises:
-        UsageError: A file is no output of `toolvet batch`, the two hold different verdicts, or one has no such column.
+        UsageError: A file is not an output of `toolvet batch`, the two hold different verdicts, or one has no such
+            column.
         OutputError: There is no room for the rows in the folder for temporary files.
     """
     sides = {"old": [VerdictFile(each) for each in old], "new": [VerdictFile(each) for each in new]}

@@ -91,7 +91,7 @@ class Pool:
         self._is_closed = False
 
     def judged(self, work: Iterator[Work]) -> Iterator[Verdicts]:
-        """As of `ChunkJudges`. What is read ahead is bounded in chunks and in bytes."""
+        """As of `ChunkJudges`. The input that is read ahead is bounded in chunks and in bytes."""
         waiting: deque[tuple[Chunk, Future[list[Judged]]]] = deque()
         size = 0
         for chunk in chunks_of(work):

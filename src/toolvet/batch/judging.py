@@ -1,12 +1,12 @@
 """`ChunkJudge`: a chunk of rows in, the encoded output for them out. It runs in every process that judges.
 
-`encode` makes bytes of a record batch; what is one behind the other is one output.
+`encode` makes bytes of a record batch; the bytes of several batches, one after the other, are one output.
 
 `BatchEngine` says where the rows of a run are judged. Output, manifest and limits are the run's, whatever the engine.
-A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a range of a file that is read where it is
-judged (`FileRange`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers cut
-it, so that the output has the same bytes from every engine. It holds only so much work at a time, tries again what a
-process or a worker that died did not finish, and is closed to give up what it has begun.
+A run cuts its input into `Work`, in order: rows that were read (`Chunk`), or a range of a file that the judging process
+reads itself (`FileRange`). The engine gives back `Verdicts`, in the same order: one for each chunk, cut as the readers
+cut it, so that the output has the same bytes from every engine. It holds a bounded amount of work at a time, and tries
+again when a process or a worker died before it finished. Closing the engine gives up the work that it has begun.
 """
 
 import csv
@@ -190,7 +190,7 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-# What a spreadsheet would run. A minus before anything but a number is one, too.
+# A spreadsheet runs a cell that begins like this. A minus before anything but a number counts, too.
 _FORMULA: Final = re.compile(r"[=+@\t\r]|-(?![0-9.,]+(?:[eE][+-]?[0-9]+)?\Z)")
 
 
@@ -235,7 +235,7 @@ class ChunkJudges(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what was begun, and end all that was started."""
+        """Give up unfinished work, and end everything that was started."""
         ...
 
 
@@ -246,7 +246,7 @@ class BatchEngine(Protocol):
 
     @property
     def reads(self) -> bool:
-        """Whether it takes ranges, which are read where they are judged; else only chunks."""
+        """Whether it takes ranges, which the judging process reads itself; else only chunks."""
         ...
 
     def judges(self, plan: Plan, *, is_small: bool) -> ChunkJudges:
@@ -254,5 +254,5 @@ class BatchEngine(Protocol):
         ...
 
     def close(self) -> None:
-        """End all that was started."""
+        """End everything that was started."""
         ...

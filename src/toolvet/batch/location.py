@@ -12,7 +12,7 @@ from toolvet.errors import UnreachableError, UsageError
 fs: Any = import_module("pyarrow.fs")
 
 STDIO: Final = "-"
-# What file systems say of a network or a service that fails, and never of content that is damaged.
+# Messages of file systems about a network or a service that fails, and never about damaged content.
 _NETWORK: Final = re.compile(r"(?i)AWS Error|Azure|google::cloud|connect|timed? ?out|HTTP")
 SUFFIXES: Final = {
     ".parquet": "parquet",
@@ -69,14 +69,14 @@ class Location:
         return Location(f"{root}{path}", self.system, path)
 
     def info(self) -> Any:
-        """What the file system says of it. Raises UsageError where the file system cannot be asked."""
+        """Return the file system's facts about it. Raises UsageError if the file system cannot be asked."""
         try:
             return self.system.get_file_info(self.path)
         except OSError as error:
             raise UsageError(f"{self.given}: {self.fault(error)}") from error
 
     def fault(self, error: Exception) -> str:
-        """Return the words for content that cannot be read. Raises UnreachableError where the network is to blame."""
+        """Return the words for content that cannot be read. Raises UnreachableError if the network is to blame."""
         lasts = isinstance(error, FileNotFoundError | PermissionError) or self.is_stdio or self.is_local
         if not lasts and _NETWORK.search(f"{error}"):
             raise UnreachableError(f"{self.given}: {error}; run it again to go on from here") from error
@@ -84,7 +84,7 @@ class Location:
 
 
 def locate(given: str) -> Location:
-    """Return where a path or URL is. Raises UsageError where no file system for the URL is installed."""
+    """Return where a path or URL is. Raises UsageError if no file system for the URL is installed."""
     if given == STDIO:
         return Location(given, None, given)
     if "://" not in given:
@@ -111,7 +111,7 @@ def _through_fsspec(given: str) -> Location:
 def input_files(location: Location) -> Sequence[Location]:
     """Return the files of an input: itself, or those of a folder with a known format, sorted by path.
 
-    Names that begin with `_` or `.` are left out, as readers of partitioned data sets do. Raises UsageError where there
+    Names that begin with `_` or `.` are left out, as readers of partitioned data sets do. Raises UsageError if there
     is nothing to read.
     """
     info = location.info()

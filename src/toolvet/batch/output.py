@@ -35,10 +35,10 @@ def fingerprint(*parts: object) -> str:
 
 
 class Manifest(msgspec.Struct):
-    """What of a run is done.
+    """How far a run is.
 
-    `fingerprint` says of which input and job this is, `sizes` up to which byte files of lines are read, `parts` the
-    sizes of the parts in bytes, `after` where reading goes on, `done` whether the input came to its end.
+    `fingerprint` identifies the input and the job. `sizes` are the bytes up to which files of lines are read, `parts`
+    the sizes of the parts in bytes. `after` is the position at which reading goes on. `done` is set at the input's end.
     """
 
     fingerprint: str
@@ -51,7 +51,7 @@ class Manifest(msgspec.Struct):
 
 
 class Parts:
-    """The folder of a run. Raises `OutputError` where nothing can be written."""
+    """The folder of a run. Raises `OutputError` if nothing can be written."""
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self.folder = folder
@@ -68,7 +68,7 @@ class Parts:
         return bool(self.manifest.parts) or self.manifest.done
 
     def start(self, sizes: Sequence[int | None]) -> None:
-        """Make the folder, for a run that reads so much of each file."""
+        """Make the folder, for a run that reads each file up to the size in `sizes`."""
         self.manifest.sizes = list(sizes)
         with _reported(self.folder):
             self.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ class Parts:
             self._write_manifest()
 
     def bodies(self) -> Iterator[bytes]:
-        """Yield all that was added, in order."""
+        """Yield everything that was added, in order."""
         for number in range(len(self.manifest.parts)):
             with self._part(number).open("rb") as file:
                 while length := file.read(_LENGTH):
@@ -169,7 +169,7 @@ _ROW_GROUP_BYTES: Final = 32 * 2**20
 
 
 def write_output(bodies: Iterator[bytes], location: Location, schema: ArrowSchema, form: str) -> None:
-    """Write all bodies to a file beside its place, and rename it. Raises `OutputError` where that fails."""
+    """Write all bodies to a file beside its place, and rename it. Raises `OutputError` if that fails."""
     new = location.beside(f"{location.path}.{os.getpid()}.new")
     try:
         if location.is_local:

@@ -21,7 +21,7 @@ FILE: Final = "file"
 ROW: Final = "row"
 ID: Final = "id"
 LENGTH: Final = "length"
-"""How many characters the text has that is judged; null where it is no text."""
+"""How many characters the judged text has; null if it is not a text."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ def kept_fields(columns: Mapping[str, str], keep: Sequence[str], types: ArrowSch
 
 
 def checked_fields(fields: Sequence[Any]) -> Sequence[Any]:
-    """Return the columns of an output. Raises UsageError where two have one name."""
+    """Return the columns of an output. Raises UsageError if two have one name."""
     names = [field.name for field in fields]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -135,7 +135,7 @@ def _options(settings: Settings, job: Job) -> AnswerOptions:
 def read_tools(file: str) -> dict[str, object]:
     """Return the tool definitions of a file by name: one, a list, or an object with a list under `tools`.
 
-    Raises UsageError where the file cannot be read, or has no definitions.
+    Raises UsageError if the file cannot be read, or has no definitions.
     """
     try:
         value: object = orjson.loads(Path(file).read_bytes())

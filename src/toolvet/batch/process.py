@@ -131,7 +131,7 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the next content; None where the stream ends."""
+    """Return the next content; None at the end of the stream."""
     length = stream.read(_LENGTH)
     if len(length) < _LENGTH:
         return None
@@ -145,7 +145,7 @@ def main() -> None:
     # Ctrl-C at the terminal reaches every process: the one that started this one decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     frames, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    # What a library prints must not get between the frames.
+    # The output of a library must not get between the frames.
     os.dup2(2, 1)
     plan = read_frame(frames)
     if plan is None:

@@ -26,7 +26,7 @@ from toolvet.batch.reading.parquet import ParquetReader
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.version import __version__
 
-# Starting processes, which load the phrases each, takes about as long as judging so many bytes.
+# Starting processes, each of which loads the phrases, takes about as long as judging this many bytes.
 _SMALL: Final = 4 * 2**20
 
 Progress = Callable[[Tally, float | None], None]
@@ -34,7 +34,7 @@ Progress = Callable[[Tally, float | None], None]
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """What a run came to.
+    """The outcome of a run.
 
     `grown` are the files that became longer meanwhile, with the number of bytes that were not read. `resumed` says that
     an earlier run was continued.
@@ -78,18 +78,18 @@ def run_batch(
         source: A file, a folder, a URL, or `-` for JSON lines on stdin.
         output: A file, a URL, a folder (with `/` at the end; it gets a file for each of the input), or `-` for JSON
             lines on stdout.
-        limit: Judge at most so many rows.
+        limit: Judge at most this many rows.
         jobs: How many processes judge. None: as many as there are cores, one for a small input.
         form: The format of the output, where its name does not say it: "parquet", "jsonl" or "csv".
         restart: Whether to begin again where an earlier run was stopped.
         progress: Called now and then with what was done, and the share of the input (0 to 1) where that is known.
-        engine: Where rows are judged; the caller closes it. None: on this machine, with so many `jobs`.
+        engine: Where rows are judged; the caller closes it. None: on this machine, with `jobs` processes.
 
     Raises:
         UsageError: The input cannot be read, a column is missing, or an option cannot be used.
-        OutputError: The output cannot be written, such as on a full disk. What was judged is kept.
-        UnreachableError: No worker of the engine answers any more. What was judged is kept.
-        Interrupted: Ctrl-C. What was judged is kept.
+        OutputError: The output cannot be written, such as on a full disk. The verdicts so far are kept.
+        UnreachableError: No worker of the engine answers any more. The verdicts so far are kept.
+        Interrupted: Ctrl-C. The verdicts so far are kept.
     """
     files = input_files(locate(source)) if source != "-" else [locate("-")]
     run = _BatchRun(job, limit, engine or LocalEngine(jobs), restart=restart, progress=progress)
@@ -164,7 +164,7 @@ class InputRows:
         return next(iter(self._reader(place.file).chunks(self._plan.wanted, place)))
 
     def share(self, after: ReadPosition) -> float | None:
-        """How much of the input lies before a place, 0 to 1; None where that is not known."""
+        """How much of the input lies before a place, 0 to 1; None if that is not known."""
         length = self._lengths.get(after.file, 0)
         if after.file < len(self._files) and after.at and not length:
             return None
@@ -293,7 +293,7 @@ class _BatchRun:
         return BatchOutcome(tally, rows.grown(), resumed)
 
     def _limited(self, plan: Plan, judges: ChunkJudges, rows: InputRows, tally: Tally) -> Iterator[Verdicts]:
-        """What is judged, up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
+        """Yield verdicts up to the limit; the chunk that goes beyond it is judged again, as far as it is wanted."""
         for found in judges.judged(rows.work(ranges=self._engine.reads)):
             left = None if self._limit is None else self._limit - tally.rows
             if left is not None and left <= sum(each.tally.rows for each in found.judged):
@@ -326,7 +326,7 @@ def _fingerprint(plan: Plan, files: Sequence[Location], limit: int | None) -> st
     return fingerprint(__version__, msgspec.to_builtins(plan), known, limit, pa.__version__)
 
 
-# One of many files that is at most so large is read as a whole where it is judged: its output fits into memory.
+# If there are many files, the judging process reads one of at most this size as a whole: its output fits into memory.
 _WHOLE_FILE: Final = 64 * 2**20
 
 

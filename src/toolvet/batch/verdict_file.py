@@ -25,7 +25,7 @@ _NAMED: Final = 40
 
 
 class VerdictFile:
-    """One output. Raises UsageError where it cannot be opened."""
+    """One output. Raises UsageError if it cannot be opened."""
 
     def __init__(self, location: Location) -> None:
         self.given = location.given
@@ -47,7 +47,7 @@ class VerdictFile:
             self.names = self._reader.names
 
     def require(self, names: Mapping[str, str], *, is_read: bool = False) -> None:
-        """Raise UsageError, which lists the columns, where one is missing; `names` maps columns to what asks for them.
+        """Raise UsageError, which lists the columns, if one of them is missing; `names` maps each to what asks for it.
 
         Records of JSON lack members that are null: whether one has a member is known when all are read (`is_read`).
         """
@@ -65,7 +65,7 @@ class VerdictFile:
         Args:
             copy: The file that is written where this one is of another format, or elsewhere.
             wanted: The columns that are copied.
-            kind: What the rows are.
+            kind: The kind of the rows.
 
         Raises:
             UsageError: It cannot be read to its end.

@@ -1,4 +1,4 @@
-"""What the drivers of a session share: the clock that it lacks, and how seldom Python's collector runs meanwhile."""
+"""Shared by the drivers of a session: the clock that it lacks, and fewer runs of Python's garbage collector."""
 
 import gc
 from time import monotonic

@@ -84,7 +84,7 @@ def assign_item(
 
 
 def reviewers_of(settings: Settings | None) -> tuple[str, ...]:
-    """Return the names of the people who can review; none where an identity provider or nobody names them."""
+    """Return the names of the people who can review; none if an identity provider names them, or no setting does."""
     serve = None if settings is None else settings[ServeSettings]
     if serve is None or serve.oidc is not None:
         return ()

@@ -53,7 +53,7 @@ class StoreAddress:
         if name in ("postgresql", "postgres", "postgresql+psycopg"):
             url = f"postgresql+psycopg://{text[scheme.end() :]}"
             if url.partition("?")[0].count("@") > 1:
-                # What comes after the first of them would be taken for the host, and shown in every error.
+                # Everything after the first of them would be taken for the host, and shown in every error.
                 raise UsageError("--store postgresql+psycopg://…: write an @ in a name or a password as %40")
             shown = _QUERY_PASSWORD.sub(r"\1…", _PASSWORD.sub(r"\1@", url))
             digest = hashlib.sha256(shown.encode()).hexdigest()[:16]

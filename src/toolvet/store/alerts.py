@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 import msgspec
 
 AlertMeasure: TypeAlias = Literal["escalation_rate", "failure_rate", "average_score", "verdicts"]
-"""What is compared with a threshold: a share of the verdicts, their mean score, or how many there are."""
+"""The value that is compared with a threshold: a share of the verdicts, their mean score, or their number."""
 
 _MOST_MINUTES: Final = 7 * 24 * 60
 # How far the way back is, where the rule does not say it.
@@ -99,7 +99,7 @@ class AlertRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def check_webhook(url: str) -> None:
-    """Raise ValueError for what is no http or https URL; its words do not have the URL, which may be secret."""
+    """Raise ValueError unless this is an http or https URL. The message omits the URL, which may be secret."""
     if _WEBHOOK.fullmatch(url) is None:
         raise ValueError("a webhook is an http:// or https:// URL with a host")
 
@@ -129,7 +129,7 @@ class MeasuredSums(Protocol):
 
 
 class AlertState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an alert. Times are in seconds since the epoch.
+    """The state of an alert. Times are in seconds since the epoch.
 
     `since` is when it began or ended last, `beyond_since` since when the value has been beyond the threshold without
     being an alert yet, `value` the last one that was measured, `checked` when. `delivered` says whether the webhook
@@ -146,7 +146,7 @@ class AlertState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measured(rule: AlertRule, sums: MeasuredSums) -> float | None:
-    """Return the value of a rule's measure; None where there are too few verdicts to say."""
+    """Return the value of a rule's measure; None if there are too few verdicts."""
     if rule.measure == "verdicts":
         return float(sums.verdicts)
     if sums.verdicts < max(1, rule.least):

@@ -132,7 +132,7 @@ class SQLiteArchive:
         return tuple(evictions)
 
     def verify(self) -> tuple[str, ...]:
-        """The hashes whose content has changed. Raises ArchiveError where the file itself is damaged."""
+        """The hashes whose content has changed. Raises ArchiveError if the file itself is damaged."""
         with self._open("read") as connection:
             for (problem,) in connection.execute("PRAGMA quick_check(1)"):
                 if problem != "ok":

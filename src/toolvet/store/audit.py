@@ -1,6 +1,6 @@
-"""Who did what in a store, and when: logins, refusals, labels, imports, exports, deletions. Rows are never changed.
+"""The audit log of a store: logins, refusals, labels, imports, exports, deletions. Rows are never changed.
 
-The oldest are deleted where there are more than a hundred thousand, so that they cannot fill the disk.
+Beyond a hundred thousand, the oldest are deleted, so that they cannot fill the disk.
 """
 
 import msgspec
@@ -34,8 +34,8 @@ def write_entry(
     Args:
         store: Where the action is done.
         who: The name of the person or program.
-        action: What they did, as a word.
-        target: What they did it to.
+        action: The action, as a word.
+        target: The object of the action.
         address: Where the request came from.
         at: When, in seconds since the epoch; None is now.
     """

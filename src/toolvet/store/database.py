@@ -157,7 +157,7 @@ def _postgresql_engine(address: StoreAddress) -> Engine:
             **_POOL,
         )
     except (ArgumentError, ValueError):
-        # What is raised quotes the URL, and with it the password.
+        # The exception quotes the URL, and with it the password.
         raise StoreError(
             f"{address.shown} is no URL of a database: write it as postgresql+psycopg://user:password@host:5432/database"
         ) from None

@@ -26,8 +26,8 @@ _PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_COMPLAINTS: Final = 20
 # Records in one transaction: readers and other writers wait for milliseconds at most.
 _BATCH: Final = 1000
-# So many bytes of lines are decoded at once, about 500 calls: a record takes several times its line until it is
-# inserted, and what a thread once took of memory it mostly keeps.
+# This many bytes of lines are decoded at once, about 500 calls: a record takes several times its line until it is
+# inserted, and a thread mostly keeps the memory that it once took.
 _PIECE: Final = 384 << 10
 # In PostgreSQL no reader waits for a transaction, and each costs a write of the disk and an update of the sums.
 _LARGE_BATCH: Final = 5000
@@ -94,7 +94,7 @@ class DatabaseWriter:
         return True
 
     def close(self, timeout: float) -> bool:
-        """Move what is left, and end. Returns False where that takes longer: the rest waits in the spool."""
+        """Move what is left, and end. Returns False if that takes longer: the rest waits in the spool."""
         self._closing.set()
         self._hurry.set()
         self._wake.set()
@@ -109,7 +109,7 @@ class DatabaseWriter:
         return self._thread is not None and self._thread.is_alive()
 
     def hold(self, seconds: float) -> None:
-        """Leave the processor to others for so long: what is in the spool is safe, and can wait."""
+        """Leave the processor to others for `seconds`: the records in the spool are safe, and can wait."""
         self._held_until = time.monotonic() + seconds
 
     def _wait_while_held(self) -> None:
@@ -195,7 +195,7 @@ class DatabaseWriter:
                 self._wait_while_held()
 
     def _move_piece(self, engine: "Engine", segment: Segment, length: int, batch: int) -> int:
-        """Move about so many bytes of lines. Returns how many it were; nothing of them is in memory any more then."""
+        """Move about `length` bytes of lines. Returns how many were moved; none of them is in memory any more then."""
         lines = segment.read(length)
         done = len(lines)
         records: list[StoreRecord] = []

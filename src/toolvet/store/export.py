@@ -1,7 +1,7 @@
 """Out of a store and into one: JSON lines, and Parquet with a column for each field of a verdict.
 
 Both hold everything: verdicts, each batch followed by its items of the review queue with their labels, then events and
-assessments. In Parquet, what is no verdict is a row with no `kind`, whose column `record` has it as JSON. A line or row
+assessments. In Parquet, any other record is a row with no `kind`, whose column `record` has it as JSON. A line or row
 keeps its id, so importing it twice changes nothing.
 """
 
@@ -80,7 +80,7 @@ def write_file(path: Path, batches: Iterator[Sequence[StoreRecord]]) -> Iterator
 
 
 def read_file(path: Path) -> Iterator[Sequence[StoreRecord]]:
-    """Yield the records of a file in batches. Raises UsageError as `write_file`, and where there is no such file."""
+    """Yield the records of a file in batches. Raises UsageError as `write_file`, and if there is no such file."""
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file")
     if path.suffix == ".jsonl":
@@ -149,7 +149,7 @@ def _record(row: Mapping[str, Any]) -> StoreRecord:
             raise TypeError("a row without id or time")
         detail: object = msgspec.json.decode(str(row["detail"]))
         written = VerdictRecord(**fields, signals=signals, document=encode_document(detail))
-        # What the spool would lose on its way into the database is no verdict.
+        # A record that the spool would lose on its way into the database is not a verdict.
         kept = next(decode_lines(encode_lines([written])), None)
         if not isinstance(kept, VerdictRecord):
             raise TypeError(f"the row {written.id} is no verdict")

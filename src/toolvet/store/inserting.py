@@ -232,7 +232,7 @@ def _upsert(
     # In one order everywhere, so that two writers never wait for each other's rows.
     ordered = sorted(rows, key=lambda row: tuple(map(str, row[: len(keys)])))
     bulk = _bulk(connection)
-    # What is there already is added to, but of the longest durations the longer one stays.
+    # The new sums are added to those in the table, but of the longest durations the longer one stays.
     changes = ", ".join(
         f"{name} = {bulk.GREATEST}({table.name}.{name}, excluded.{name})"
         if name == "duration_max"

@@ -156,7 +156,7 @@ def short_verdict(verdict: Mapping[str, object]) -> Mapping[str, object]:
     return {key: item for key, item in kept.items() if item not in (None, [], {})}
 
 
-# What the server says of a result that is not all there is; the rest only counts its parts.
+# With these a server marks a result as incomplete; of the rest, only the parts are counted.
 _KEPT_METADATA: Final = ("content_fidelity", "pagination", "warnings")
 
 
@@ -196,7 +196,7 @@ def _bounded_calls(calls: Sequence[object], mask: SecretMask) -> list[object]:
         if call.answered:
             result = call.result
             is_json = result is None or is_object(result) or is_array(result) or isinstance(result, str | int | float)
-            # What is not JSON is an object of a framework.
+            # A value that is not JSON is an object of a framework.
             entry["result"] = _bounded(mask.value(result if is_json else str(result)))
         if call.failed is not None:
             entry["failed"] = call.failed

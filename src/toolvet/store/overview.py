@@ -18,7 +18,7 @@ GroupKey: TypeAlias = Literal["kind", "server", "tool", "model", "variant"]
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 86_400
-# Beyond so many points a chart shows nothing more.
+# Beyond this many points a chart shows nothing more.
 _MOST_POINTS: Final = 200
 _GROUPS: Final[tuple[GroupKey, ...]] = ("kind", "server", "tool", "model", "variant")
 
@@ -69,13 +69,13 @@ class VerdictFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def average_duration(self) -> float | None:
-        """The mean duration in seconds; None where none was measured."""
+        """The mean duration in seconds; None if none was measured."""
         return self.duration_sum / self.duration_count if self.duration_count else None
 
     def percentile(self, share: float) -> float | None:
         """Return the duration in seconds that this share (0 to 1) does not exceed, as far as the counts show it.
 
-        That is the upper bound of its count, at most the longest duration; None where none was measured.
+        That is the upper bound of its count, at most the longest duration; None if none was measured.
 
         >>> VerdictFigures(duration_count=2, duration_max=0.4, durations=(1, 0, 0, 0, 0, 0, 0, 1)).percentile(0.5)
         0.002
@@ -126,7 +126,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_overview(connection: Connection, wanted: FigureFilter, *, most: int = 50) -> Overview:
-    """Return the overview, with at most so many tools and issues."""
+    """Return the overview, with at most `most` tools and issues."""
     # One reading for all three.
     groups = read_groups(connection, wanted, ("kind", "server", "tool"))
     by_kind: dict[str, list[VerdictFigures]] = {}

@@ -1,6 +1,6 @@
 """PostgreSQL's own ways to take many rows at once: COPY, arrays as parameters, one statement for all sums.
 
-Several times as fast as a statement for each row, which SQLAlchemy would send. What the driver raises is raised as
+Several times as fast as a statement for each row, which SQLAlchemy would send. An error of the driver is raised as
 SQLAlchemy raises it.
 """
 

@@ -9,9 +9,9 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_private(path: Path) -> bool:
-    """Take from others what rights they have on a file. Returns False where that is not ours to do.
+    """Remove the rights that others have on a file. Returns False if we may not do that.
 
-    What is no file (a pipe, `/dev/null`) or is not there is left alone.
+    A path that is not a file (a pipe, `/dev/null`) or does not exist is left alone.
     """
     try:
         status = path.stat()
@@ -25,15 +25,15 @@ def make_private(path: Path) -> bool:
 
 
 def create_private(path: Path) -> bool:
-    """Make a file that only its owner can read. Returns False where others can read it; raises OSError."""
+    """Make a file that only its owner can read. Returns False if others can read it; raises OSError."""
     private = make_private(path)
-    # Private from its first moment, also where it is new.
+    # Private from its first moment, also if it is new.
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     return private
 
 
 def write_private(path: Path, text: str) -> bool:
-    """Write a file that only its owner can read. Returns False where others can read it; raises OSError."""
+    """Write a file that only its owner can read. Returns False if others can read it; raises OSError."""
     private = create_private(path)
     path.write_text(text, encoding="utf-8", newline="\n")
     return private

@@ -45,8 +45,8 @@ _MOMENT: Final = 1.0
 LEASE_SECONDS: Final = 15 * 60.0
 """How long a reviewer has an item, by default."""
 
-# Writers of one SQLite file take turns; one that found no turn tries again for so long. With the wait of the driver
-# that stays below five seconds: a person waits for it.
+# Writers of one SQLite file take turns; one that found no turn tries again for this long. With the driver's own wait
+# that stays below five seconds, because a person waits for it.
 _PATIENCE: Final = 3.0
 
 
@@ -58,7 +58,7 @@ class ReviewQueue:
 
     Args:
         store: The store, which stays open as long as the queue is used.
-        choose: Says of a verdict whether people should see it; None: only those given to `add`.
+        choose: Decides whether people should see a verdict; None: only those given to `add`.
         kinds: The kinds of verdicts that `choose` wants to be asked about; None: all.
         lease_seconds: How long a reviewer has an item before it is free for others.
         clock: Seconds since the epoch.
@@ -102,7 +102,7 @@ class ReviewQueue:
         """Look at the verdicts that came since the last time, and add those that are chosen. Returns how many.
 
         Args:
-            again: Look at all verdicts, as after a change of the rules. What is in the queue stays as it is.
+            again: Look at all verdicts, as after a change of the rules. Items in the queue stay as they are.
             progress: Gets how many verdicts were looked at and how many of them added, now and then.
         """
         if self._choose is None:
@@ -122,7 +122,7 @@ class ReviewQueue:
         return added
 
     def _fill_soon(self) -> None:
-        """Look at the verdicts that came since. Where they are many, a thread does, so that no reviewer waits."""
+        """Look at the verdicts that came since. If there are many, a thread does it, so that no reviewer waits."""
         if self._choose is None or self._filling.locked():
             return
         with self.store.reading() as connection:
@@ -153,7 +153,7 @@ class ReviewQueue:
             self._judged.update(fresh)
             after, seen = places[-1], seen + len(fresh)
             if seen - marked >= _MANY:
-                # What was looked at need not be looked at again, if this process ends before it has seen them all.
+                # The verdicts so far need not be looked at again, if this process ends before it has seen them all.
                 self._transact(partial(move_mark, safe=min(after, safe)))
                 marked = seen
             if progress is not None:
@@ -169,7 +169,7 @@ class ReviewQueue:
         who: str = "",
         address: str = "",
     ) -> QueueItem:
-        """Put the verdict with this id into the queue, unless it is there. Raises UsageError where there is none."""
+        """Put the verdict with this id into the queue, unless it is there. Raises UsageError if there is none."""
         with self.store.reading() as connection:
             seq = connection.execute(select(VERDICTS.c.seq).where(VERDICTS.c.id == id_)).scalar()
         if seq is None:
@@ -192,9 +192,10 @@ class ReviewQueue:
     # Reviewing. What changes labels and leases is in the audit log, with the `address` that it came from.
 
     def next(self, reviewer: str) -> QueueItem | None:
-        """Lease the item that this reviewer should look at now, None where there is none.
+        """Lease the item that this reviewer should look at now; None if there is none.
 
-        Who has a lease gets the same item again. A reviewer never gets what others have, labelled or skipped.
+        A reviewer with a lease gets the same item again. A reviewer never gets items that others have, or that they
+        labelled or skipped themselves.
         """
         self._fill_soon()
         item = self._lease_next(reviewer)
@@ -213,17 +214,17 @@ class ReviewQueue:
         )
 
     def lease(self, id_: str, reviewer: str) -> QueueItem:
-        """Lease this item. Raises UsageError where others have all its places."""
+        """Lease this item. Raises UsageError if others have all its places."""
         self._transact(lambda connection: self._take(connection, id_, reviewer))
         return self.item(id_, reviewer)
 
     def label(
         self, id_: str, reviewer: str, label: ReviewLabel, *, second_opinion: bool = False, address: str = ""
     ) -> QueueItem:
-        """Keep what a reviewer says of an item, in place of what they said before.
+        """Keep a reviewer's label of an item, in place of their earlier one.
 
         A `final` label is kept beside those of the reviewers, and decides. `second_opinion` wants one more reviewer.
-        Raises UsageError where others have all its places, and for a final label of an item that two have not labelled.
+        Raises UsageError if others have all its places, and for a final label of an item that two have not labelled.
         """
         if not label.value:
             raise UsageError("a label needs a value; undo takes one back")
@@ -255,9 +256,9 @@ class ReviewQueue:
         return self.item(id_, reviewer)
 
     def assign(self, id_: str, reviewer: str | None, *, who: str = "", address: str = "") -> QueueItem:
-        """Keep a place of an item for this reviewer, so that `next` gives it to them and to nobody else; None frees it.
+        """Keep a place of an item for this reviewer, so that `next` gives it to them and to no one else; None frees it.
 
-        Raises UsageError where there is no such item.
+        Raises UsageError if there is no such item.
         """
 
         def work(connection: Connection) -> None:
@@ -269,7 +270,7 @@ class ReviewQueue:
         return self.item(id_, who)
 
     def skip(self, id_: str, reviewer: str, *, address: str = "") -> None:
-        """Give an item back, and do not get it again. Raises UsageError where there is no such item."""
+        """Give an item back, and do not get it again. Raises UsageError if there is no such item."""
 
         def work(connection: Connection) -> None:
             labelling.skip(connection, self._find(connection, id_), reviewer, self._clock())
@@ -278,7 +279,7 @@ class ReviewQueue:
         self._transact(work)
 
     def release(self, id_: str, reviewer: str, *, address: str = "") -> bool:
-        """Give a lease back. Returns False where there was none. Raises UsageError where there is no such item."""
+        """Give a lease back. Returns False if there was none. Raises UsageError if there is no such item."""
 
         def work(connection: Connection) -> bool:
             was_leased = labelling.release(connection, self._find(connection, id_), reviewer)
@@ -291,7 +292,7 @@ class ReviewQueue:
     def undo(self, reviewer: str, *, address: str = "") -> QueueItem | None:
         """Take back the last label or skip of this reviewer, and lease its item again; again, that before it.
 
-        Returns the item, None where there is nothing to take back. It is a change of its own in the history.
+        Returns the item, None if there is nothing to take back. It is a change of its own in the history.
         """
         now = self._clock()
 
@@ -305,7 +306,7 @@ class ReviewQueue:
         return None if item is None else self._one(item, reviewer)
 
     def want_another(self, id_: str, *, who: str = "", address: str = "") -> QueueItem:
-        """Want one more reviewer for this item: a second opinion. Raises UsageError where there is no such item."""
+        """Want one more reviewer for this item: a second opinion. Raises UsageError if there is no such item."""
 
         def work(connection: Connection) -> None:
             labelling.add_place(connection, self._find(connection, id_))
@@ -317,13 +318,13 @@ class ReviewQueue:
     # Reading.
 
     def held(self, reviewer: str) -> QueueItem | None:
-        """Return the item that this reviewer has before them, None where they have none."""
+        """Return the item that this reviewer has leased, None if they have none."""
         with self.store.reading() as connection:
             item = labelling.held_item(connection, reviewer)
             return None if item is None else self._shown(connection, item, reviewer)
 
     def item(self, id_: str, reader: str | None = None) -> QueueItem:
-        """Return an item with its verdict. Raises UsageError where there is none.
+        """Return an item with its verdict. Raises UsageError if there is none.
 
         For a `reader`, the labels of others are left out until the reader's own is there, or the item is done.
         """
@@ -350,7 +351,7 @@ class ReviewQueue:
             return read_progress(connection, self._clock())
 
     def labels(self, *, at_least: int = 1) -> Iterator[ReviewLabel]:
-        """Yield what everybody says now, in the order of the items; only of items that have `at_least` so many."""
+        """Yield the present labels, in the order of the items; only of items that have at least `at_least` labels."""
         after = 0
         while True:
             with self.store.reading() as connection:
@@ -433,7 +434,7 @@ class ReviewQueue:
 """A verdict → which rule wants it in the queue, with what priority, and seen by how many; None: not at all."""
 
 _MARK: Final = "queue"
-# On PostgreSQL, writers that work at the same time may commit lower places later: so many are looked at again.
+# On PostgreSQL, writers that work at the same time may commit lower places later: this many are looked at again.
 _MARGIN: Final = 20_000
 
 
@@ -445,7 +446,7 @@ def read_mark(connection: Connection) -> int:
 def read_head(connection: Connection) -> tuple[int, int]:
     """Return the place of the newest verdict, and the place up to which no verdict can come any more.
 
-    On PostgreSQL the two are the same unless somebody is writing. Writers wait until this connection is given back.
+    On PostgreSQL the two are the same unless a writer is active. Writers wait until this connection is given back.
     """
     is_final = True
     if connection.dialect.name == "postgresql":
@@ -475,7 +476,7 @@ def unseen_places(connection: Connection, after: int, until: int, kinds: Collect
 
 
 def choose_places(connection: Connection, places: Sequence[int], choose: Choose) -> list[dict[str, object]]:
-    """Return what `choose` says of the verdicts at these places: a row for each that it wants."""
+    """Return the decisions of `choose` on the verdicts at these places: a row for each that it wants."""
     rows: list[dict[str, object]] = []
     for verdict in read_places(connection, places):
         wish = choose(verdict)

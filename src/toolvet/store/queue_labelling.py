@@ -72,7 +72,7 @@ def lease_next(connection: Connection, reviewer: str, now: float, until: float) 
 
 
 def lease_item(connection: Connection, item: int, reviewer: str, now: float, until: float) -> bool:
-    """Lease this item. Returns False where no place in it is free for this reviewer."""
+    """Lease this item. Returns False if no place in it is free for this reviewer."""
     if _extend(connection, item, reviewer, until):
         return True
     labelled = select(_P.item).where(_P.item == item, _P.reviewer == reviewer, _P.state == "labelled")
@@ -92,7 +92,7 @@ def lease_item(connection: Connection, item: int, reviewer: str, now: float, unt
 
 
 def release(connection: Connection, item: int, reviewer: str) -> bool:
-    """Give a lease back. Returns False where there was none."""
+    """Give a lease back. Returns False if there was none."""
     freed = update(QUEUE_PLACES).where(_P.item == item, _P.reviewer == reviewer, _P.state == "leased")
     return connection.execute(freed.values(state="free", reviewer=None, until=None)).rowcount > 0
 
@@ -108,7 +108,7 @@ def skip(connection: Connection, item: int, reviewer: str, now: float) -> None:
 
 
 def read_label(connection: Connection, item: int, reviewer: str) -> ReviewLabel:
-    """Return what this reviewer says of this item now."""
+    """Return the present label of this reviewer for this item."""
     rows = connection.execute(
         select(QUEUE_LABELS).where(QUEUE_LABELS.c.item == item, QUEUE_LABELS.c.reviewer == reviewer)
     ).mappings()
@@ -218,7 +218,7 @@ def undo(connection: Connection, reviewer: str, now: float, until: float) -> int
 
 
 def read_final(connection: Connection, item: int) -> ReviewLabel | None:
-    """Return the label that decides where reviewers differ, None where there is none."""
+    """Return the label that decides where reviewers differ, None if there is none."""
     found = connection.execute(select(QUEUE_FINALS.c.label).where(QUEUE_FINALS.c.item == item)).scalar()
     return None if found is None else decode_label(str(found))
 

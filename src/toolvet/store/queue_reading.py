@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class ItemFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which items of the queue: in this state, labelled by this reviewer, of this rule, of this kind of verdict.
 
-    `disputed` items are done, and their reviewers differ, and no final label decides. `assigned` is whom a place is
-    kept for that they have not labelled. `place` is the `seq` of one item, `ids` are verdicts, of which those that
-    somebody labelled are found.
+    `disputed` items are done, and their reviewers differ, and no final label decides. `assigned` is a reviewer who has
+    a place kept for them and has not labelled the item. `place` is the `seq` of one item. `ids` are verdicts; only
+    those that a reviewer labelled are found.
     """
 
     state: Literal["open", "done", "disputed"] | None = None

@@ -1,4 +1,4 @@
-"""What the review queue consists of: items, labels, changes, and sums."""
+"""The parts of the review queue: items, labels, changes, and sums."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
@@ -11,13 +11,13 @@ ItemState: TypeAlias = Literal["open", "leased", "done"]
 """An item is open while it wants reviewers, leased while all of these have it before them, then done."""
 
 ChangeAction: TypeAlias = Literal["label", "skip", "undo", "settle"]
-"""What a reviewer can do with an item."""
+"""An action of a reviewer on an item."""
 
 
 class ReviewLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """What one reviewer says of one item: of the verdict (`value`), and of its signals by their keys.
+    """One reviewer's label of one item: of the verdict (`value`), and of its signals by their keys.
 
-    `missed` are the faults that toolvet did not find: the words of the answer by the type of the fault, empty where no
+    `missed` are the faults that toolvet did not find: the words of the answer by the type of the fault, empty if no
     words show it. `final` marks the label of an adjudicator, which decides where reviewers differ. `at` is in
     seconds since the epoch, 0 for a label that is being handed in.
     """
@@ -33,7 +33,7 @@ class ReviewLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_LABEL: Final = ReviewLabel(value="")
-"""What a reviewer says who has not labelled yet."""
+"""The label of a reviewer who has not labelled yet."""
 
 
 class QueueItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ class QueueItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One change: somebody labelled, skipped, or took that back. `undoes` is the `seq` of what was taken back."""
+    """One change: a reviewer labelled, skipped, or took that back. `undoes` is the `seq` of the change taken back."""
 
     seq: int
     item: str

@@ -1,4 +1,4 @@
-"""What a store keeps: `VerdictRecord`, `EventRecord`, `AssessmentRecord` and `ItemRecord`, as lines of JSON.
+"""The records of a store: `VerdictRecord`, `EventRecord`, `AssessmentRecord` and `ItemRecord`, as lines of JSON.
 
     {"type":"verdict","id":"0193…","at":1795357000.0,"kind":"call","tool":"find_book",…}
 
@@ -18,7 +18,7 @@ import msgspec
 from toolvet.core.json_value import elements, is_array, is_endless, is_object, members
 
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
-"""What was judged. A `call` is a whole call as the proxy saw it, with its arguments and its result."""
+"""The kind of input that was judged. A `call` is a whole call as the proxy saw it: its arguments and its result."""
 
 EMPTY_DOCUMENT: Final = msgspec.Raw(b"{}")
 
@@ -26,7 +26,7 @@ EMPTY_DOCUMENT: Final = msgspec.Raw(b"{}")
 class SignalRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """One reason for a verdict: an issue of arguments, a state of a result, a finding, a signal of an answer.
 
-    `level` is its weight or severity in words (`error`, `warning`, `info`); `certainty` (0 to 1) is None where it was
+    `level` is its weight or severity in words (`error`, `warning`, `info`); `certainty` (0 to 1) is None if it was
     never measured.
     """
 
@@ -41,7 +41,7 @@ class VerdictRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     `at` is when the call began or the verdict was made, in seconds since the epoch; `duration` is in seconds, `size` in
     bytes. `score` is 0 to 1. `failed` says whether what was judged went wrong; `escalate` whether a person should see
     it. `variant` names a prompt or a configuration that is compared with others. `text` is what was judged (an answer),
-    None where only the verdict is kept. `document` is the rest of the verdict as JSON, `detail` the same decoded.
+    None if only the verdict is kept. `document` is the rest of the verdict as JSON, `detail` the same decoded.
     `seq` is the place in the store, 0 before it has one.
     """
 
@@ -128,7 +128,7 @@ class ItemChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ItemLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one reviewer says of one item, and when (in seconds since the epoch)."""
+    """One reviewer's label of one item, and when it was given (in seconds since the epoch)."""
 
     reviewer: str
     value: str
@@ -156,7 +156,7 @@ class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
 
 StoreRecord: TypeAlias = VerdictRecord | EventRecord | AssessmentRecord | ItemRecord
-"""What a store consists of."""
+"""Any record of a store."""
 
 # Ids have to differ, and need not be hard to guess. A forked process must not go on with the same numbers.
 _DICE: Final = random.Random()  # noqa: S311 - as said

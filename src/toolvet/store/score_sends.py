@@ -45,7 +45,7 @@ def mark_sent(connection: Connection, destination: str, places: Iterable[int]) -
 
 
 def claim(connection: Connection, destination: str, owner: str, now: float, until: float) -> bool:
-    """Claim a destination until then, or for longer; False where another owner's claim has not ended."""
+    """Claim a destination until then, or for longer; False if another owner's claim has not ended."""
     insert = (postgresql_insert if connection.dialect.name == "postgresql" else sqlite_insert)(SCORE_CLAIMS)
     is_free = or_(SCORE_CLAIMS.c.owner == owner, SCORE_CLAIMS.c.until <= now)
     mine = insert.values(destination=destination, owner=owner, until=until).on_conflict_do_update(

@@ -88,7 +88,7 @@ def places_in_blocks(
 ) -> Sequence[int] | None:
     """Return the places of verdicts with these words in some blocks, or in all. For PostgreSQL.
 
-    None where they are more than `most`: which of them it would be is left to chance.
+    None if there are more than `most`, because the selection among them would be left to chance.
     """
     words = _tsquery(searched.words, has_beginning=searched.has_beginning)
     query: ColumnElement[Any] = func.to_tsquery(literal_column("'simple'"), words)

@@ -41,7 +41,7 @@ class Segment:
         return os.fstat(self.fd).st_size
 
     def read(self, length: int) -> bytes:
-        """Return the next whole lines that the database does not have yet, in about so many bytes; b"" for none."""
+        """Return the next whole lines that the database does not have yet, about `length` bytes; b"" for none."""
         while True:
             chunk = os.pread(self.fd, length, self.done)
             end = chunk.rfind(b"\n") + 1
@@ -77,7 +77,7 @@ class Spool:
             self._open()
 
     def append(self, lines: bytes) -> None:
-        """Keep whole lines: all of them, or none where it raises OSError."""
+        """Keep whole lines: all of them, or none if it raises OSError."""
         with self._lock:
             segment = self._open()
             before = segment.size
@@ -223,7 +223,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def try_lock(fd: int) -> bool:
-        """Lock the file, for as long as it is open. Returns False where another process holds the lock."""
+        """Lock the file until it is closed. Returns False if another process holds the lock."""
         try:
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -233,7 +233,7 @@ else:
     import fcntl
 
     def try_lock(fd: int) -> bool:
-        """Lock the file, for as long as it is open. Returns False where another process holds the lock."""
+        """Lock the file until it is closed. Returns False if another process holds the lock."""
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -1,7 +1,7 @@
 """SQLite's own ways to take many rows at once: plain statements, and rows that go to the driver as they are.
 
-SQLAlchemy binds each value of each row by its name, which costs twice as much as all of SQLite's work. What the driver
-raises is raised as SQLAlchemy raises it.
+SQLAlchemy binds each value of each row by its name, which costs twice as much as all of SQLite's work. An error of the
+driver is raised as SQLAlchemy raises it.
 """
 
 from collections.abc import Iterator, Sequence

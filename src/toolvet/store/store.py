@@ -130,9 +130,9 @@ class Store:
             model: The model that wrote the answer.
             variant: The prompt or configuration, to compare it with others.
             text: The answer that was judged; None keeps only the verdict. Secrets are replaced.
-            question: What the user asked. Secrets are replaced.
+            question: The user's question. Secrets are replaced.
             calls: The tool calls of an answer's turn with their results, in any form that `check_answer` reads. They
-                are kept without secrets and cut where they are long, for the people who review the answer.
+                are kept without secrets and cut if they are long, for the people who review the answer.
             at: When it happened, in seconds since the epoch; None is now.
             duration: How long it took, in seconds.
 
@@ -164,7 +164,7 @@ class Store:
     def add_records(self, records: Sequence[StoreRecord]) -> None:
         """Keep records, which must be free of secrets: they are safe on disk when this returns.
 
-        Raises StoreError where the disk does not take them; then none of them is kept.
+        Raises StoreError if the disk does not take them; then none of them is kept.
         """
         if records:
             self.add_lines(encode_lines(records))
@@ -193,17 +193,17 @@ class Store:
             raise StoreError(f"{self.address.shown}: {error.strerror or error}") from error
 
     def hold(self, seconds: float) -> None:
-        """Let the database wait for so long, because the processor is needed to make more records."""
+        """Let the database wait for `seconds`, because the processor is needed to make more records."""
         self._writer.hold(seconds)
 
     def flush(self, timeout: float = _FLUSH_SECONDS) -> bool:
-        """Wait until the database has all that was added. Returns False after `timeout` seconds: it is in the spool."""
+        """Wait until the database has all additions. Returns False after `timeout` seconds: they are in the spool."""
         return self.address.kind == "lines" or self._writer.flush(timeout)
 
     def close(self, timeout: float = _FLUSH_SECONDS) -> bool:
         """Move what was added into the database, for at most `timeout` seconds, and close it.
 
-        Returns False where something stays in the spool: the next process that opens the store takes it in.
+        Returns False if something stays in the spool: the next process that opens the store takes it in.
         """
         moved = self._writer.close(timeout)
         # A thread that hangs in the database still has the files of the spool.
@@ -215,7 +215,7 @@ class Store:
 
     @property
     def problem(self) -> Exception | None:
-        """Why the database did not take the last records; None where it did."""
+        """Why the database did not take the last records; None if it did."""
         return self._writer.problem
 
     def __enter__(self) -> Self:
@@ -229,7 +229,7 @@ class Store:
     # Reading.
 
     def verdict(self, id_: str) -> VerdictRecord | None:
-        """Return the verdict with this id, None where there is none."""
+        """Return the verdict with this id, None if there is none."""
         from toolvet.store.reading import read_verdict  # noqa: PLC0415 - SQLAlchemy costs a third of a second
 
         with self.reading() as connection:
@@ -269,7 +269,7 @@ class Store:
     ) -> "VerdictPage":
         """Return what `verdicts` does and how many there are, in bounded time: it looks at some thousands at most.
 
-        What it could not look at is said in the page (`is_whole`, `stopped`).
+        The page reports what it could not look at (`is_whole`, `stopped`).
         """
         from toolvet.store.verdict_page import find_page  # noqa: PLC0415 - as above
 
@@ -286,7 +286,7 @@ class Store:
     def turn(self, trace: str, *, limit: int | None = None) -> RecordedTurn:
         """Return the turn whose trace id is, or alone begins with, `trace`; `limit` is for its verdicts.
 
-        Raises UsageError where none or several do.
+        Raises UsageError if none or several do.
         """
         from toolvet.store.reading import read_trace, traces_beginning  # noqa: PLC0415 - as above
 
@@ -349,7 +349,7 @@ class Store:
             return read_groups(connection, wanted or FigureFilter(), by, most=most)
 
     def trend(self, wanted: "FigureFilter | None" = None, *, seconds: int | None = None) -> "tuple[TrendPoint, ...]":
-        """Return the sums over time, in stretches of so many seconds (60, 3600, 86400), or of a fitting length."""
+        """Return the sums over time, in steps of `seconds` (60, 3600, 86400), or of a fitting length."""
         from toolvet.store.overview import FigureFilter, read_trend  # noqa: PLC0415 - as above
 
         with self.reading() as connection:

@@ -42,7 +42,7 @@ from toolvet.store.tables.rollups import ROLLUPS, WIDTHS
 from toolvet.store.tables.verdicts import SIGNALS, VERDICTS
 
 PROBED: Final = 5_000
-"""What has no more candidates is looked at whole."""
+"""A search with no more candidates than this looks at all of them."""
 
 # How many candidates a page looks at, in these steps.
 _STEPS: Final = (1_000, 4_000, 5_000)
@@ -53,7 +53,7 @@ _SUMMED: Final = ("kind", "server", "tool", "model", "variant")
 class VerdictPage(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the verdicts of a filter, in the order that was asked for.
 
-    `count` is how many there are; at least so many where `is_whole` is False. `has_more` says that there are more in
+    `count` is how many there are; at least that many if `is_whole` is False. `has_more` reports that there are more in
     this order. `stopped` is the place at which looking ended before the page was full: the cursor to look further;
     `stopped_at` is when the verdict there happened, in seconds since the epoch.
     """
@@ -151,7 +151,7 @@ class IndexCondition(Protocol):
         ...
 
     def read(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
-        """Return the first candidates of a span, at most so many."""
+        """Return the first candidates of a span, at most `most`."""
         ...
 
 
@@ -169,7 +169,7 @@ def _part_of_many(
 ) -> VerdictPage:
     most = asked.limit + 1
     if asked.order == "newest" and asked.before is None and asked.after is None and walk.probe.reached is not None:
-        # What was counted is the beginning of the first page already.
+        # The counted verdicts are already the beginning of the first page.
         found, span = list(newest), walk.span.beyond(walk.probe.reached)
         steps: Sequence[int] = _STEPS[-1:]
     else:
@@ -337,9 +337,9 @@ def _span_of(connection: Connection, wanted: VerdictFilter) -> PlaceSpan | None:
 _BLOCKS: Final = (1, 8, None)
 # All words with a beginning are read each time, so less often.
 _BLOCKS_OF_BEGINNINGS: Final = (8, None)
-# With so many found, the rest is not searched.
+# With this many found, the rest is not searched.
 _ENOUGH: Final = 1_000
-# As it stands in the index of low scores.
+# As it is written in the index of low scores.
 _ONE: Final[ColumnElement[int]] = literal_column("1")
 
 
@@ -354,7 +354,7 @@ class ColumnCondition:
     can_continue: bool = True
 
     def read(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
-        """Return the first candidates of a span, at most so many."""
+        """Return the first candidates of a span, at most `most`."""
         query = select(self.place).where(self.condition).limit(most)
         if self.can_continue:
             order = self.place.desc() if span.newest else self.place.asc()
@@ -382,7 +382,7 @@ class WordsCondition:
         return WordsCondition(SearchedWords(self.words.words, has_beginning=True))
 
     def read(self, connection: Connection, span: PlaceSpan, most: int) -> Candidates:
-        """Return the first candidates of a span, at most so many."""
+        """Return the first candidates of a span, at most `most`."""
         if connection.dialect.name == "postgresql":
             return self._in_blocks(connection, span, most)
         places = places_of_words(connection, self.words, span.low, span.high, most, newest=span.newest)

@@ -27,7 +27,7 @@ _MOST_INPUT_BYTES = 2**20
 _CHUNK_BYTES = 2**16
 # Streams of ours and of any process: in the daemon they are others.
 _OWN_PATHS = ("/dev/", "/proc/")
-# What a process of this user needs to find its files; secrets of the first caller should not stay for minutes.
+# A process of this user needs these to find its files; secrets of the first caller should not stay for minutes.
 _KEPT = (
     "PATH",
     "HOME",
@@ -46,9 +46,9 @@ _SHELL = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 
 
 def ask(words: list[str]) -> int | None:
-    """Have the daemon run a command; return its exit code, None where this process has to run it.
+    """Have the daemon run a command; return its exit code, None if this process has to run it.
 
-    What was read of stdin by then is in `sys.stdin` again. Raises `OSError` where stdout cannot be written.
+    What was read of stdin by then is in `sys.stdin` again. Raises `OSError` if stdout cannot be written.
     """
     idle = idle_seconds()
     if not idle or not _is_served(words):
@@ -128,7 +128,7 @@ class _Call:
             connection.close()
 
     def _next_input(self) -> bytes | None:
-        """Read on; None where that takes long, or there is much: then it is judged here, line by line as it comes."""
+        """Read on; None if that takes long, or there is much: then it is judged here, line by line as it comes."""
         import select  # noqa: PLC0415 - only where there is input
 
         if sum(map(len, self._read)) > _MOST_INPUT_BYTES or not select.select([0], [], [], _INPUT_SECONDS)[0]:

@@ -48,7 +48,7 @@ def idle_seconds() -> int:
 
 
 def address() -> str | None:
-    """Return the path of the socket; None where there is no folder that is this user's alone.
+    """Return the path of the socket; None if no folder belongs to this user alone.
 
     The name follows from the version, the place of the package and of Python, and what Python's start depends on: a
     daemon of anything else gets no requests, and ends when it is idle.

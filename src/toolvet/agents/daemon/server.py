@@ -62,7 +62,7 @@ class Daemon:
 
     def run(self) -> None:
         """Listen, have callers answered, and leave no socket behind."""
-        # What is here stays: a child need not copy it to count references.
+        # Freeze the existing objects: a child need not copy them to count references.
         gc.collect()
         gc.freeze()
         with suppress(FileNotFoundError):
@@ -128,7 +128,7 @@ class Daemon:
             os.close(self._held)
             for other in (ours, *self._waiting.values(), *self._busy.values()):
                 other.close()
-            # What it touches becomes its own: now, not while a caller waits.
+            # The child copies the memory that it writes to: now, not while a caller waits.
             self._rehearse()
             for _ in range(_MOST_CALLS):
                 caller = self._await_caller(theirs)

@@ -42,7 +42,7 @@ class ToolvetGatewayPlugin(Plugin):
         tool: Any = host.metadata.get(TOOL_METADATA)
         if tool is None:
             return ToolPreInvokeResult()
-        # What the host knows of the tool: a model of the gateway's, or an object of MCP.
+        # The host's definition of the tool: a model of the gateway's, or an object of MCP.
         held = tool if isinstance(tool, dict) else tool.model_dump(by_alias=True)
         schema = held.get("inputSchema") or held.get("input_schema") or {}
         run = "/".join(str(each) for each in (host.server_id, host.user) if each)

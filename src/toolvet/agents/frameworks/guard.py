@@ -26,15 +26,15 @@ from toolvet.proxy.session import TRACE_KEY, CallEnded, Note, Policies, TraceSou
 _MOST_OPEN: Final = 10_000
 
 Answers = Literal["note", "retry", "off"]
-"""What is done with the last answer of a run: `note` judges and records it; `retry` also asks the model once to answer
-again, where the calls plainly contradict it and the framework can; `off` leaves it alone."""
+"""How the last answer of a run is handled. `note` judges and records it. `retry` also asks the model once to answer
+again, if the calls plainly contradict it and the framework can do so. `off` ignores it."""
 
 
 class AnswerJudged(Note, frozen=True):
     """The last answer of a run was judged by the calls of its turn.
 
-    `trace_id` is that of the calls of its conversation, None where it has no id. `advice` is what the model is to read
-    before it answers again, None where it is not asked to.
+    `trace_id` is that of the calls of its conversation, None if it has no id. `advice` is the text that the model is to
+    read before it answers again, None if it is not asked to.
     """
 
     trace_id: str | None
@@ -101,11 +101,11 @@ class AgentGuard:
     Safe for several threads and for concurrent tasks.
 
     Args:
-        policies: What is checked, repaired and refused; `Policies(ProxySettings(repair="apply"))` for one. None, the
+        policies: The checks, repairs and refusals; `Policies(ProxySettings(repair="apply"))` for one. None, the
             default: the defaults of `toolvet proxy`.
         on_note: Called with everything that is worth recording (`toolvet.proxy.session` has the kinds of notes:
             verdicts are in `CallEnded`, those on answers in `AnswerJudged`); it must not raise.
-        answers: What is done with the last answer of a run; see `Answers`. Default "note".
+        answers: How the last answer of a run is handled; see `Answers`. Default "note".
 
     Example:
         >>> guard = AgentGuard()
@@ -196,7 +196,7 @@ class AgentGuard:
         advice = None
         if self._answers == "retry" and conversation:
             with self._lock:
-                # What came for an answer that was sent back before is not sent back itself.
+                # The answer to a retry is not sent back a second time.
                 is_second = self._sent_back.pop(conversation, False)
                 sends_back = ending.contradiction is not None and not is_second
                 if sends_back:
@@ -223,7 +223,7 @@ class AgentGuard:
 
 
 def trace_of(conversation: str) -> str | None:
-    """Return the trace id of all that belongs to a conversation: its id, or a hash of an illegal one.
+    """Return the trace id of everything in a conversation: its id, or a hash of an illegal one.
 
     >>> trace_of("run-7"), trace_of("")
     ('run-7', None)
@@ -239,7 +239,7 @@ def _make_room(held: dict[str, Any]) -> None:
 
 
 def _as_result(result: Any) -> Mapping[str, Any]:
-    """What a tool returned, as a tool result of MCP: a model reads text in any case."""
+    """Return a tool's return value as a tool result of MCP: a model reads text in any case."""
     held = members(result)
     if is_endless(result):
         return {"content": [{"type": "text", "text": "(an object that contains itself, or its own parts too often)"}]}
@@ -278,7 +278,7 @@ def wrap(
     Args:
         function: The tool, sync or async; it is called with keyword arguments.
         tool: Its definition; None, the default, reads it from the function's annotations and docstring.
-        guard: What decides; one with the default policies where there is none.
+        guard: Checks the calls; by default a guard with the default policies.
         conversation: An id of the run, as in `AgentGuard.call`.
 
     Raises (the returned function):
@@ -353,7 +353,7 @@ class ObjectMemory(Generic[V]):
             self._held.popitem(last=False)
 
     def get(self, key: object) -> V | None:
-        """Return the value of this object; None where there is none."""
+        """Return the value of this object; None if there is none."""
         found = self._held.get(id(key))
         return None if found is None else found[1]
 

@@ -39,7 +39,7 @@ def before(event: HookEvent, definition: object, policy: Policy, *, merges: bool
 
 
 def after(event: HookEvent, definition: object, policy: Policy, check: "ResultCheck") -> HookAnswer | None:
-    """Judge a result; return an answer only where it is an error that does not say so."""
+    """Judge a result; return an answer only if it reports a failure but is not marked as an error."""
     if policy.results == "off" or event.failed or event.result is None:
         return None
     result = {"content": event.result} if is_array(event.result) else event.result

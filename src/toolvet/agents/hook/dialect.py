@@ -77,7 +77,7 @@ class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookEvent(msgspec.Struct, frozen=True):
-    """What a client sent to its hook: `moment` is what toolvet calls it, `name` the client's own word.
+    """An event that a client sent to its hook: `moment` is toolvet's name for it, `name` the client's own.
 
     `continued` says that this very end was asked for by a hook: it must not be refused again.
     """
@@ -98,7 +98,7 @@ class HookEvent(msgspec.Struct, frozen=True):
 
 
 class HookAnswer(msgspec.Struct, frozen=True):
-    """What the client is to do: refuse a call, make it with other arguments, add words, or go on working."""
+    """The client's next step: refuse a call, make it with other arguments, add a message, or go on working."""
 
     kind: Literal["deny", "update", "context", "block"]
     text: str = ""
@@ -112,7 +112,7 @@ def dialect_of(client: Client) -> HookDialect:
 
 
 def read_event(dialect: HookDialect, given: object) -> HookEvent:
-    """Return the event that these members are; of moment `other` where they are none that toolvet answers."""
+    """Return the event with these members; of moment `other` if toolvet does not answer it."""
     found: dict[str, object] = {}
     for member, paths in dialect.input.items():
         found[member] = None
@@ -160,7 +160,7 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
 
 
 def write_answer(dialect: HookDialect, event: HookEvent, answer: HookAnswer | None) -> bytes:
-    """Return what is printed: one line of JSON, nothing where there is nothing to say."""
+    """Return the output: one line of JSON, empty if there is nothing to answer."""
     if answer is None:
         return b""
     values = {"$event": event.name, "$text": answer.text, "$arguments": answer.arguments}

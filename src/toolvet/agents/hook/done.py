@@ -1,4 +1,4 @@
-"""The last message of an agent against the calls of its session → what is missing, None where nothing is.
+"""The last message of an agent against the calls of its session → what is missing, None if nothing is.
 
 "All tests pass."   no test was run after the last edit of src/a.py     → what to do before saying so
 "I fixed the bug."  the last run of the tests failed, and it is not said → what to say
@@ -86,7 +86,7 @@ def missing(
 
 
 def _unproven(said: str, question: str, session: AgentSession, actions: Sequence[AgentAction]) -> MissingWork | None:
-    """A run is said to have gone well that was not made after the last edit, or that failed."""
+    """The message claims that a run went well, but the run was not made after the last edit, or failed."""
     for run in unproven_runs(said, question, actions, is_whole=session.is_whole):
         then = _MEND if run.why == "failed" else _RUN.format(noun=work_table().nouns[run.kind])
         return MissingWork(run.why, run.said, f"{run.against}. {then}")
@@ -98,7 +98,7 @@ _RUN: Final = "Run {noun} and look at the result, or say that it was not run."
 
 
 def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) -> MissingWork | None:
-    """The work is said to be done; the last run of its tests failed, nothing was edited since, and no word says so."""
+    """The message claims that the work is done, but its last tests failed, no edit followed, and no word says so."""
     table = work_table()
     edited = [at for at, action in enumerate(own) if action.what == "edit" and action.ended]
     runs = [at for at, action in enumerate(own) if "test" in action.kinds]
@@ -119,7 +119,7 @@ def _unreported_failure(said: str, question: str, own: Sequence[AgentAction]) ->
 def _unwritten(
     said: str, session: AgentSession, own: Sequence[AgentAction], exists: Callable[[str], bool]
 ) -> MissingWork | None:
-    """A file is said to have been written that no call names and that is not there."""
+    """The message claims that a file was written, but no call names the file and it does not exist."""
     if any(action.what == "hidden" for action in own):
         return None
     for sentence in sentences_of(said):

@@ -26,7 +26,7 @@ _WINDOWS_END: Final = "; exit 0"
 
 
 class HookCommand:
-    """The command that a client runs: on POSIX, and on Windows where it has another there."""
+    """The command that a client runs: on POSIX, and on Windows if that needs another."""
 
     def __init__(self, posix: str, windows: str) -> None:
         self.posix = posix
@@ -46,7 +46,7 @@ class HookCommand:
 
 
 def with_hooks(text: str | None, dialect: HookDialect, command: HookCommand) -> str:
-    """Return the settings with the hooks of toolvet; `text` is None where there is no file yet.
+    """Return the settings with the hooks of toolvet; `text` is None if there is no file yet.
 
     Raises ConfigError for a text that does not hold settings.
     """
@@ -76,9 +76,10 @@ def with_hooks(text: str | None, dialect: HookDialect, command: HookCommand) -> 
 
 
 def without_hooks(text: str, before: str | None = None) -> str:
-    """Return the settings without the hooks of toolvet; `before` is the text from before, where one is kept.
+    """Return the settings without the hooks of toolvet; `before` is the text from before, if one is kept.
 
-    What only held our hooks goes as well, unless it was there before. Raises ConfigError as `with_hooks` does.
+    Entries that only held our hooks are removed as well, unless they were there before. Raises ConfigError as
+    `with_hooks` does.
     """
     mark, bare = split_mark(text)
     kept: object = None if before is None else _parsed(split_mark(before)[1]).value
@@ -107,7 +108,7 @@ def has_hooks(text: str) -> bool:
 
 
 def command_in(text: str) -> HookCommand | None:
-    """Return the command of the first of our hooks in these settings; None where there is none."""
+    """Return the command of the first of our hooks in these settings; None if there is none."""
     for groups in members(members(_parsed(split_mark(text)[1]).value).get("hooks")).values():
         for group in elements(groups):
             for hook in (group, *elements(members(group).get("hooks"))):

@@ -27,7 +27,7 @@ def private_folder(name: str) -> Path | None:
 
 
 def read_private(file: Path, most: int, *, newest: float = 0.0) -> bytes | None:
-    """Return the content of a file of ours; None where there is none, it is too old or too long, or another's."""
+    """Return the content of a file of ours; None if it is missing, too old, too long, or another user's."""
     try:
         handle = open_own(str(file), os.O_RDONLY, OTHERS_MAY_WRITE)
     except OSError:

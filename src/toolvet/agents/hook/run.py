@@ -122,7 +122,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     message = event.message
     written = session.turn.answer if session.turn is not None else None
     if message is None or (written and message.endswith(written)):
-        # What the client says may begin with what was said before the last call.
+        # The client's message may begin with text from before the last call.
         message = written
     options: AnswerOptions = {} if settings is None else settings.answer_options()
     options.setdefault("min_length", 1)
@@ -131,7 +131,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
 
 
 def read_tail(path: str) -> tuple[list[bytes], bool]:
-    """Return the last lines of a transcript, and whether these are all; none where it cannot be read."""
+    """Return the last lines of a transcript, and whether these are all; none if it cannot be read."""
     try:
         with Path(path).expanduser().open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -155,7 +155,7 @@ def _exists(path: str) -> bool:
 
 
 def _settings(given: str | None) -> "tuple[HookSettings, Settings | None]":
-    """What `[hook]` says, and all settings; None of these where there is no file, because reading one takes long."""
+    """Return `[hook]` and all settings; without a file the defaults and None, because reading takes long."""
     from toolvet.agents.settings import HookSettings  # noqa: PLC0415 - as above
     from toolvet.core.discover import settings_file  # noqa: PLC0415 - the client's own tools need none
 

@@ -18,14 +18,14 @@ _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[Target, str] | None:
-    """Return the server that the tool of this call belongs to, and the tool's own name; None where it is not known.
+    """Return the server that the tool of this call belongs to, and the tool's own name; None if it is not known.
 
     Files that cannot be read name none.
     """
     folder = event.folder
     places = [Path(folder), *Path(folder).parents][:_MOST_PARENTS] if folder and Path(folder).is_absolute() else []
     files = [place / name for place in places for name in dialect.tools.project if (place / name).is_file()]
-    # What a project says goes before what the user's own files say.
+    # A project's files take precedence over the user's own.
     files += [Path(path).expanduser() for path in dialect.tools.user]
     servers: dict[str, Target] = {}
     for file in files:

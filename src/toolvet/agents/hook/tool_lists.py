@@ -27,7 +27,7 @@ _MOST_BYTES: Final = 32 * 2**20
 
 
 def definition_of(target: Target, tool: str, *, wait: float, may_ask: bool) -> object:
-    """Return the definition of a tool of this server; None where it is not known, within `wait` seconds."""
+    """Return the definition of a tool of this server; None if it is not known within `wait` seconds."""
     folder = private_folder("tools")
     if folder is None:
         return None
@@ -81,7 +81,7 @@ def _begin(file: Path) -> bool:
 
 
 def _ask(target: Target, file: Path) -> None:
-    """Start the process that asks. What it is to ask goes over its stdin: secrets do not belong on a command line."""
+    """Start the process that asks. It gets the target over stdin: secrets do not belong on a command line."""
     import subprocess  # noqa: PLC0415 - most lists are known
 
     command = [sys.executable, "-P", "-m", "toolvet.agents.hook.tool_lists", str(file)]

@@ -6,7 +6,7 @@ Gemini CLI    {"id": …, "type": "gemini", "content": …, "toolCalls": […]},
 Copilot CLI   {"type": "tool.execution_complete", "data": {…}}
 
 Each line is read by its own members, because a client may run the hook of another. A line that is broken, or of an
-unknown kind, is left out. `is_whole` is False where the beginning was cut off: then what was done there is not known.
+unknown kind, is left out. `is_whole` is False if the beginning was cut off: then what was done there is not known.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ _MOST_RESULT: Final = 100_000
 
 
 class AgentSession(msgspec.Struct, frozen=True):
-    """What a transcript says: all calls of the session in order, the last turn of it, and whether it is complete.
+    """The content of a transcript: all calls of the session in order, its last turn, and whether it is complete.
 
     `is_ended` says that the agent had the last word, with nothing called in it.
     """
@@ -121,7 +121,7 @@ def _of_gemini(record: Mapping[str, object]) -> list[object]:
     if record.get("type") == "user":
         content = record.get("content")
         if any("functionResponse" in members(part) for part in (content if is_array(content) else (content,))):
-            return []  # What a tool brought, which its call has as well.
+            return []  # A tool's result, which its call has as well.
         return [_says("user", text)] if text and not text.lstrip().startswith("<session_context") else []
     found: list[object] = []
     calls = [members(each) for each in elements(record.get("toolCalls"))]
@@ -134,7 +134,7 @@ def _of_gemini(record: Mapping[str, object]) -> list[object]:
             if isinstance(result, str):
                 result = dialect_of("gemini").unframed(result)
             found.append(_brings(call.get("id"), result, failed=status != "success"))
-    # What was said and called in one message was said first.
+    # Text and calls in one message: the text came first.
     return [*asked, *found]
 
 

@@ -19,7 +19,7 @@ __all__ = ["WordLlamaEmbedder"]
 class WordLlamaEmbedder:
     """The model in WordLlama's wheel; loaded once per process, in about a second.
 
-    Raises UsageError where the extra is not installed, or its wheel holds no model.
+    Raises UsageError if the extra is not installed, or its wheel holds no model.
 
     Example:
         >>> [vector] = WordLlamaEmbedder().embed(["The flight is booked."])

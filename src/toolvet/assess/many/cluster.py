@@ -38,7 +38,7 @@ class ServerRequest(msgspec.Struct, frozen=True):
 
 
 class ServerReply(msgspec.Struct, frozen=True):
-    """What came of a server, and its report; or why this worker assesses none, in words that name it."""
+    """The outcome of a server, and its report; or a message that names this worker, and why it assesses none."""
 
     outcome: AssessmentOutcome | None = None
     report: bytes | None = None
@@ -56,9 +56,9 @@ class RequestExecutor(Protocol):
         ...
 
     def asked(self, request: bytes, tries: int) -> bytes | str:
-        """Return the reply to a request; a text that says why, where its worker was lost `tries` times.
+        """Return the reply to a request; a text that explains the failure if its worker was lost `tries` times.
 
-        Raises UnreachableError where there is no worker any more.
+        Raises UnreachableError if there is no worker any more.
         """
         ...
 
@@ -112,7 +112,7 @@ def _without_report(job: AssessmentJob, file: str, ending: Ending, problem: str,
 
 
 def why_not_sent(job: AssessmentJob) -> str:
-    """Why a job cannot be sent to a cluster, in a sentence; empty where it can.
+    """Why a job cannot be sent to a cluster, in a sentence; empty if it can.
 
     A request is kept in the memory of a scheduler, in its logs and on its dashboard, so no secret goes: neither the
     value of a header nor what looks secret on a command line, in a URL, or among the values that the user gave.

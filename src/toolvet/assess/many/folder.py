@@ -1,11 +1,11 @@
-"""The results folder: a report for each server, and a journal of what is done, so that a run goes on where it was.
+"""The results folder: a report for each server, and a journal of finished servers, so that a run can be continued.
 
     RESULTS/servers/NAME.json     the report of a server, as `--report json` writes it
     RESULTS/assessed.jsonl        a line for each server, appended when its report is complete
     RESULTS/.lock                 held by the run that writes here
 
 A report is written beside its place and renamed, and only then is its line appended: a run that is killed leaves no
-half report that counts. What is in the folder is private, as all reports are.
+half report that counts. The folder is private, as all reports are.
 """
 
 import os
@@ -34,7 +34,7 @@ class ResultsFolder:
     """A folder of results. `done` has the outcomes that an earlier run left and that still hold."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError where the folder cannot be written, holds something else, or another run writes there."""
+        """Raises UsageError if the folder cannot be written, holds something else, or another run writes there."""
         self.path = path
         try:
             (path / SERVERS).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -48,7 +48,7 @@ class ResultsFolder:
         self.done: Mapping[str, AssessmentOutcome] = _read_journal(self._journal)
 
     def earlier(self, job: AssessmentJob, file: str) -> AssessmentOutcome | None:
-        """What an earlier run found out of this server with the same options and the same toolvet; None without that.
+        """Return an earlier run's outcome for this server, with the same options and the same toolvet; else None.
 
         Only a report counts: a server that could not be reached is tried again.
         """
@@ -62,7 +62,7 @@ class ResultsFolder:
         return self.path / SERVERS / f"{outcome.file}.json"
 
     def read_report(self, outcome: AssessmentOutcome) -> Report:
-        """The report of a server. Raises UsageError where it is no longer what was written."""
+        """Return the report of a server. Raises UsageError if the file has changed since it was written."""
         file = self.report_file(outcome)
         try:
             return msgspec.json.decode(file.read_bytes(), type=Report)
@@ -70,7 +70,7 @@ class ResultsFolder:
             raise UsageError(f"{file}: {error}; remove it, and the same command assesses that server again") from error
 
     def keep(self, outcome: AssessmentOutcome, report: bytes | None) -> None:
-        """Write the report, and then the line that says it is there. Raises UsageError where the disk takes neither."""
+        """Write the report, and then the line that says it is there. Raises UsageError if the disk takes neither."""
         try:
             if report is not None:
                 write_atomically(self.report_file(outcome), report)

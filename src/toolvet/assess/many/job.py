@@ -1,4 +1,4 @@
-"""What a worker gets and what comes of it: `AssessmentJob`, `AssessmentLimits` and `AssessmentOutcome`."""
+"""A worker's input and its outcome: `AssessmentJob`, `AssessmentLimits` and `AssessmentOutcome`."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ Ending = Literal["assessed", "unreachable", "unauthorized", "unusable", "limit",
 
 @dataclass(frozen=True, kw_only=True)
 class AssessmentLimits:
-    """What the assessment of one server may take.
+    """The limits on the assessment of one server.
 
     Attributes:
         seconds: Wall time. A run that reaches it ends with what was seen until then; one that does not end is killed.
         memory_mib: Memory of the worker, the server and everything the server starts, in MiB. Measured on Linux and
             macOS; Windows has no such limit.
-        output_mib: What the server may write to its pipes in all, and the size of any file that it writes, in MiB.
+        output_mib: The most that the server may write to its pipes in all, and the size of any file it writes, in MiB.
     """
 
     seconds: float = 600.0
@@ -51,7 +51,7 @@ class AssessmentJob:
 
 
 class AssessmentOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one server. `problem` says why there is no report, in a sentence; empty where there is one.
+    """The outcome of one server. `problem` is why there is no report, in a sentence; empty if there is one.
 
     `file` is the name of its report in the results folder, without the suffix. `exit_code` is the one of
     `toolvet assess` for such a problem.
@@ -68,7 +68,7 @@ class AssessmentOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker writes: a report, or (`report` is null then) the error of which `ending` says the kind."""
+    """The output of a worker: a report, or (`report` is null then) the error of which `ending` is the kind."""
 
     report: msgspec.Raw = msgspec.Raw(b"null")
     is_interrupted: bool = False

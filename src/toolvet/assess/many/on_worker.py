@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: a request in, a reply out, both as bytes.
+"""The work of a cluster's worker: a request in, a reply out, both as bytes.
 
 A server is assessed as it is on one machine: by a process of its own, with the same limits, in a sandbox.
 """
@@ -19,7 +19,7 @@ _decode_request: Final = msgspec.msgpack.Decoder(ServerRequest).decode
 
 
 def answer(request: bytes) -> bytes:
-    """Assess the server of a request. Whatever goes wrong is said in the reply."""
+    """Assess the server of a request. Any failure is reported in the reply."""
     return msgspec.msgpack.encode(_reply(_decode_request(request)))
 
 

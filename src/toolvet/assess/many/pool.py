@@ -87,18 +87,18 @@ async def assess_many(
 
     Args:
         jobs: The servers. Of two with one name the later overwrites the earlier, so names must differ.
-        folder: Where the reports go. What an earlier run left there and still holds is not done again.
+        folder: Where the reports go. Valid reports from an earlier run stay, and their servers are not assessed again.
         workers: How many servers are assessed at once, at least 1.
-        limits: What each may take.
+        limits: The limits for each server.
         watch: Receives the progress.
         assessor: Where servers are assessed.
 
     Returns:
-        What came of each server, in the order of `jobs`. After a cancellation only of those that are done.
+        The outcome of each server, in the order of `jobs`. After a cancellation only of those that are done.
 
     Raises:
         UsageError: The folder cannot be written, or two servers have one name.
-        ToolvetError: What the assessor raises; what is done is kept.
+        ToolvetError: As raised by the assessor; the finished reports are kept.
     """
     names = [job.name for job in jobs]
     if len(set(names)) < len(names):
@@ -147,7 +147,7 @@ class AssessmentWorker:
         self._peak = 0
 
     async def run(self) -> tuple[AssessmentOutcome, bytes | None]:
-        """What came of the server, and its report as JSON. A cancellation ends all of it, and passes on."""
+        """Return the outcome of the server, and its report as JSON. A cancellation ends all of it, and passes on."""
         # The place of the server is made in here, so that nothing of it stays where the worker is killed.
         own = tempfile.mkdtemp(prefix="toolvet-worker-")
         try:
@@ -260,7 +260,7 @@ async def _read_end(stream: asyncio.StreamReader) -> bytes:
 
 
 class ProcessFacts(NamedTuple):
-    """What the system says of one process: its parent, its resident memory in bytes, and whether it has ended."""
+    """The system's facts about a process: its parent, its resident memory in bytes, and whether it has ended."""
 
     parent: int
     resident: int

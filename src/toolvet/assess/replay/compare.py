@@ -75,7 +75,7 @@ class CallSide(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class PathShape:
-    """What was seen at one path: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
+    """The values at one path: `kinds` are types of JSON or of content blocks, `seen` counts the values there."""
 
     kinds: set[str] = field(default_factory=set[str])
     seen: int = 0
@@ -117,7 +117,7 @@ class ResultOutline:
                     seen.kinds.add("string" if isinstance(value, str) else "number")
 
     def differences(self, old: "ResultOutline", usual: "ResultOutline") -> tuple[str, ...]:
-        """Say how this shape differs from `old`, the shape of the same call before; empty where it does not.
+        """Say how this shape differs from `old`, the shape of the same call before; empty if it does not.
 
         Args:
             old: The shape of the recorded result of this call.

@@ -40,9 +40,9 @@ _NOT_COMPARABLE: Final = {
 class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of a record. `number` counts the calls of the record from 1, in the order in which they were made.
 
-    `conversation` is the connection that it was made on, `issues` what was wrong with its arguments at the time, and
-    `output_issues` what its result broke of the tool's outputSchema. `duration_ms` is None where it was not measured.
-    `skip` says why it cannot be compared, or is "".
+    `conversation` is the connection that it was made on, `issues` the faults of its arguments at the time, and
+    `output_issues` the faults of its result by the tool's outputSchema. `duration_ms` is None if it was not measured.
+    `skip` is why it cannot be compared, or "".
     """
 
     number: int

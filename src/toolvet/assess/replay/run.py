@@ -45,7 +45,7 @@ class ReplayOptions:
     `timeout` is in seconds per call, `deadline` in seconds for the whole run (None: none). `tools` and `exclude` are
     shell patterns of tool names; no `tools` means all. `include` are patterns of tools that are called although nothing
     shows that they only read, and `destructive="call"` includes every tool. `repeats` makes identical calls of one
-    tool again each time instead of once. `limit` is the most calls to make (the first ones), `sample` spreads so many
+    tool again each time instead of once. `limit` is the most calls to make (the first ones), `sample` spreads that many
     evenly over the record; None makes all. `era`, `keep_home` and `sandbox` are those of an assessment. `check` judges
     the results of both sides.
 
@@ -76,7 +76,7 @@ class ReplayOptions:
 class ReplayGroup:
     """Calls that are made once: `first` is sent, `calls` are all that are identical with it, itself among them.
 
-    `tool` is None where the new version has no such tool. `reads` says that the tool plainly reads, so that a call may
+    `tool` is None if the new version has no such tool. `reads` says that the tool plainly reads, so that a call may
     be made twice.
     """
 
@@ -249,7 +249,7 @@ class _ReplayRun:
                 if call.tool == name and not call.skip
                 if call.outcome is Outcome.RESULT and members(call.result).get("isError") is not True
             )
-        # What is worse is made again, once, where that harms nothing: a service may have had a hiccup.
+        # A worse call is made again, once, if that harms nothing: a service may have had a hiccup.
         entry: ReplayedCall | None = None
         plan = PlannedCall(name="replay", category="happy_path", arguments=group.first.arguments, origin="record")
         for attempt in range(2):

@@ -51,7 +51,7 @@ def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Rep
     """`report` with the findings that `baseline` has for the same server moved into `Baseline.known`.
 
     Entries that occur no longer are `stale`, if this run could have found them: their tool was called, or the server no
-    longer has it. What an incomplete run did not find proves nothing. Of a finding that several tools share, those
+    longer has it. Findings that an incomplete run lacks prove nothing. Of a finding that several tools share, those
     that the baseline has are kept out, whichever others shared it then. The score stays as it is.
 
     Args:
@@ -83,7 +83,7 @@ def apply_baseline(report: Report, baseline: Sequence[Report], file: str) -> Rep
     seen = {single.fingerprint for finding in known for single in _split(finding)}
     missed = [entry for fingerprint, entry in entries.items() if fingerprint not in seen]
     unseen = {*report.filtered, *(tool.name for tool in report.tools if tool.skipped is not None)}
-    # What an incomplete run did not find proves nothing.
+    # Findings that an incomplete run lacks prove nothing.
     stale = [entry for entry in missed if report.incomplete is None and entry.tool not in unseen]
     return msgspec.structs.replace(
         report,

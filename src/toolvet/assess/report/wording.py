@@ -83,7 +83,7 @@ def others(findings: Sequence[Finding], shown: int) -> str:
 
 
 def subject(finding: Finding) -> str:
-    """What a finding is about: a tool, `prompt plan`, or `4 tools (a, b, c and 1 more)`; empty for the whole server."""
+    """Return the subject of a finding: a tool, `prompt plan`, or `4 tools (a, b, c and 1 more)`; "" for the server."""
     if finding.together:
         noun = ITEM[finding.item_kind] if finding.item_kind else "tool"
         return f"{counted(len(finding.together), noun)} ({listed(finding.together, _SHOWN)})"
@@ -112,7 +112,7 @@ def duration(milliseconds: float) -> str:
 
 
 def number(value: float | None) -> str:
-    """A score or a confidence without decimals; a dash where there is none."""
+    """A score or a confidence without decimals; a dash if there is none."""
     return NONE if value is None else f"{value:.0f}"
 
 
@@ -149,7 +149,7 @@ def legend(reports: Sequence[Report]) -> list[tuple[str, str]]:
 
 
 def items_lines(report: Report) -> list[str]:
-    """A line for each list of the server beside tools: `5 of 7 resources read`; none where it has no such list."""
+    """Return a line for each list of the server beside tools: `5 of 7 resources read`; none if it has no such list."""
     items = report.items
     lines = [
         f"{sum(item.exercised for item in listed):,} of {counted(len(listed), noun)} {deed}"
@@ -216,7 +216,7 @@ def costliest(report: Report, most: int | None = None) -> list[tuple[str, str, s
 
 
 def cost(report: Report) -> str:
-    """What tools/list costs a model, in a line; empty where that is not known."""
+    """What tools/list costs a model, in a line; empty if that is not known."""
     tokens, before = report.summary.list_tokens, report.baseline.list_tokens if report.baseline is not None else None
     change = f", {tokens - before:+,} since the baseline" if before else ""
     return f"tools/list costs a model about {tokens:,} tokens{change}" if tokens else ""
@@ -229,7 +229,7 @@ def origin(report: Report) -> str:
 
 
 def framework_words(report: Report) -> str:
-    """How many refusals a framework wrote and not the author, in a sentence; empty where there are none."""
+    """How many refusals a framework wrote and not the author, in a sentence; empty if there are none."""
     names = Counter(
         scenario.framework for tool in report.tools for scenario in tool.scenarios if scenario.framework is not None
     )
@@ -258,7 +258,7 @@ def unwanted(seen: ReportedTransport) -> list[ReportedProbe]:
 
 
 def response(probe: ReportedProbe) -> str:
-    """What came back for a probe, and what should have: `HTTP 200 (wanted: 403)`."""
+    """Return the response to a probe, and the wanted one: `HTTP 200 (wanted: 403)`."""
     return f"{'no response' if probe.status is None else f'HTTP {probe.status}'} (wanted: {probe.wanted})"
 
 

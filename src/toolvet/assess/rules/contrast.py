@@ -6,7 +6,7 @@
     cursor, optional    one that does not exist     the first page comes again
     timezone            two junk values             the tool fell back to a default
 
-What a parameter must do follows from its name and its description.
+The name and the description of a parameter decide how it must affect the answer.
 """
 
 import re
@@ -76,7 +76,7 @@ _LONGEST_JSON: Final = 1_000_000
 
 
 def role_of(tool: ToolDefinition, name: str) -> Role:
-    """What an optional parameter must do to an answer, by its name; "" if that is not known."""
+    """Return the role of an optional parameter in an answer, by its name; "" if that is not known."""
     declared, words = members(tool.properties.get(name)), word_segments(name)
     branches = (declared, *map(members, elements(declared.get("anyOf"))))
     types = [kind for branch in branches for kind in (branch.get("type"), *elements(branch.get("type")))]

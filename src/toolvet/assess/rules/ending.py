@@ -122,7 +122,7 @@ REFUSALS: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL})
 ERRORS_IN_WORDS: Final = frozenset({*REFUSALS, Ending.FAILURE, Ending.UNFLAGGED_ERROR, Ending.PROTOCOL_FAILURE})
 
 
-# What the surroundings of a tool do to it, and no argument can change.
+# Caused by the surroundings of a tool: no argument can change them.
 OUTAGES: Final = frozenset({State.TIMEOUT, State.UNREACHABLE, State.UNAVAILABLE, State.MISCONFIGURED})
 
 
@@ -226,7 +226,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """What an outage says is missing: a `kind`, and its `name` if the text has one, else ""."""
+    """The thing that an outage reports as missing: a `kind`, and its `name` if the text has one, else ""."""
 
     kind: MissingKind
     name: str = ""
@@ -301,7 +301,7 @@ def _scalars(arguments: object) -> Iterator[str]:
 
 
 def framework_of(call: ObservedCall) -> str | None:
-    """Return the name of the framework that wrote the words of this refusal; None where the author wrote them."""
+    """Return the name of the framework that wrote the words of this refusal; None if the author wrote them."""
     return is_framework_refusal(words_of(call))
 
 
@@ -360,7 +360,7 @@ def is_plain(call: ObservedCall) -> bool:
 
 
 def asks_for_nothing(call: ObservedCall) -> bool:
-    """Whether a call has only empty values in what the tool requires, or in all that it sends: `{"paths": []}`.
+    """Whether a call has only empty values for the required arguments, or for everything it sends: `{"paths": []}`.
 
     Switches and choices from a list beside them ask for nothing: `{"text": "", "codec": "base64"}`.
     """

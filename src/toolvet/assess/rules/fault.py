@@ -83,7 +83,7 @@ def intended_violation(call: ObservedCall) -> Violation | None:
 
 
 def is_only_unknown(call: ObservedCall) -> bool:
-    """Whether unknown arguments are all that is wrong with a call, forbidden by its schema or not.
+    """Whether unknown arguments are the only fault of a call, forbidden by its schema or not.
 
     SDKs drop them before the tool sees the call, so an author cannot refuse them.
     """

@@ -82,7 +82,7 @@ def listed_item(kind: ItemKind, raw: object, position: int = 0) -> ListedItem:
 
 
 class Purpose(StrEnum):
-    """What a request is meant to show."""
+    """The purpose of a request."""
 
     LISTED = "listed"  # Something that the server lists, asked for with nothing that we made up.
     OFFERED = "offered"  # A template or prompt with values that the server, or its user, has offered for it.
@@ -90,7 +90,7 @@ class Purpose(StrEnum):
     MISSING_ARGUMENT = "missing_argument"  # A prompt without an argument that it requires.
     ABSENT = "absent"  # A resource or prompt that no list has.
     UNKNOWN_SCHEME = "unknown_scheme"  # A URI of a scheme that does not exist.
-    NO_URI = "no_uri"  # A resource by a text that is no URI.
+    NO_URI = "no_uri"  # A resource by a text that is not a URI.
     COMPLETION = "completion"  # Values for an argument or a variable.
     ABSENT_REFERENCE = "absent_reference"  # Values for a prompt or template that does not exist.
     BAD_CURSOR = "bad_cursor"  # A list from a cursor that the server never gave, where it gives some.
@@ -172,7 +172,7 @@ class ObservedItems(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contents_of(request: ObservedRequest) -> tuple[Mapping[str, object], ...]:
-    """The contents of a resource that was read; empty where the answer has none that can be read."""
+    """The contents of a resource that was read; empty if the answer has none that can be read."""
     found = elements(members(request.result).get("contents")) if request.succeeded else ()
     return tuple(members(entry) for entry in found if is_object(entry))
 
@@ -237,7 +237,7 @@ def expand(template: str, values: Mapping[str, str]) -> str:
 
 
 def extract(template: str, uri: str) -> dict[str, str] | None:
-    """The values with which a template makes a URI; None where it makes no such URI.
+    """The values with which a template makes a URI; None if it makes no such URI.
 
     A variable ends where the text behind it begins for the first time, so this is linear; a URI that needs a later
     place is missed.
@@ -283,7 +283,7 @@ def encode(text: str, safe: str = "") -> str:
 
 
 def decode(text: str) -> str:
-    """The text with its escapes read as UTF-8; what is no UTF-8 becomes a replacement character.
+    """The text with its escapes read as UTF-8; an invalid sequence becomes a replacement character.
 
     >>> decode("a%20b%C3%A9")
     'a bé'

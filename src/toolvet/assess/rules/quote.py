@@ -65,7 +65,7 @@ def quote_each(texts: Sequence[str]) -> str:
 def quote_problem(schema: Mapping[str, object], problem: SchemaProblem) -> str:
     """Why a schema cannot be used, in a sentence with the place.
 
-    What a meta-schema says of its own branches ('anyOf' keyword) helps no author: then the value itself is quoted.
+    A meta-schema's message about its own branches ('anyOf' keyword) helps no author: then the value itself is quoted.
     """
     words = quote(problem.message).rstrip(".")
     if problem.kind == "invalid" and "'anyOf' keyword" in problem.message and problem.pointer:
@@ -177,7 +177,7 @@ def repeated_entries(named: Iterable[tuple[str, int]]) -> Iterator[tuple[str, tu
 
 
 def exchange_of(server: ObservedServer, probe: str) -> HttpExchange | None:
-    """The exchange of this probe; None where it was not sent."""
+    """The exchange of this probe; None if it was not sent."""
     return None if server.http is None else server.http.find(probe)
 
 
@@ -187,12 +187,12 @@ def exchanges_of(server: ObservedServer) -> Sequence[HttpExchange]:
 
 
 def protection_setting(http: ObservedHttp) -> str | None:
-    """How to switch the checks of Host and Origin on in this server's SDK; None where the SDK is not known."""
+    """How to switch the checks of Host and Origin on in this server's SDK; None if the SDK is not known."""
     return _SETTINGS.get(http.sdk)
 
 
 def describe(exchange: HttpExchange) -> str:
-    """What came back, as the end of a sentence: `HTTP 400 with error -32600 "Missing session ID"`."""
+    """The response, as the end of a sentence: `HTTP 400 with error -32600 "Missing session ID"`."""
     if exchange.status is None:
         return f"no response ({quote(exchange.failure, 80) or 'unknown'})"
     status = f"HTTP {exchange.status}"

@@ -21,12 +21,12 @@ SHOWN_TWICE: Final = frozenset({"happy_path"})
 def plan_calls(values: Values, seed: int) -> Iterator[PlannedCall]:
     """Yield every call to make for one tool, in order; the same arguments are not sent twice as valid ones.
 
-    The happy path is yielded all the same, as `made`.
+    The happy path is yielded in any case, as `made`.
 
     Args:
         values: Gives the arguments. Its `learn` receives what each call showed, and this shapes those that follow;
             without that, every call is taken for a success.
-        seed: Chooses where there are more calls than are worth making.
+        seed: Chooses if there are more calls than are worth making.
     """
     plans: list[PlannedCall] = []
     for category in sorted(modules("toolvet.assess.scenarios"), key=lambda module: (module.ORDER, module.__name__)):

@@ -15,7 +15,7 @@ MOST: Final = 6  # Parameters per tool.
 
 
 def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
-    """One call per parameter that names a thing, with all else as in a call that succeeded where there is one."""
+    """One call per parameter that names a thing, with everything else as in a call that succeeded, if there is one."""
     base, schema = values.best(), compiled(values.tool.input_schema)
     widest = values.all_properties().arguments
     asked = 0

@@ -39,7 +39,7 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
 
 
 def attempts(values: Values, name: str, sample: Sample, category: Category = CATEGORY) -> Iterator[PlannedCall]:
-    """A call and, as long as it is refused with words that say what was wanted, the next one that obeys."""
+    """A call and, while a refusal explains what was wanted, the next one that obeys."""
     values.expect(sample.arguments)
     yield PlannedCall(name=name, category=category, arguments=sample.arguments, origin=sample.origin)
     while (lesson := values.retry()) is not None:

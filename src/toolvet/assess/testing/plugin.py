@@ -41,7 +41,7 @@ def toolvet_target(pytestconfig: pytest.Config) -> "str | list[str] | Target":
 
 @pytest.fixture(scope="session")
 def toolvet_options() -> "Options":
-    """What an assessment may call, from `toolvet.toml` or `[tool.toolvet]`. Write a fixture of this name for others."""
+    """The options of an assessment, from `toolvet.toml` or `[tool.toolvet]`; to change them, override this fixture."""
     from toolvet.assess.given import read_options  # noqa: PLC0415
     from toolvet.core.settings import load_settings  # noqa: PLC0415
 

@@ -46,7 +46,7 @@ class ServerUnderTest:
 
     Args:
         target: The command to start, or the URL.
-        options: What an assessment may call, with which arguments, and how long.
+        options: The calls that an assessment may make, with which arguments, and how long.
     """
 
     def __init__(self, target: Target, options: Options | None = None) -> None:

@@ -12,20 +12,20 @@ from toolvet.errors import UnreachableError, UsageError
 
 @dataclass
 class EngineFigures:
-    """What an engine did: work that was tried again, and work that all tries failed with, which was judged here."""
+    """The work of an engine that was tried again, and the work that failed in all tries and was judged here."""
 
     retries: int = 0
     failed: int = 0
 
 
 class Executor(Protocol):
-    """Hands requests to workers. What it does not get an answer to, it tries again, some times, elsewhere."""
+    """Hands requests to workers. It tries a request without an answer again, a few times, elsewhere."""
 
     def carried(self, requests: Iterator[bytes], figures: EngineFigures) -> Generator[bytes | str]:
         """Yield the reply to each request, in their order; a text that says why, for one that all tries failed with.
 
-        Only a bounded number of requests, and of bytes, is under way at a time. Raises UnreachableError where there is
-        no worker any more.
+        Only a bounded number of requests, and of bytes, is under way at a time. Raises UnreachableError if there is no
+        worker any more.
         """
         ...
 
@@ -59,7 +59,7 @@ CONNECT_SECONDS: Final = 15.0
 
 
 def knock(address: str, what: str, example: str) -> None:
-    """Raise UnreachableError where nothing listens at `address`, and UsageError where it is not an address."""
+    """Raise UnreachableError if nothing listens at `address`, and UsageError if it is not an address."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port

@@ -17,7 +17,7 @@ _START_SECONDS: Final = 120
 
 
 class DaftExecutor:
-    """Daft on the Ray cluster at `address`; on its own runner, with so many threads, for None."""
+    """Daft on the Ray cluster at `address`. Without an address, on its own runner with `jobs` threads."""
 
     def __init__(self, address: str | None, jobs: int | None, module: str) -> None:
         # Daft tells its makers of each query, unless it is asked not to.

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from toolvet.batch.executors.executor import CONNECT_SECONDS, EngineFigures, cores, knock, task
 from toolvet.errors import UnreachableError
 
-_WORKER_SECONDS: Final = 60.0  # How long to wait for a worker where there is none.
+_WORKER_SECONDS: Final = 60.0  # How long to wait for a worker if there is none.
 _POLL_SECONDS: Final = 5.0
 _TRIES: Final = 3
 _AHEAD: Final = 3  # Requests that wait for each thread of a worker.
@@ -21,11 +21,11 @@ _MOST_BYTES: Final = 64 * 2**20  # Of requests that are under way; those for ran
 
 
 class DaskExecutor:
-    """A client of the scheduler at `address`; of one that it starts here, with so many workers, for None."""
+    """A client of the scheduler at `address`. Without an address, of one that it starts here with `jobs` workers."""
 
     def __init__(self, address: str | None, jobs: int | None, module: str) -> None:
         self._dask: Any = import_module("distributed")
-        # It prints each connection that breaks, with its traceback; what matters is said by us.
+        # It prints each connection that breaks, with its traceback; toolvet reports the failures that matter.
         for name in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         self._cluster: Any = None

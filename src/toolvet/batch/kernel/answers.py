@@ -16,10 +16,10 @@ from toolvet.core.turn import CLEAN, AnswerCheck
 SIGNAL: Final = pa.struct(
     [*arrow_fields(FailureSignal, without=("position",)), ("start", pa.int64()), ("end", pa.int64())]
 )
-"""One signal. `start` and `end` are its characters in the text, null where it has no place."""
+"""One signal. `start` and `end` are its characters in the text, null if it has no place."""
 
 _COUNTS: Final = pa.struct([(kind.value, pa.int32()) for kind in SignalType])
-# A trace id is no column: a row has an id of its own.
+# There is no column for a trace id: a row has an id of its own.
 _MEMBERS: Final = dict(arrow_fields(AnswerQuality, without=("trace_id",)))
 
 ANSWERS: Final[ArrowSchema] = pa.schema(
@@ -35,8 +35,8 @@ class AnswersKernel:
 
     Args:
         check: The check with its options.
-        columns: The names of columns by what they are for: `text` (the answers), and where there are such `question`,
-            `calls` (the tool calls of the turn), `finish_reason`, and `problem` (why a row is not to be judged).
+        columns: The names of columns by their purpose: `text` (the answers) and, if there are any, `question`, `calls`
+            (the tool calls of the turn), `finish_reason`, and `problem` (why a row is not to be judged).
 
     The verdict on each row is that of `check`. A text without any signal costs a share of one scan of the column.
 
@@ -59,7 +59,7 @@ class AnswersKernel:
         return type(self), (self._check, self._columns)
 
     def __call__(self, batch: RecordBatch) -> RecordBatch:
-        """Return the verdicts on a batch, row by row. Raises TypeError where the column of answers holds no texts."""
+        """Return the verdicts on a batch, row by row. Raises TypeError if the column of answers holds no texts."""
         columns = InputColumns(batch, self._columns)
         array = columns.array("text")
         if array is None:
@@ -111,7 +111,7 @@ class AnswersKernel:
 
 
 def answer_columns(rows: int, judged: Judged, problems: Mapping[int, str]) -> RecordBatch:
-    """Return the verdicts on so many answers: those in `judged`, by row, and for all others that they are clean."""
+    """Return the verdicts on `rows` answers: those in `judged`, by row; all others are clean."""
     made = VerdictColumns(ANSWERS, rows, problems)
     for name, kind in _MEMBERS.items():
         if name == "signals":

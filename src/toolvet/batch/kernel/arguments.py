@@ -37,7 +37,7 @@ class ArgumentsKernel(RecordKernel):
     Args:
         check: The check with its wording.
         tools: The definitions of tools by name. With one alone, rows need not name theirs.
-        columns: The names of columns by what they are for: `arguments`, and where there are such `tool` (the name, or a
+        columns: The names of columns by their purpose: `arguments` and, if there are any, `tool` (the name, or a
             definition) and `schema` (the tool's JSON Schema, row by row).
 
     A row whose tool is not known has a problem.

@@ -26,14 +26,14 @@ class InputColumns:
         self._count: int = batch.num_rows
 
     def array(self, purpose: str) -> Array | None:
-        """The column for a purpose, None where there is none."""
+        """Return the column for a purpose, None if there is none."""
         name = self._names.get(purpose)
         if name is None or name not in self._batch.schema.names:
             return None
         return self._batch.column(name)
 
     def texts(self, purpose: str) -> list[str | None] | None:
-        """The column for a purpose as texts; None where there is none, or where it holds no texts."""
+        """Return the column for a purpose as texts; None if there is none, or if it holds no texts."""
         array = self.array(purpose)
         if array is None:
             return None
@@ -43,7 +43,7 @@ class InputColumns:
             return [None if each is None else str(each) for each in array.to_pylist()]
 
     def values(self, purpose: str) -> "JsonColumn | None":
-        """The column for a purpose as JSON values; None where there is none."""
+        """Return the column for a purpose as JSON values; None if there is none."""
         array = self.array(purpose)
         return None if array is None else JsonColumn(array)
 
@@ -105,7 +105,7 @@ def struct_list(kind: ArrowType, rows: int, members: Iterable[tuple[int, Sequenc
 class VerdictColumns:
     """Makes the columns of verdicts: `clean` says what a row has that is not in `judged`.
 
-    Rows in `problems` were not judged: all that they have is the problem.
+    Rows in `problems` were not judged: they have only the problem.
     """
 
     def __init__(self, schema: ArrowSchema, rows: int, problems: Mapping[int, str]) -> None:
@@ -139,7 +139,7 @@ class VerdictColumns:
         self.columns[name] = pa.array(values, kind, mask=self._unjudged)
 
     def add_lists(self, name: str, judged: Iterable[tuple[int, Sequence[Mapping[str, object]]]]) -> None:
-        """Add a column of lists of structs, empty where nothing is given."""
+        """Add a column of lists of structs, empty if nothing is given."""
         kind = self._schema.field(name).type
         self.columns[name] = struct_list(kind, self._rows, judged)
 

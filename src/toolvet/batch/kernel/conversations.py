@@ -12,7 +12,7 @@ from toolvet.core.json_value import is_object
 from toolvet.core.turn import ConversationCheck, TurnVerdict
 
 _TEXT: Final = pa.string()
-# What a column on answers has beside these is for a single answer: `toolvet batch answers` says it.
+# These columns are for a single answer, so only `toolvet batch answers` has them.
 _LEFT_OUT: Final = ("likely_good", "assessment_confidence", "failed_calls", "partial_calls", "feedback", "trace_id")
 _OF_ANSWER: Final = {
     **dict(arrow_fields(AnswerQuality, without=_LEFT_OUT)),
@@ -42,7 +42,7 @@ CONVERSATIONS: Final[ArrowSchema] = pa.schema(
         (PROBLEM, _TEXT),
     ]
 )
-"""The columns of verdicts on conversations. `score` is that of the worst answer, null where there is none."""
+"""The columns of verdicts on conversations. `score` is that of the worst answer, null if there is none."""
 
 
 class ConversationsKernel(RecordKernel):
@@ -50,8 +50,8 @@ class ConversationsKernel(RecordKernel):
 
     Args:
         check: The check with its options.
-        columns: The names of columns by what they are for: `messages`, and where there are such `tools` (the
-            definitions) and `system` (the system prompt).
+        columns: The names of columns by their purpose: `messages` and, if there are any, `tools` (the definitions) and
+            `system` (the system prompt).
     """
 
     schema: ArrowSchema = CONVERSATIONS

@@ -39,7 +39,7 @@ _FLAGS: Final = re.compile(r"\A\(\?([a-z]+)\)")
 def may_be_raw_error(texts: Texts, data: NDArray[np.uint8], wide: Flags) -> Flags:
     """Return which texts may be raw errors; the others are not."""
     size = texts.ends - texts.starts
-    # So many bytes may be as few characters as count as short.
+    # A text of this many bytes may have so few characters that it counts as short.
     short = size <= np.where(wide, 4 * _SHORT, _SHORT)
     first = data[np.minimum(texts.starts, len(data) - 1)]
     found = np.isin(first, np.frombuffer(_OPENS, np.uint8))

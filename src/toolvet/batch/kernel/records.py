@@ -21,7 +21,7 @@ class RecordKernel(ABC):
         self._columns = {self.main: self.main, PROBLEM: PROBLEM, **(columns or {})}
 
     def __call__(self, batch: RecordBatch) -> RecordBatch:
-        """Return the verdicts on a batch, row by row. Raises TypeError where the column is missing."""
+        """Return the verdicts on a batch, row by row. Raises TypeError if the column is missing."""
         columns = InputColumns(batch, self._columns)
         if columns.array(self.main) is None:
             raise TypeError(f"there is no column {self._columns[self.main]!r}")

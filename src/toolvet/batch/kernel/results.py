@@ -28,8 +28,8 @@ class ResultsKernel(RecordKernel):
 
     Args:
         check: The check with its settings.
-        columns: The names of columns by what they are for: `result`, and where there are such `tool` (its definition or
-            its name) and `arguments`.
+        columns: The names of columns by their purpose: `result` and, if there are any, `tool` (its definition or its
+            name) and `arguments`.
 
     Example:
         >>> batch = pa.record_batch({"result": ['{"content": [{"type": "text", "text": "42"}]}']})

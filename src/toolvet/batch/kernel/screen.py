@@ -20,8 +20,8 @@ from toolvet.core.checks import ScreenedText, phrases
 from toolvet.core.matching import Hit, PatternSet, RowScan
 from toolvet.core.turn import AnswerCheck
 
-# As in `checks.answer.shape` and `repetition`: below these lengths a text may be too short, and a loop shows in so many
-# characters before the end.
+# As in `checks.answer.shape` and `repetition`: a text below these lengths may be too short, and a loop shows in this
+# number of characters before the end.
 _SHORT: Final = 200
 _DENSE: Final = 3
 _TAIL: Final = 800
@@ -136,7 +136,7 @@ def _nothing(most: int | None) -> list[Hit]:
 
 
 class _PhraseScan:
-    """One set of phrases, with what it takes to leave out hits that stand where their phrase does not count."""
+    """One set of phrases, and the bounds for leaving out hits in places where their phrase does not count."""
 
     def __init__(self, patterns: PatternSet) -> None:
         self.rows = RowScan(patterns)

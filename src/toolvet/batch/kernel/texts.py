@@ -75,7 +75,7 @@ class Texts:
 
 
 def lengths(column: Array) -> Array:
-    """Return how many characters the texts of a column have, also those of JSON; null where it holds no texts."""
+    """Return how many characters the texts of a column have, also those of JSON; null if it holds no texts."""
     stored = column.storage if isinstance(column.type, pa.JsonType) else column
     if not pa.types.is_string(stored.type):
         try:

@@ -34,7 +34,7 @@ _SCALARS: Final[Sequence[tuple[set[str], str]]] = (
 class LinesReader:
     """Reads one file of JSON lines, up to the size that it had at first; another process may go on writing it.
 
-    Raises UsageError where it cannot be opened.
+    Raises UsageError if it cannot be opened.
     """
 
     def __init__(self, location: Location, number: int, size: int | None = None) -> None:
@@ -231,7 +231,7 @@ def _json(column: Sequence[object]) -> Array:
 
 
 def _kept(column: Sequence[object], kind: ArrowType) -> Array:
-    """A column as it goes into the output. What is of another type than the first rows becomes null, or its JSON."""
+    """Return a column for the output. A value of another type than the first rows becomes null, or its JSON."""
     try:
         return pa.array(column, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

@@ -11,7 +11,7 @@ from toolvet.errors import UsageError
 def open_reader(location: Location, number: int, size: int | None = None) -> RowReader:
     """Return the reader of a file; `number` is its place among the files of the input.
 
-    `size` is up to which byte a file of lines is read, where that is known from an earlier run. Raises UsageError where
+    `size` is up to which byte a file of lines is read, where that is known from an earlier run. Raises UsageError if
     the file cannot be opened, or its name does not say what it is.
     """
     form = "jsonl" if location.is_stdio else location.format

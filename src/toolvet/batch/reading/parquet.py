@@ -14,14 +14,14 @@ parquet: Any = import_module("pyarrow.parquet")
 CHUNK_BYTES: Final = 2**20
 """How large a chunk is, about; a single row may be larger."""
 RANGE_BYTES: Final = 16 * 2**20
-"""How large a range is, about, that is read where it is judged."""
+"""The approximate size of a range that the judging process reads itself."""
 _MOST_RANGES: Final = 8  # Of a row group: a reader of one of them decodes those before it, too.
 _MOST_ROWS: Final = 2**16
 _BUFFER: Final = 2**20
 
 
 class ParquetReader:
-    """Reads one Parquet file. Raises UsageError where it has none of Parquet's metadata."""
+    """Reads one Parquet file. Raises UsageError if it has none of Parquet's metadata."""
 
     def __init__(self, location: Location, number: int) -> None:
         self._location = location
@@ -72,7 +72,7 @@ class ParquetReader:
 
     def _group(self, group: int, first: int, rows: int, wanted: tuple[str, ...], skipped: int) -> Iterator[Chunk]:
         at, end = first, first + rows
-        # So many rows make a chunk, by what the metadata says of the sizes.
+        # This many rows make a chunk, by the sizes in the metadata.
         at_once = max(1, min(_MOST_ROWS, CHUNK_BYTES * rows // max(1, self._size(group, wanted))))
         batches = self._file.iter_batches(at_once, row_groups=[group], columns=list(wanted))
         while at < end:

@@ -22,7 +22,7 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 class TableReader:
-    """Reads one table of texts: the first line has the names of its columns. Raises UsageError where it has none."""
+    """Reads one table of texts: the first line has the names of its columns. Raises UsageError if it has none."""
 
     def __init__(self, location: Location, number: int) -> None:
         self._location = location

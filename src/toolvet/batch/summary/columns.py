@@ -25,7 +25,7 @@ class NumberColumn(msgspec.Struct, frozen=True):
 
 
 class SummaryLayout(msgspec.Struct, frozen=True):
-    """What a summary reads of an output. `words` maps columns of words to their titles.
+    """The columns of an output that a summary reads. `words` maps columns of words to their titles.
 
     `marks` is SQL: the list of what was found in a row, each with its name, evidence, detail and weight. It reads the
     columns `marked`. `probabilities` say how probable it is that a row is good. `flag` says what flagged rows are.
@@ -149,7 +149,7 @@ LAYOUTS: Final[Mapping[str, SummaryLayout]] = {
         ),
     )
 }
-"""What is read of each kind of output."""
+"""The layout of each kind of output."""
 
 # A column that no other kind has.
 _TELLING: Final = {
@@ -164,7 +164,7 @@ _TELLING: Final = {
 def layout_of(there: Sequence[str], given: str | None, *, source: str) -> SummaryLayout:
     """Return the layout of an output with these columns; `given` is the kind where that is known.
 
-    Raises UsageError where it is no output of `toolvet batch`.
+    Raises UsageError if it is not an output of `toolvet batch`.
     """
     known = next((kind for column, kind in _TELLING.items() if column in there), None)
     if given is not None and known not in (None, given):

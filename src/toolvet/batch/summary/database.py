@@ -1,8 +1,7 @@
 """`verdict_database`: outputs of `toolvet batch` as views of a DuckDB database, which reports and comparisons query.
 
-DuckDB reads Parquet files on this machine where they are. Outputs in other formats or places are first copied to
-Parquet in a temporary folder, with only the columns that are read. Queries that need more than the memory limit use the
-same folder.
+DuckDB reads Parquet files on this machine directly. Outputs in other formats or places are first copied to Parquet in a
+temporary folder, with only the columns that are read. Queries that need more than the memory limit use the same folder.
 """
 
 import glob
@@ -124,7 +123,7 @@ class VerdictDatabase:
     ) -> None:
         """Make a view of all rows of an output, whose files may differ in their columns.
 
-        The view has the columns of the layout, null where a file lacks one, and for each row: `is_judged`,
+        The view has the columns of the layout, null if a file lacks one, and for each row: `is_judged`,
         `is_flagged`, the `verdict` in words, `names` and `marks` (what was found), the `day` of the column `time`, and
         the `label`.
 

@@ -50,7 +50,7 @@ from toolvet.version import __version__
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryOptions:
-    """What a report looks at beside the verdicts.
+    """The columns that a report uses besides the verdicts.
 
     `time` is the column by which periods are made, `per` their length (None: what fits). `label` is a column of labels,
     of which `bad` and `good` are what says that a row is bad or good.
@@ -75,13 +75,13 @@ def summarise(
 
     Args:
         files: The files of the output, one behind the other.
-        options: What is looked at beside the verdicts.
+        options: The columns to use besides the verdicts.
         source: The name of the output.
         kind: The kind of its rows. None: what its columns say.
 
     Raises:
-        UsageError: A file is no output of `toolvet batch`, cannot be read to its end, lacks a column, or holds other
-            verdicts than the first one.
+        UsageError: A file is not an output of `toolvet batch`, cannot be read to its end, lacks a column, or holds
+            other verdicts than the first one.
         OutputError: The folder for temporary files has no room.
     """
     asked = {name: flag for name, flag in ((options.time, "--time"), (options.label, "--label")) if name is not None}

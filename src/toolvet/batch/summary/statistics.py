@@ -74,7 +74,7 @@ def two_shares(before: ShareFigure, after: ShareFigure) -> float:
 
 
 def adjusted(chances: Sequence[float]) -> list[float]:
-    """Return the probabilities, raised because so many were looked at (Holm 1979), in the same order.
+    """Return the probabilities, raised for the number of comparisons (Holm 1979), in the same order.
 
     >>> [round(each, 3) for each in adjusted([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -91,7 +91,7 @@ def adjusted(chances: Sequence[float]) -> list[float]:
 def paired_change(gained: int, lost: int) -> float | None:
     """Return how probable it is that as many rows change in one direction by chance (McNemar's exact test).
 
-    None where no row changed. Above a thousand changes the normal distribution takes the place of the binomial one.
+    None if no row changed. Above a thousand changes the normal distribution takes the place of the binomial one.
 
     >>> round(paired_change(2, 12), 4)
     0.0129

@@ -26,7 +26,7 @@ class Connection(Protocol):
     def capabilities(self) -> object:
         """The capabilities in the server's initialize or discover result: the same object for the same result.
 
-        Raises UsageError where nothing is connected.
+        Raises UsageError if nothing is connected.
         """
         ...
 
@@ -89,7 +89,7 @@ class OfSession:
         return _unwrap(await self._session.call_tool(name, dict(arguments)))
 
     async def list_tools(self) -> Sequence[object]:
-        """The tools that could be read. Raises CallFailedError where a problem prevented all of them."""
+        """The tools that could be read. Raises CallFailedError if a problem prevented all of them."""
         listing = await self._session.list_tools()
         if listing.problems and not listing.tools:
             raise CallFailedError(listing.problems[0].evidence)

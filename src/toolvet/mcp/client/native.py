@@ -1,4 +1,4 @@
-"""What a server offers to validate, and the questions to its validator: from the cache, in batches, then one by one."""
+"""Find the validator that a server offers, and ask it: from the cache, in batches, then one by one."""
 
 import asyncio
 import inspect

@@ -15,7 +15,7 @@ Method = Literal["native", "schema"]
 class ValidationProgress(msgspec.Struct, frozen=True):
     """How far a server has come with a request: `done` of `total` steps, and what it found in the last one.
 
-    `tools` are those of the calls that were asked about; `total` is None where the server does not say it.
+    `tools` are those of the calls that were asked about; `total` is None if the server does not say it.
     """
 
     tools: tuple[str, ...]
@@ -32,7 +32,7 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on one call.
 
     `announced` is whether the server announces the capability. `native_error` is the reason why such a server did not
-    judge; None where it did, and where it does not announce. `levels` are those that were checked, empty where a server
+    judge; None if it did, or if it does not announce. `levels` are those that were checked, empty if a server
     judged that does not announce levels. `notes` are sentences of toolvet about how the verdict was reached; they are
     the first `warnings`. `report` has the details of a schema check.
     """

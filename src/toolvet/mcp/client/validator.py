@@ -69,7 +69,7 @@ class ToolDefinitions:
         return self._tools is not None and name in self._tools
 
     async def find(self, name: str) -> object:
-        """The definition; None where a list read just now does not have it. Raises what reading the list raises."""
+        """The definition; None if a list read just now does not have it. Raises what reading the list raises."""
         tools = self._tools
         if tools is None or name not in tools:
             tools = await self._read()
@@ -160,7 +160,7 @@ class Validator:
 
     @property
     def announcement(self) -> Announcement | None:
-        """How the server validates; None where it does not offer to."""
+        """How the server validates; None if it does not offer to."""
         return self._negotiated().announcement
 
     async def validate(self, tool: str, arguments: object) -> Validation:
@@ -233,7 +233,7 @@ class Validator:
             offer.cache.clear()
 
     def _negotiated(self) -> Offer:
-        """What the server offers now: a client that was reopened may be connected to another server."""
+        """Return the server's current offer: a client that was reopened may be connected to another server."""
         capabilities = self._connection.capabilities
         if capabilities is not self._offer.capabilities:
             self._offer = Offer(capabilities, self._clock)

@@ -1,4 +1,4 @@
-"""Pipes and sockets: from a target to an MCP session. What the peer does wrong is a `Reply` or a note, no exception."""
+"""Pipes and sockets: from a target to an MCP session. A fault of the peer is a `Reply` or a note, not an exception."""
 
 from toolvet.core.exports import lazy
 

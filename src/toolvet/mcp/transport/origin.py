@@ -17,7 +17,7 @@ import httpx2
 from toolvet.errors import UsageError
 from toolvet.mcp.transport.target import HttpTarget, check_certificates, describe_certificates, mask_url, printable
 
-# What a request may raise because of the other side; `describe_error` puts it into words.
+# A request may raise these because of the other side; `describe_error` puts them into words.
 FAILURES: Final = (httpx2.HTTPError, httpx2.InvalidURL, OSError)
 
 _REDIRECTS: Final = 5

@@ -6,7 +6,7 @@
 Signals to the server's process group miss such a process. On Linux, a program of ours asks to be the parent of orphans
 (`adopt_orphans`, prctl(2) with PR_SET_CHILD_SUBREAPER); a caller that starts a server through `starting_server` and
 ends it through `end_orphans` then ends them, too. Nothing of this happens in a process that did not call
-`adopt_orphans`: a library must not take the children of somebody else's program. macOS and Windows give orphans no
+`adopt_orphans`: a library must not take over the children of another program. macOS and Windows give orphans no
 other parent, so there a server that makes a session of its own survives.
 
 Left alone are processes that share our session (a shell's, from before it became us), children from before
@@ -146,7 +146,7 @@ _keeper: OrphanKeeper | None = None
 
 
 def adopt_orphans() -> bool:
-    """Make this process the parent of all orphans below it. Returns False where the system cannot (not Linux).
+    """Make this process the parent of all orphans below it. Returns False if the system cannot (not Linux).
 
     For programs that own all their children only: `toolvet assess` and `toolvet proxy` call it.
     """

@@ -22,10 +22,10 @@ _SAFE_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language"
 
 
 class RawResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back for one request.
+    """The response to one request.
 
-    `status` is None where no response came, and `failure` says why. `headers` have lower-case names. `message` is the
-    JSON-RPC message in the body, or in the first event of a stream that answers; empty where there is none.
+    `status` is None if no response came; then `failure` says why. `headers` have lower-case names. `message` is the
+    JSON-RPC message in the body, or in the first event of a stream that answers; empty if there is none.
     """
 
     status: int | None = None

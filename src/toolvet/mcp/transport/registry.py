@@ -4,8 +4,8 @@ Reads what `GET /v0.1/servers` of a registry answers (`{"servers": [{"server": {
 of `server.json` documents without that wrapping. The format is that of September 2025 and later:
 https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/server-json/generic-server-json.md
 
-A package of npm becomes `npx -y NAME@VERSION`, one of PyPI `uvx NAME@VERSION`, a remote server its URL. What a server
-needs and the list does not say (a key, a path) comes from `given` alone: a list that somebody else wrote must not read
+A package of npm becomes `npx -y NAME@VERSION`, one of PyPI `uvx NAME@VERSION`, a remote server its URL. Values that a
+server needs and the list does not give (a key, a path) come from `given` alone: a list from a third party must not read
 variables out of our environment.
 """
 
@@ -136,7 +136,7 @@ def read_server_list(path: str | Path, given: Mapping[str, str] | None = None) -
 
 
 def _registry_entries(path: Path) -> Sequence[object] | None:
-    """The entries of a registry's list; None where the file is something else, which its own reader then judges."""
+    """The entries of a registry's list; None if the file is something else, which its own reader then judges."""
     try:
         document: object = msgspec.json.decode(path.read_bytes())
     except OSError as error:

@@ -81,7 +81,7 @@ AnomalyKind: TypeAlias = Literal[
     "opening_refused",  # the first attempt to open a session spoiled the channel
     "protocol_version",  # the server answered a version that does not exist
     "illegal_opening",  # initialize or server/discover was answered with something of another shape
-    "half_character",  # the opening or a list contains half of a surrogate pair; it was read all the same
+    "half_character",  # the opening or a list contains half of a surrogate pair; it was read anyway
     "bad_session_id",  # HTTP, legacy: an Mcp-Session-Id that is not visible ASCII; it is not sent back
     "session_expired",  # HTTP, legacy: the server forgot the session, and we opened another
     "cursor_cycle",  # tools/list: a cursor came twice
@@ -118,7 +118,7 @@ def describe_reply(reply: Reply) -> str:
 
 
 class Inbox(Protocol):
-    """What a channel calls when something arrives; `Peer` implements it."""
+    """Receives everything that arrives on a channel; `Peer` implements it."""
 
     def receive(self, message: bytes, *, answers: int | None = None, status: int | None = None) -> None:
         """Take one message.
@@ -190,7 +190,7 @@ class Channel(Protocol):
         ...
 
     def abandon(self, id_: int, notice: bytes | None) -> None:
-        """Stop waiting for request `id_`; `notice` is the cancellation to send, None where none may be sent."""
+        """Stop waiting for request `id_`; `notice` is the cancellation to send, None if none may be sent."""
         ...
 
     def use_version(self, version: str) -> None:

@@ -35,7 +35,7 @@ _NO_HEADERS: Final = ParameterHeaders()
 
 @dataclass(frozen=True)
 class Introduction:
-    """What a server said of itself. What it left out, or gave in another shape, is an empty string or mapping."""
+    """How a server introduced itself. A part that it omitted, or gave in another shape, is an empty string or map."""
 
     era: Era
     protocol_version: str
@@ -269,7 +269,7 @@ class McpSession:
 
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:
-        """What was odd on the channel, preceded by what was odd on a channel that we gave up while opening."""
+        """Return the anomalies of the channel, preceded by those of a channel that we gave up while opening."""
         return (*self._anomalies_before, *self.peer.anomalies)
 
     async def request(

@@ -37,7 +37,7 @@ class Oversize(msgspec.Struct, frozen=True):
 
     @property
     def is_endless(self) -> bool:
-        """Whether so much came that what its end may show is not waited for."""
+        """Whether the line is so long that toolvet does not wait for its end."""
         return self.length > 8 * self.limit
 
 

@@ -177,7 +177,7 @@ class _WholeAnswer(msgspec.Struct):
     jsonrpc: Literal["2.0"]
     id: int | str
     result: object
-    # Whatever they hold, the message is no plain answer.
+    # If one of these is present, whatever its value, the message is not a plain answer.
     method: msgspec.UnsetType = msgspec.UNSET
     error: msgspec.UnsetType = msgspec.UNSET
 

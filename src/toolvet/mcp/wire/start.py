@@ -14,7 +14,7 @@ import msgspec
 
 from toolvet.mcp.wire.message import Id
 
-# More than any member before the long one needs; so much is decoded at most.
+# More than any member before the long one needs; at most this much is decoded.
 WINDOW: Final = 64 * 1024
 
 _TEXT: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
@@ -31,7 +31,7 @@ _ANY: Final = msgspec.json.Decoder()
 
 
 class MessageStart(msgspec.Struct, frozen=True):
-    """What the first bytes of a message show. None is not seen.
+    """The parts of a message that its first bytes show. None is not seen.
 
     `cut` is the name of the member whose value does not end in these bytes, "" where none is seen: the bytes are not
     the beginning of a JSON object, or they end between two members. `params` has the members of `params` that are

@@ -25,7 +25,7 @@ from toolvet.proxy.stdio.process import ServerProcess
 PATIENCE: Final = 4.0
 # Starting more at once would only make each of them slower on a small machine.
 _MOST: Final = 2
-# Sessions that were opened within this many seconds count, and a spare waits for so long.
+# Sessions that were opened within this many seconds count, and a spare waits this long.
 _RECENT_SECONDS: Final = 15.0
 
 
@@ -97,7 +97,7 @@ class BridgedProcess(asyncio.Protocol):
     async def _reap(self) -> None:
         if self._reading is not None:
             self._reading.close()
-        # The process leads a group of its own: all that it started is killed, too.
+        # The process leads a group of its own: this kills everything that it started, too.
         self._process.send_signal(signal.SIGKILL)
         # It was killed, and nothing else reports when that is done.
         while self._process.exit_code is None:  # noqa: ASYNC110 - as above
@@ -168,7 +168,7 @@ class SpareProcesses:
         return process
 
     async def take(self) -> BridgedProcess:
-        """Return a process for a new session, a spare where there is one. Raises UnreachableError."""
+        """Return a process for a new session, a spare one if possible. Raises UnreachableError."""
         process = self._take_spare() or await self.start()
         self._opened.append(monotonic())
         self._start_task(self._fill())

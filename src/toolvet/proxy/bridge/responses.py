@@ -28,7 +28,7 @@ _REASONS: Final = {
     502: b"Bad Gateway",
     503: b"Service Unavailable",
 }
-# What is silent for longer may be closed on the way; both official SDKs write a comment as often.
+# An intermediary may close a stream that is silent for longer; both official SDKs send a comment this often.
 PING_SECONDS: Final = 15.0
 _PING: Final = b": ping\n\n"
 

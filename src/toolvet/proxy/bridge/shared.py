@@ -72,7 +72,7 @@ _SUBSCRIPTION: Final = f"{MCP_META_PREFIX}subscriptionId"
 class BridgedRequest:
     """A client's request. `response` is set with the server's first message: JSON when that is the answer, else events.
 
-    A server that is silent for long gets a stream as well, because on the way somebody may close what is silent.
+    If a server is silent for long, its response is a stream as well: an intermediary may close a silent connection.
     """
 
     def __init__(self, request: Request, forget: Callable[[], None]) -> None:
@@ -81,7 +81,7 @@ class BridgedRequest:
         self._forget = forget
         self._stream: EventStream | None = None
         self._timer = loop.call_later(PING_SECONDS, self._open_stream)
-        # The progress token as the client wrote it, where it was replaced.
+        # The progress token as the client wrote it, if it was replaced.
         self.token: msgspec.Raw | None = None
         self.response: asyncio.Future[UpstreamResponse] = loop.create_future()
 
@@ -178,7 +178,7 @@ class SharedServer:
             self._forget(number)
             raise
 
-    # What a pipe does not check. A server of the other era refuses everything in its own words.
+    # Checks that a pipe does not make. A server of the other era refuses everything with its own messages.
 
     async def _refuse(self, introduction: Introduction, head: RequestHead, request: Request) -> UpstreamResponse | None:
         version = members(members(request.params).get("_meta")).get(PROTOCOL_VERSION_KEY)

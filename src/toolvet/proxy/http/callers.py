@@ -63,7 +63,7 @@ NEUTRAL: Final = frozenset(
         b"x-request-id",
     }
 )
-# What a client says of its trace in `_meta`.
+# A client's trace is under these keys of `_meta`.
 _TRACE_KEYS: Final = (TRACE_KEY, TRACE_PARENT, "tracestate")
 _MOST_CLEAN: Final = 64
 # A mask takes this many characters of a secret for a part of it.
@@ -243,7 +243,7 @@ def sender_of(head: RequestHead, callers: Callers, complain: Callable[[str], Non
 
 
 def credentials(head: RequestHead, complain: Callable[[str], None]) -> SecretMask | None:
-    """Return a mask of the client's own secrets in the fields of a request; None where it has none."""
+    """Return a mask of the client's own secrets in the fields of a request; None if it has none."""
     found = {
         name: value.decode("latin-1")
         for field, value in head.fields

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A request that is refused is read on for this many bytes and seconds, so that closing does not take the answer away.
 _LEFT_OVER: Final = 1 << 20
 _LINGER_SECONDS: Final = 2.0
-# Of a body that nobody reads yet, aiohttp keeps twice as much.
+# While nothing reads a body, aiohttp buffers twice as much of it.
 _READ_BUFFER: Final = 1 << 16
 # More requests than that are not read before the first of them is answered.
 _MOST_QUEUED: Final = 2
@@ -132,7 +132,7 @@ class ClientConnection(web.RequestHandler):
         self._offered_length: int | None = None
         # The body of the last head.
         self._reading: aiohttp.StreamReader | None = None
-        # What is wrong with each queued request that aiohttp has read.
+        # The fault of each queued request that aiohttp has read; None if it has none.
         self._faults: deque[RequestRefusal | None] = deque()
         # The body of the request that is being handled: when its time began, and when which bytes of it came last.
         self._body: aiohttp.StreamReader | None = None
@@ -244,7 +244,7 @@ class ClientConnection(web.RequestHandler):
             self._all.note_idle(self)
         return answered
 
-    # What it may use.
+    # The limits on what it may use.
 
     def check(self, now: float) -> None:
         """Refuse a head or a body that takes too long."""

@@ -2,8 +2,8 @@
 
     client's message → session → [the proxy's own questions → server → session]* → server → session → client
 
-What is learned of the server belongs to the caller and is shared with all its exchanges (`Caller`); a session lives for
-one exchange, so that clients which use the same ids do not collide. When the server closes the stream and the client
+Knowledge about the server belongs to the caller, and all its exchanges share it (`Caller`). A session lives for one
+exchange, so that clients which use the same ids do not collide. When the server closes the stream and the client
 resumes it, the answer comes on another stream: until then the session is kept with the caller.
 """
 
@@ -203,7 +203,7 @@ class Exchange:
         elif kind == _JSON:
             await self._pass_json(response, answers)
         elif answers and head.status == 202:
-            # All that was left of a batch are notifications.
+            # Only notifications are left of a batch.
             self._answer(answers)
         else:
             self._close_session("the answer is neither JSON nor a stream of events, and was passed on unread")

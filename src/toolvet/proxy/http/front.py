@@ -191,7 +191,7 @@ def read_head(request: web.BaseRequest) -> RequestHead:
 
 
 def _reduce(head: RequestHead) -> bool:
-    """Replace `http://host/path` in the request line with its path. Returns False where that is not possible."""
+    """Replace `http://host/path` in the request line with its path. Returns False if that is not possible."""
     url = urlsplit(head.target)
     if url.scheme not in {b"http", b"https"}:
         return False

@@ -16,7 +16,7 @@ from multidict import CIMultiDict
 Field: TypeAlias = tuple[bytes, bytes]
 """One header field: its name as the sender wrote it, and its value."""
 
-# RFC 9110 §7.6.1: these belong to one connection, not to the message. `Expect` is answered where it is read.
+# RFC 9110 §7.6.1: these belong to one connection, not to the message. The code that reads `Expect` answers it.
 _HOP_BY_HOP: Final = frozenset(
     {
         b"connection",
@@ -37,7 +37,7 @@ _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class RequestHead(msgspec.Struct):
-    """`target` is the path of the request line with its query, `length` the body's length where it was announced."""
+    """`target` is the path of the request line with its query, `length` the body's length if it was announced."""
 
     method: bytes
     target: bytes
@@ -144,8 +144,8 @@ class Body(Protocol):
 async def take(body: Body, limit: int) -> tuple[bytes, bool]:
     """Read a body up to `limit` bytes.
 
-    Returns the whole body and True; or, where it has more than `limit` bytes, its beginning and False. Raises
-    BrokenBodyError when the body broke off.
+    Returns the whole body and True. If it has more than `limit` bytes, returns its beginning and False. Raises
+    BrokenBodyError if the body broke off.
     """
     parts: list[bytes] = []
     length = 0

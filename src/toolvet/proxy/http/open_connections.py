@@ -44,12 +44,12 @@ C = TypeVar("C", bound=_Evictable)
 
 
 class OpenConnections(Generic[C]):
-    """The connections at one address. Where there is no room for another, one that no request needs is closed.
+    """The connections at one address. If there is no room for another, one that no request needs is closed.
 
-    First goes the one that has been open for longest without a complete head of a request; then, of those that are
-    between two requests, the one that has been so for longest. Connections with a request are never closed.
+    The first to be closed is the one that has been open for longest without a complete head of a request. Next is the
+    one that has been between two requests for longest. Connections with a request are never closed.
 
-    `on_refused` is called with the status and the words of each request that a connection refuses.
+    `on_refused` is called with the status and the message of each request that a connection refuses.
     """
 
     def __init__(self, limits: Limits | None = None, on_refused: Callable[[int, str], None] | None = None) -> None:
@@ -69,7 +69,7 @@ class OpenConnections(Generic[C]):
         return [*self._silent, *self._idle, *self._busy]
 
     def admit(self, connection: C) -> bool:
-        """Add a new connection, in the place of another where need be. Returns False where there is no room."""
+        """Add a new connection, in the place of another if necessary. Returns False if there is no room."""
         while len(self) >= self.limits.connections:
             waiting = self._silent or self._idle
             if not waiting:

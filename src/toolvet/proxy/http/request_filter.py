@@ -133,7 +133,7 @@ class RequestFilter:
 
 
 def _decide(known: dict[bytes, bool], value: bytes, decide: Callable[[bytes], bool]) -> bool:
-    """Return what `decide` says of this value; it is called once for each value in `known`."""
+    """Return `decide(value)`; it is called once for each value in `known`."""
     found = known.get(value)
     if found is None:
         if len(known) >= _MOST_KNOWN:

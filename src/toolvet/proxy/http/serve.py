@@ -33,7 +33,7 @@ from toolvet.proxy.http.upstream import HttpUpstream
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
 
-# Connections that wait to be accepted. Where there is no room for one, its client tries again only after a second.
+# Connections that wait to be accepted. If there is no room for one, its client tries again only after a second.
 _MOST_WAITING: Final = 512
 # As on pipes (proxy/stdio/loop.py): clients and supervisors kill a process that does not end within a few seconds.
 ANSWER_SECONDS: Final = 1.5
@@ -75,7 +75,7 @@ class ListenerEnd:
         return _LEAST_SECONDS if self.hurried.is_set() else max(_LEAST_SECONDS, self._deadline - monotonic())
 
     async def allow(self, work: Awaitable[object], seconds: float) -> None:
-        """Wait for some work, for so long at most, and not after a second signal; then it is cancelled."""
+        """Wait for some work for at most `seconds`, and not after a second signal; then it is cancelled."""
         working = asyncio.ensure_future(work)
         hurried = asyncio.ensure_future(self.hurried.wait())
         await asyncio.wait({working, hurried}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

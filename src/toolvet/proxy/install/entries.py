@@ -18,7 +18,7 @@ An entry for a server at a URL becomes one that starts `toolvet proxy URL`:
     {"type": "stdio", "command": "toolvet", "args": [… "--header-env", "Authorization=TOOLVET_HEADER_AUTHORIZATION", U],
      "env": {"TOOLVET_HEADER_AUTHORIZATION": V}}
 
-A header's value stays where it was and becomes a variable: every user of the machine can read a command line, and
+A header's value stays in the entry and becomes a variable: every user of the machine can read a command line, and
 clients replace placeholders (`${input:key}`) in `env` as in `headers`. The variable is named without a dollar sign,
 because clients would replace `$NAME` themselves.
 """
@@ -76,7 +76,7 @@ def is_remote(entry: Mapping[str, object]) -> bool:
 
 
 def obstacle(entry: Mapping[str, object], *, chosen: Literal["by name", "with all"]) -> Obstacle | None:
-    """Return why a server at a URL stays as it is; None where it can be put behind toolvet.
+    """Return why a server at a URL stays as it is; None if it can be put behind toolvet.
 
     `remote`: it speaks the transport of 2024-11-05, or its entry has an unknown form. `sign_in`: it has no credentials,
     so the client may have to ask its user, which it cannot do for a command; not if the user named this server
@@ -190,7 +190,7 @@ def _variables(headers: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Change:
-    """What was done to one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
+    """The outcome for one server. `wrapped` and `unwrapped` changed its entry; the others say why it did not change.
 
     `already`: it is behind toolvet, or not, as wanted. `remote`, `sign_in`, `secret`: it is at a URL, see
     `obstacle`. `unreadable`: it has no command that could be put behind another. `untouched`: another

@@ -63,7 +63,7 @@ def read_file(path: Path) -> str:
 
 
 def read_backup(path: Path) -> str | None:
-    """Return the text from before toolvet; None where none is kept."""
+    """Return the text from before toolvet; None if none is kept."""
     file = backup_of(path)
     return read_file(file) if file.exists() else None
 

@@ -33,7 +33,7 @@ class NewComplaints:
         self._reported: set[str] = set()
 
     def tell(self, error: Exception) -> None:
-        """Tell of this error, if its words are new."""
+        """Report this error, unless its message was reported before."""
         words = f"{type(error).__name__}: {error}"
         if words not in self._reported and len(self._reported) < _MOST_COMPLAINTS:
             self._reported.add(words)
@@ -83,7 +83,7 @@ class BackgroundQueue(Generic[T]):
         self._idle = threading.Event()
         self._asked = threading.Event() if asked is None else asked
         self._closing = threading.Event()
-        # Set where somebody waits: then the thread lets no further items gather.
+        # Set while a caller waits: then the thread lets no further items gather.
         self._hurry = threading.Event()
         self.dropped = 0
         self.failed = 0
@@ -123,7 +123,7 @@ class BackgroundQueue(Generic[T]):
         return self._waits(lambda: self._put_bytes - self._taken_bytes < self._limit)
 
     def _waits(self, happens: Callable[[], bool]) -> bool:
-        """Wait until this happens, however long. Returns False where the process is asked to end meanwhile."""
+        """Wait until this happens, however long. Returns False if the process is asked to end meanwhile."""
         while not happens():
             if self._asked.is_set() or self._closing.is_set() or not self._thread.is_alive():
                 return False
@@ -175,7 +175,7 @@ class BackgroundQueue(Generic[T]):
             self.dropped += 1
 
     def _take(self) -> tuple[tuple[T, int], ...]:
-        """Take the first item with its size off the queue; nothing where it is empty: `abandon` takes items, too."""
+        """Take the first item with its size off the queue; nothing if it is empty: `abandon` takes items, too."""
         try:
             return (self._queue.popleft(),)
         except IndexError:

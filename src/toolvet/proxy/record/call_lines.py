@@ -2,9 +2,9 @@
 
     FinishedCall → {"type":"verdict","id":"0193…","at":1795357000.0,"kind":"call","tool":"find_book",…}
 
-In nearly all calls nothing stands out (`PlainKind`): the lines of a kind differ in ten values only, such as a number,
-an id and a trace id. What they have in common is made once for each tool and verdict, which takes 50 µs, and then
-filled in, which takes 4 µs of the processor; a record that is built and encoded takes 13.
+Nearly all calls are plain (`PlainKind`): the lines of a kind differ in ten values only, such as a number, an id and a
+trace id. The text that they share is made once for each tool and verdict, which takes 50 µs, and then filled in, which
+takes 4 µs of the processor; a record that is built and encoded takes 13.
 """
 
 import re
@@ -31,7 +31,7 @@ _COLUMNS: Final = frozenset({"event", "id", "tool", "era", "outcome", "blocked",
 _MOST: Final = 1024
 _NO_TRACES: Final = TraceSource()
 _NO_CALL: Final = b'{"call":0,'
-# A trace id of W3C Trace Context, or one of ours: nobody chose its letters, and they look like no secret.
+# A trace id of W3C Trace Context, or one of ours: its digits are generated, and do not look like a secret.
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")
 _TEXT: Final = msgspec.json.Encoder()
 # How every line of a verdict begins.
@@ -53,7 +53,7 @@ class RenderedCall(NamedTuple):
 
 
 class PlainKind(msgspec.Struct, frozen=True, eq=False):
-    """What the records of plain calls of one kind have in common."""
+    """The parts that the records of plain calls of one kind share."""
 
     tool: str
     reason: str | None
@@ -107,7 +107,7 @@ class CallRenderer:
             if len(self._kinds) >= _MOST:
                 self._kinds.clear()
             nameless = msgspec.structs.replace(ended, call=0, id=0, meta=EMPTY, traces=_NO_TRACES)
-            # The own values of others go where those of the nameless call are; None where that cannot be done.
+            # The own values of others go where those of the nameless call are; None if that cannot be done.
             made: PlainKind | None = None
             shown, trace_of_nobody = self.render(nameless), _NO_TRACES.id_of(EMPTY, 0).encode()
             document = bytes(shown.document)

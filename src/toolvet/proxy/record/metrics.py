@@ -47,10 +47,10 @@ class Metrics:
         self._lock = threading.Lock()
         self._calls = OpenCalls()
         self._tools: set[tuple[str, str]] = set()
-        # What a call of a kind counts in: to look the series up costs more than to count.
+        # The series in which a call of a kind counts: looking them up costs more than counting.
         self._kinds: dict[tuple[object, ...], tuple[list[Callable[[], None]], Callable[[float], None]]] = {}
 
-        # When each series began is a line for each that nobody asked for.
+        # Prometheus' client would add a line to each series for the time when it began, which is of no use here.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         registry = self._registry = CollectorRegistry()
         Info("toolvet_build", "The version of toolvet.", registry=registry).info({"version": __version__})

@@ -56,7 +56,7 @@ class StampedNote(NamedTuple):
 
 
 class Exporter(Protocol):
-    """Takes notes, in a thread of the recorder. What it raises is reported and counted, never passed on."""
+    """Takes notes, in a thread of the recorder. Its exceptions are reported and counted, never passed on."""
 
     def write(self, notes: Sequence[Any]) -> None:
         """Take notes in the order in which they happened, or what `prepare` made of them."""
@@ -72,7 +72,7 @@ class InstantExporter(Protocol):
     """An exporter that takes each note at once, in microseconds, and waits for nothing. Its `write` is not called."""
 
     def take(self, note: StampedNote) -> None:
-        """Take a note. What it raises is reported and counted."""
+        """Take a note. An exception is reported and counted."""
         ...
 
     def close(self) -> None:

@@ -69,7 +69,7 @@ class Backlog:
             self._newest, self._newest_size = [], 0
 
     def first(self) -> bytes:
-        """Return the oldest lines; b"" where there are none."""
+        """Return the oldest lines; b"" if there are none."""
         return zlib.decompress(self._packed[0]) if self._packed else b"".join(self._newest)
 
     def drop_first(self) -> None:

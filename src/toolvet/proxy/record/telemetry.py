@@ -62,7 +62,7 @@ _MEASURED: Final[tuple[str, ...]] = (
     "network.transport",
     "mcp.protocol.version",
 )
-# What a collector that does not answer may cost when the proxy ends, in milliseconds.
+# How long a collector that does not answer may delay the proxy's end, in milliseconds.
 _FLUSH_MILLISECONDS: Final = 1500
 _TRACE_ID: Final = re.compile("[0-9a-f]{32}")
 

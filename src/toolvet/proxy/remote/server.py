@@ -148,10 +148,10 @@ class RemoteServer:
 
     Args:
         target: The server's URL and the user's headers.
-        catalogue: What is known of the server's tools.
+        catalogue: The server's tools, as far as they are known.
         prefix: Begins the ids of the proxy's own questions.
         limit: How many bytes of a message are kept; a longer one is dropped, and its request fails.
-        complain: Called with words on a message that is too long.
+        complain: Called with a text when a message is too long.
         on_message: Called with each message of the server.
         on_failure: Called with an error for each request that the server does not answer.
         lose: Called with the id of each question of the proxy that was not answered.
@@ -320,7 +320,7 @@ class RemoteServer:
             if not posted.unanswered or message.id in posted.unanswered:
                 await self._pass(posted, body)
             else:
-                # Refused before its id was read; the client needs the error under its id all the same.
+                # Refused before its id was read; the client still needs the error under its id.
                 await self._fail(posted, message.code, message.message, message.data, tell=self._on_message)
             return None
         words = describe_response(response, body)

@@ -1,4 +1,4 @@
-"""What a caller's sessions know of a server: its tools, its announcement, and which calls keep failing.
+"""Knowledge of a server that a caller's sessions share: its tools, its announcement, and the calls that keep failing.
 
 A session on a pipe has one `Catalogue` of its own. Over HTTP the exchanges of one caller share one. The specification
 forbids showing a list to another caller (MCP 2026-07-28, caching), so never share it between callers. `effect_of` says
@@ -69,9 +69,9 @@ class KnownTool:
         self._promises: bool | None = None
         self.is_reported = False
         self.drift: str | None = None
-        # What it does to the world, once that was asked for.
+        # Its effect on the world, once that was asked for.
         self.effect: Effect | None = None
-        # How its results carry envelopes; None where none did so far.
+        # How its results carry envelopes; None if none did so far.
         self.envelopes: Literal["json", "prose"] | None = None
         # This many more results are looked at for that: a tool that began without envelopes mostly goes on without.
         self.unread_form = _LOOKS
@@ -118,7 +118,7 @@ class KnownTool:
         return None if problem is None else f"The inputSchema of '{self.name}' cannot be used: {problem.message}"
 
     def note_form(self, form: Literal["json", "prose"] | None) -> None:
-        """Note how a result carried an envelope, None where it had none."""
+        """Note how a result carried an envelope, None if it had none."""
         self.envelopes = form
         self.unread_form = 0 if form is not None else self.unread_form - 1
 
@@ -129,7 +129,7 @@ class KnownTool:
 
 
 class Catalogue:
-    """What was learned from the messages that passed.
+    """Knowledge about a server, from the messages that passed.
 
     `tools` may hold only some of the tools: see `lacks`. `stamp` is the server's identity, which it puts into every
     result in the modern era. `generation` counts how often the list was forgotten; `is_complete` is set when every page
@@ -148,7 +148,7 @@ class Catalogue:
         self.repeats = RepeatWatch()
         # Whether all calls are those of one conversation; then one that repeats another may be of a model in a circle.
         self.is_one_conversation = True
-        # What was shortened for this caller; None where no policy shortens anything.
+        # The whole texts of results that were shortened for this caller; None if no policy shortens anything.
         self.result_cache: ResultCache | None = None
         self.generation = 0
         self.is_complete = False
@@ -270,7 +270,7 @@ class ResultCache:
         self._hashes: dict[str, str] = {}
 
     def keep(self, text: str) -> str | None:
-        """Keep a text. Returns its id; None where it is larger than the archive may be."""
+        """Keep a text. Returns its id; None if it is larger than the archive may be."""
         try:
             content_hash = self._archive.put(text)
         except (ArchiveError, ValueError):

@@ -34,7 +34,7 @@ class FitRoom(NamedTuple):
 
     @classmethod
     def of(cls, fit: int | str) -> "FitRoom":
-        """Read the policy: a number of tokens, or text such as `40000 characters`; 0 is no limit."""
+        """Read the policy: a number of tokens, or text such as `40000 characters`; 0 means no limit."""
         found = _AMOUNT.fullmatch(str(fit))
         if found is None or found[1].strip("0") == "":
             return cls(0, in_bytes=False)
@@ -54,17 +54,17 @@ class FitRoom(NamedTuple):
 def fit_result(
     data: bytes, room: FitRoom, tool: KnownTool | None, kept: ResultCache, retrieval: str
 ) -> tuple[bytes, tuple[Change, ...]]:
-    """Shorten the result in this answer where it is too long. All other members stay byte for byte.
+    """Shorten the result in this answer if it is too long. All other members stay byte for byte.
 
     Args:
         data: The answer, a JSON-RPC message with a `result`.
         room: How long its texts may be together, and its structured content.
-        tool: The tool, whose outputSchema the structured content goes on to satisfy; None where it is not known.
+        tool: The tool, whose outputSchema the structured content goes on to satisfy; None if it is not known.
         kept: Where the whole is kept.
         retrieval: The name of the tool that returns it.
 
     Returns:
-        The answer, the very same object where nothing was done, and what was changed.
+        The answer, the very same object if nothing was done, and what was changed.
     """
     if not room.size or len(data) <= room.size:
         return data, ()
@@ -129,7 +129,7 @@ def _fit_content(
 def _fit_structured(
     value: object, encoded: msgspec.Raw | None, room: FitRoom, tool: KnownTool | None, kept: ResultCache
 ) -> tuple[object, dict[str, object]] | None:
-    """Return shorter structured content with its note; None where it stays as it is."""
+    """Return shorter structured content with its note; None if it stays as it is."""
     if encoded is None or not is_object(value):
         return None
     whole = bytes(encoded).decode("utf-8", "replace")

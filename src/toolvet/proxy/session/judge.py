@@ -87,9 +87,9 @@ class JudgedReply(msgspec.Struct, frozen=True, gc=False):
 
 
 class _JudgedResult(msgspec.Struct, frozen=True):
-    """What was found in a result. `violation` says how it breaks the tool's outputSchema, `why` explains `blocked`.
+    """The findings on a result. `violation` says how it breaks the tool's outputSchema, `why` explains `blocked`.
 
-    `said` are the words of a protocol error. With `is_own` all words are ours, and have nothing of the call.
+    `said` is the text of a protocol error. With `is_own`, all text is toolvet's, and nothing of the call is in it.
     """
 
     outcome: Outcome
@@ -112,7 +112,7 @@ _NO_SECRETS: Final = SecretMask()
 def judge_result(
     call: PendingCall, tool: KnownTool | None, message: Result, catalogue: Catalogue, check: ResultCheck
 ) -> JudgedReply:
-    """Judge a result as the policy of its call says. `tool` is None where the tool is not known."""
+    """Judge a result as the policy of its call says. `tool` is None if the tool is not known."""
     found = _inspect(call, tool, message, check)
     _count(call, tool, found, catalogue, message)
     data = message.raw
@@ -366,12 +366,12 @@ def _count(
     if not counts_repeats:
         return
     if message is None or verdict is None:
-        # What was not looked at may be news.
+        # A result that was not inspected may be news.
         catalogue.repeats.note_quiet()
         return
 
     def digest() -> int | None:
-        """Return a number for what the result says, whatever id it answers; None where something goes on."""
+        """Return a number for what the result says, whatever id it answers; None if something goes on."""
         parsed = None if goes_on(found.result) else parse(message.raw)
         # The hash of bytes is keyed by a secret of the process: a peer cannot make another result that counts the same.
         return hash(bytes(parsed.body)) if isinstance(parsed, Result) else None
@@ -448,7 +448,7 @@ def judge_own_answer(
     """
     verdict = check({"name": tool}, {}, result)
     if stop == "unanswered" and verdict.state not in _VAGUE:
-        # What is known of the connection says more: the server could not be reached, or wants credentials.
+        # The state of the connection says more: the server could not be reached, or wants credentials.
         state = verdict.state
     return stopped_verdict(stop, why, verdict, state)
 
@@ -480,7 +480,7 @@ def stopped_verdict(stop: Stop, why: str, verdict: ResultVerdict, state: State |
 
 Contract: TypeAlias = Literal["v1", "v2"]
 EnvelopeForm: TypeAlias = Literal["json", "prose"]
-"""What the text of a tool's enveloped results is: the envelope as JSON, or words beside an envelope in `_meta`."""
+"""The text of a tool's enveloped results: the envelope as JSON, or prose beside an envelope in `_meta`."""
 
 CONTRACT_KEY: Final = f"{META_PREFIX}contract"
 ENVELOPE_KEY: Final = f"{META_PREFIX}envelope"
@@ -509,10 +509,10 @@ def in_shape_of_others(
     Args:
         call: The call that it answers.
         result: The error as a plain tool result.
-        catalogue: What is known of the tool and of the client.
+        catalogue: Knows the tool and the client.
         text: What went wrong.
         state: The cause.
-        report: What is wrong with the arguments, where they are refused.
+        report: The faults of the arguments, if they are refused.
         form: How the envelope is carried; None: as in the tool's other results.
     """
     tool = catalogue.tools.get(call.tool)
@@ -538,7 +538,7 @@ def in_shape_of_others(
 
 
 def wanted_contract(meta: Mapping[str, object], capabilities: object = None) -> Contract | None:
-    """Return the contract that a call with this `_meta` asks for; None where neither it nor its client asks for one.
+    """Return the contract that a call with this `_meta` asks for; None if neither it nor its client asks for one.
 
     `capabilities` are those of the client in `initialize`.
     """
@@ -552,7 +552,7 @@ def wanted_contract(meta: Mapping[str, object], capabilities: object = None) -> 
 
 
 def envelope_form(result: Mapping[str, object]) -> EnvelopeForm | None:
-    """Return how a result carries an envelope; None where it has none."""
+    """Return how a result carries an envelope; None if it has none."""
     structured = result.get("structuredContent")
     if structured is not None and _is_envelope(structured):
         return "json"

@@ -37,7 +37,7 @@ from toolvet.proxy.session.step import Era, PolicyFault
 from toolvet.proxy.session.vet import encode_own_result, error_result
 
 _MOST_AT_ONCE: Final = 20
-# What the reply says of other tools is not a fault of this one.
+# A finding on other tools in the reply is not a fault of this one.
 _ANSWERED: Final = ResultVerdict(
     is_valid=True,
     is_error=False,

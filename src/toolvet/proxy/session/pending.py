@@ -1,4 +1,4 @@
-"""What a session waits for: the calls that it lets through or keeps back, and its other open requests."""
+"""The open requests of a session: the calls that it lets through or keeps back, and all others."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, TypeAlias
@@ -124,7 +124,7 @@ class AmbiguousAnswers(msgspec.Struct):
 
 
 PendingAnswer: TypeAlias = PendingCall | PendingPage | PendingOpening | AmbiguousAnswers
-"""What a session expects as the answer to an open request of the client."""
+"""The answer that a session expects to an open request of the client."""
 
 
 class ListRequest(msgspec.Struct):
@@ -179,7 +179,7 @@ def read_call(request: Request, number: int, policies: Policies, traces: TraceSo
 
 
 def client_meta(call: PendingCall) -> Mapping[str, object]:
-    """Return what a modern request must say of its client, taken from the call; never its progress token."""
+    """Return the members of `_meta` that describe the client, from the call; never its progress token."""
     if call.era == "legacy":
         return {}
     return {key: value for key, value in call.meta.items() if key.startswith(MCP_META_PREFIX)}

@@ -29,10 +29,10 @@ MessageBytes: TypeAlias = Annotated[int, msgspec.Meta(ge=4096)]
 
 _FIT: Final = r"^[0-9]{1,12}( tokens| characters)?$"
 Fit: TypeAlias = Count | Annotated[str, msgspec.Meta(pattern=_FIT)]
-"""How long a result may be: a number of tokens, or text such as `40000 characters`. 0: as long as it is."""
+"""How long a result may be: a number of tokens, or text such as `40000 characters`. 0 means no limit."""
 
 RecordWord: TypeAlias = Literal["verdicts", "calls", "required", "required_calls"]
-"""What is recorded of a call: its verdict, or its arguments and result as well.
+"""The part of a call that is recorded: its verdict, or its arguments and result as well.
 
 With `required…` a call waits while the record has no room; otherwise its record is dropped, and counted.
 """
@@ -144,7 +144,7 @@ class Policies:
         check: Judges the results of all tools; `Settings.result_check` makes one. None, the default, is `check_result`.
         check_arguments: Judges the arguments of all tools; `Settings.argument_check` makes one. None, the default, is
             `toolvet.check_arguments`.
-        lock: What the server promised; None, the default, compares nothing.
+        lock: The server's promises; None, the default, compares nothing.
 
     >>> policies = Policies(ProxySettings(repair="apply", tools={"debug_*": ToolSettings(arguments="off")}))
     >>> policies.of("debug_dump").arguments, policies.of("search").arguments

@@ -34,7 +34,7 @@ V = TypeVar("V")
 _MOST_FAILING_TOOLS: Final = 256
 _MOST_FAILING_CALLS: Final = 64
 Effect: TypeAlias = str
-"""What a tool does to the world: `reads`, `sets` (calling again with the same arguments adds nothing), or `changes`."""
+"""A tool's effect on the world: `reads`, `sets` (calling again with the same arguments adds nothing), or `changes`."""
 
 _MOST_CALLS: Final = 256
 # The first repetition proves nothing, because the result before it was not kept. A lower limit counts as this one.
@@ -75,7 +75,7 @@ class Breaker:
         return _refused(self._unknown.get(tool), limit)
 
     def cause(self, tool: str, arguments: object) -> State | None:
-        """Return why this call failed the last time, None where that is not known."""
+        """Return why this call failed the last time, None if that is not known."""
         row = self._failing.get(tool, {}).get(call_key(arguments))
         return None if row is None else row.state
 
@@ -208,7 +208,7 @@ class RepeatWatch:
             tool: Its name.
             arguments: Its arguments.
             effect: Returns what the tool does to the world. Asked only about a call that was made before.
-            digest: Returns a number that differs where results differ; None where the result says that something goes
+            digest: Returns a number that differs where results differ; None if the result says that something goes
                 on, or cannot be compared. Asked only about a call that was made before.
         """
         key = (tool, call_key(arguments))
@@ -266,7 +266,7 @@ class RepeatWatch:
 
 
 class _RepeatedCall:
-    """A call that was made. `digest` is that of its last result; None where that was not looked at."""
+    """A call that was made. `digest` is that of its last result; None if that was not looked at."""
 
     __slots__ = ("digest",)
 

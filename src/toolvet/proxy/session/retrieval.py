@@ -92,7 +92,7 @@ def _refuse(call: PendingCall, why: str, stop: Any, catalogue: Catalogue, check:
 
 
 def _page(text: str, offset: int, most: int) -> list[str]:
-    """A page of the text, exactly as it is there, and where it was."""
+    """Return a page of the text, unchanged, and its position."""
     page = text[offset : offset + most]
     end = offset + len(page)
     if not page:
@@ -151,7 +151,7 @@ def _all(text: str, word: str) -> list[int]:
 
 
 def _at(text: str, path: str) -> str | None:
-    """The part of a JSON text at this JSON Pointer, as compact JSON; None where there is none."""
+    """Return the part of a JSON text at this JSON Pointer, as compact JSON; None if there is none."""
     try:
         value: object = msgspec.json.decode(text)
         for step in path.split("/")[1:]:

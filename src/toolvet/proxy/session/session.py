@@ -89,7 +89,7 @@ class Session:
 
     Args:
         policies: What to do with each tool's calls.
-        catalogue: What is known of the server. Over HTTP, pass the same one to all exchanges of a caller.
+        catalogue: Knowledge about the server. Over HTTP, pass the same one to all exchanges of a caller.
         prefix: Begins the ids of the session's own questions; the driver makes it unguessable, so that a client's id
             cannot be mistaken for one.
         traces: Where trace ids come from. None: the prefix distinguishes the connection.
@@ -166,7 +166,7 @@ class Session:
 
     def _take_server(self, data: bytes) -> list[Step]:
         pending = self._pending
-        # The oldest open request mostly tells what comes next; where it does not, this costs or saves a pass.
+        # The next message mostly answers the oldest open request; if it does not, this costs or saves a pass.
         expected = next(iter(pending.values())) if pending else None
         message = parse_answer(data) if expected is not None and expected.reads_answer(len(data)) else parse(data)
         if isinstance(message, _ANSWERS):

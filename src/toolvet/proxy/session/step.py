@@ -48,7 +48,7 @@ Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]
 """Which policy stepped in."""
 
 Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]
-"""What the session changed: the arguments (`repair`), or this part of the result.
+"""The part that the session changed: the arguments (`repair`), or this part of the result.
 
 The trace id is added to whatever is changed; `trace` is for a client that asked for it.
 """
@@ -121,7 +121,7 @@ class CallStarted(Note, frozen=True):
 class CallEnded(Note, frozen=True):
     """A call ended.
 
-    `verdict` is None where the result was not judged, and `unjudged` then says why, if the policy wanted it judged.
+    `verdict` is None if the result was not judged, and `unjudged` then says why, if the policy wanted it judged.
     `issues` are the faults of the arguments; `repaired` is the repair that was applied. `blocked` is the policy that
     stepped in, `would_block` one that would have, were it not on audit. `code` is that of a protocol error; `size` is
     the answer's, in bytes. `arguments` and `result` are set when the policy wants them recorded; `hidden` names fields
@@ -201,7 +201,7 @@ class CallEnded(Note, frozen=True):
 class SchemaLearned(Note, frozen=True):
     """A page of the tool list was read. `complete` when it was the last one.
 
-    `tools` is the number of tools on it. `lifetime_ms` is the list's `ttlMs`, but at least 30 s, and None where the
+    `tools` is the number of tools on it. `lifetime_ms` is the list's `ttlMs`, but at least 30 s, and None if the
     server set none: after that time the driver has to call `Catalogue.forget`, because a session has no clock.
     """
 
@@ -238,7 +238,7 @@ class Asked(Note, frozen=True):
 
 
 class PolicyFault(Note, frozen=True):
-    """A policy could not be applied, and the call passed all the same; only with `request_refused` nothing passed.
+    """A policy could not be applied, and the call passed anyway; only with `request_refused` nothing passed.
 
     `message` is a sentence.
     """

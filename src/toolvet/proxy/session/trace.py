@@ -1,7 +1,7 @@
 """The trace id of a turn: one id for its calls, their results and the answer that rests on them.
 
     `_meta.traceparent` of the call (W3C Trace Context, as MCP carries it)
-    else `_meta["dev.toolvet/trace"]` of the call, where it is a text
+    else `_meta["dev.toolvet/trace"]` of the call, if it is a text
     else the header `traceparent` of the HTTP request
     else a hash of the connection (`seed`) and of the JSON-RPC id
 
@@ -37,10 +37,10 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
     """Where the trace ids of a session's calls come from, for calls that bring none in their `_meta`.
 
     `seed` distinguishes the connection from all others: the driver makes it, because a session has no randomness.
-    `parent` is the header `traceparent` of the HTTP request, None where there is none. `order` are 12 hexadecimal
-    digits that the ids begin with, as the time, where each connection has one call only; else they begin with a hash of
-    the seed. So what is recorded together has ids that stand together: an index of a million random ids made a record
-    cost twice as much.
+    `parent` is the header `traceparent` of the HTTP request, None if there is none. If each connection has one call
+    only, the ids begin with `order`, 12 hexadecimal digits such as the time; otherwise they begin with a hash of the
+    seed. So calls that are recorded together have neighbouring ids: an index of a million random ids made a record cost
+    twice as much.
     """
 
     seed: str = ""
@@ -65,7 +65,7 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
         return f"{self.order or _order_of(self.seed)}{count:04x}{end}"
 
     def given_in(self, meta: Mapping[str, object]) -> str | None:
-        """Return the trace id that a request with this `_meta` brings; None where it brings none.
+        """Return the trace id that a request with this `_meta` brings; None if it brings none.
 
         >>> TraceSource().given_in({"dev.toolvet/trace": "turn-7"}), TraceSource().given_in({})
         ('turn-7', None)
@@ -76,7 +76,7 @@ class TraceSource(msgspec.Struct, frozen=True, gc=False):
         return trace_of_parent(meta.get(TRACE_PARENT)) or _own_id(meta.get(TRACE_KEY)) or trace_of_parent(self.parent)
 
     def parent_of(self, meta: Mapping[str, object]) -> str | None:
-        """Return the legal `traceparent` that the trace id comes from; None where it comes from elsewhere."""
+        """Return the legal `traceparent` that the trace id comes from; None if it comes from elsewhere."""
         parent = meta.get(TRACE_PARENT)
         if isinstance(parent, str) and trace_of_parent(parent) is not None:
             return parent

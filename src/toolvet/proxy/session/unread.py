@@ -86,7 +86,7 @@ class UnreadMessages:
 
     @property
     def why(self) -> str:
-        """What the record says of such a message."""
+        """Return the record's explanation of such a message."""
         return f"longer than the limit of {self._limit} bytes (max_message_bytes)"
 
     def passes_to_client(self, start: MessageStart) -> bool:
@@ -106,7 +106,7 @@ class UnreadMessages:
     def hands_on(self, data: bytes) -> bool:
         """Whether a message of the server may be passed on before the session is fed it: nothing in it can change that.
 
-        False where it would take long to tell, and for what may answer a question of the session's own.
+        False if it would take long to tell, and for what may answer a question of the session's own.
         """
         pending = self._pending
         return (
@@ -135,7 +135,7 @@ class UnreadMessages:
         return not self.refuses(start.tool)
 
     def refuses(self, tool: str | None) -> bool:
-        """Whether a call that cannot be read is refused. `tool` is None where its name cannot be read either."""
+        """Whether a call that cannot be read is refused. `tool` is None if its name cannot be read either."""
         if tool is None:
             return self._policies.enforces_arguments
         return self._policies.of(tool).arguments == "enforce"

@@ -1,4 +1,4 @@
-"""Checks a call before it is sent, and answers it where it is refused.
+"""Check a call before it is sent, and answer it if it is refused.
 
 The check: arguments against limits and schema, and whether the call failed before. The answers are tool results with
 `isError`, so that a model reads what to do (SEP-1303).
@@ -31,7 +31,7 @@ _MOST_NAMED: Final = 20
 class CallRefusal(NamedTuple):
     """Why a call must not be sent: a line for the record (`why`), and the tool result for the client.
 
-    `state` is the cause where it is known beyond the reason; `report` says what is wrong with the arguments.
+    `state` is the cause if it is known beyond the reason; `report` lists the faults of the arguments.
     """
 
     reason: RefusalReason
@@ -46,8 +46,8 @@ def vet_call(
 ) -> CallRefusal | None:
     """Return why the call is refused; None if it may be sent, perhaps repaired: then `call` holds the new bytes.
 
-    `tool` is None where the tool is not known. `check` judges the arguments of all tools; None is
-    `check_arguments`. What a policy on audit finds is noted in the call.
+    `tool` is None if the tool is not known. `check` judges the arguments of all tools; None is
+    `check_arguments`. The findings of a policy on audit are noted in the call.
     """
     policy = call.policy
     if policy.arguments != "off":
@@ -100,7 +100,7 @@ def _check_schema(call: PendingCall, tool: KnownTool, breaker: Breaker, check: A
     ):
         after = members(repair.arguments)
         names = {*call.arguments, *after}
-        # What an HTTP header repeats must not change.
+        # Arguments that an HTTP header repeats must not change.
         if not any(call.arguments.get(name) != after.get(name) and tool.is_mirrored(name) for name in names):
             # Everything but the arguments stays byte for byte.
             message = split_members(call.data)
@@ -154,7 +154,7 @@ def _is_shallow(arguments: Mapping[str, object]) -> bool:
 
 
 def unless_audit(call: PendingCall, refusal: CallRefusal) -> CallRefusal | None:
-    """Return the refusal; None where the policy is on audit, which only notes it in the call."""
+    """Return the refusal; None if the policy is on audit, which only notes it in the call."""
     if call.policy.arguments != "audit":
         return refusal
     if call.would_block is None:

@@ -51,7 +51,7 @@ class LongLine:
 
     @property
     def is_endless(self) -> bool:
-        """Whether so much came that an id at its end is not waited for."""
+        """Whether the line is so long that toolvet does not wait for an id at its end."""
         return self.size > _PATIENCE * self._limit
 
     def add(self, part: bytes) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from toolvet.proxy.session import Asked, SchemaLearned
 
 _CHUNK: Final = 64 * 1024
-# Within a long line more is read at once. Always reading so much would slow each small message.
+# Within a long line more is read at once. Reading this much at all times would slow each small message.
 _LONG_CHUNK: Final = 1 << 20
 # With this many unwritten bytes for one side, the other side is not read from.
 _FULL: Final = 4 << 20
@@ -137,7 +137,7 @@ class StdioProxy:
         self._recorder.watch_signals()
         switch = sys.getswitchinterval()
         try:
-            # A call that comes while a thread of the record works waits for so long, and not for five milliseconds.
+            # A call that comes while a thread of the record works waits this long, and not for five milliseconds.
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
             freeze_heap()
@@ -232,7 +232,7 @@ class StdioProxy:
         if writer.broken:
             self._pressed = True
             if writer is self._to_client:
-                # What the client wrote before it went is still delivered, as a pipe would.
+                # Deliver everything the client wrote before it went, as a pipe would.
                 while self._client_open and _is_stdin_readable():
                     self._read_client()
                 if self._client_open:

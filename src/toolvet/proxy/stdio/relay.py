@@ -135,7 +135,7 @@ class Relay:
         """End the server's stream."""
         rest = self.server_lines.finish()
         if isinstance(rest, LongLine):
-            # What it answers is still open, and gets an error.
+            # The request that it answers is still open, and gets an error.
             self._dangling = rest.passes and self.to_client.cut_line()
         elif rest is not None:
             decided = self._steps([rest], self._session.from_server, ToClient)
@@ -333,7 +333,7 @@ class Relay:
 
     def _go_on_client_line(self, long: LongLine, part: bytes) -> None:
         if long.passes and long.call_watch is not None and long.call_watch.sees(part):
-            # A line that breaks off is no message, so the server makes no call of it.
+            # A line that breaks off is not a message, so the server makes no call of it.
             long.passes = False
             self.to_server.end_line()
             self._tell("client", long)

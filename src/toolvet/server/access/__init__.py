@@ -1,4 +1,4 @@
-"""Who may ask for what: the host and the page a request comes from, who sends it, and what their role allows."""
+"""Access control: the host and the page a request comes from, its sender, and what the sender's role allows."""
 
 from toolvet.core.exports import lazy
 

@@ -34,7 +34,7 @@ KeyForm: TypeAlias = Literal["x-api-key", "basic"]
 
 
 class Sender(NamedTuple):
-    """Who sent a request. `session` is None where a token came with the request itself, or nothing at all."""
+    """The sender of a request. `session` is None if a token came with the request itself, or nothing at all."""
 
     person: Person | None
     session: LoginSession | None
@@ -82,10 +82,10 @@ class Throttle:
 
 
 class Gate:
-    """Knows the people, their sessions, and how often somebody may try.
+    """Knows the people, their sessions, and how often a caller may try.
 
     Args:
-        people: Who is known.
+        people: The people who may log in.
         sessions: The login sessions.
         requests: How often one caller may use the API.
         is_secure: Whether browsers reach the server by HTTPS only, so that cookies must not go by HTTP.
@@ -136,10 +136,10 @@ class Gate:
             self.sessions.end(session)
 
     def by_token(self, request: HTTPConnection, token: str) -> Person:
-        """Return who has this token. Raises ApiError: 401 for a wrong one, 429 where there were too many.
+        """Return the owner of this token. Raises ApiError: 401 for a wrong one, 429 if there were too many.
 
         A token of `toolvet serve token` cannot be guessed. It passes always, so that wrong ones from the same address,
-        as behind a proxy, lock nobody out; a token that somebody thought of has to wait like any other try.
+        as behind a proxy, lock no one out. A token that a person made up has to wait like any other try.
         """
         address = address_of(request)
         person = self.people.by_token(token)

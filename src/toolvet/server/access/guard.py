@@ -31,7 +31,7 @@ CONTENT_SECURITY_POLICY: Final = (
 """What our pages may load: scripts and styles from this server alone, none of them inline."""
 
 _HEADERS: Final = {
-    # What a store has is private, and a browser's "back" after the way out must not show it.
+    # A store's content is private: after a logout, a browser's "back" must not show it.
     "cache-control": "no-store",
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
@@ -138,7 +138,7 @@ class RefusalQuota:
         self._left_out: dict[str, int] = {}
 
     def admit(self, action: str) -> int | None:
-        """Return how many were left out since the last one; None where this one is left out, too."""
+        """Return how many were left out since the last one; None if this one is left out, too."""
         if self._throttle.wait(action):
             self._left_out[action] = self._left_out.get(action, 0) + 1
             return None

@@ -136,7 +136,7 @@ class LoginPages:
         return HTMLResponse(shown, 200 if error is None else error.status, headers=headers)
 
     async def _note(self, request: Request, who: str, action: str, target: str = "") -> None:
-        """Write it down. Raises ApiError where the store cannot: what is not written down does not happen."""
+        """Write it down. Raises ApiError if the store cannot: what is not written down does not happen."""
         try:
             await run_in_threadpool(self._server.note, who, action, target, address=address_of(request))
         except StoreError as error:

@@ -3,8 +3,8 @@
     begin    browser → /login/oidc → the provider, with `state`, `nonce` and the hash of a verifier
     finish   the provider → /login/oidc/callback with a code → an ID token, whose signature and claims are checked
 
-The claims then decide who it is: a person of the settings by their verified email address, or somebody whose address or
-groups have a role there. Sources: OpenID Connect Core 1.0, 3.1; RFC 7636 (PKCE); RFC 9207 (`iss` in the reply).
+The claims then identify the person: a person of the settings by their verified email address, or a person whose address
+or groups have a role there. Sources: OpenID Connect Core 1.0, 3.1; RFC 7636 (PKCE); RFC 9207 (`iss` in the reply).
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 
 
 class OidcFlow(msgspec.Struct, frozen=True):
-    """What the browser keeps, signed, while its user is at the provider: `until` is in seconds since the epoch."""
+    """The browser keeps this, signed, while its user is at the provider: `until` is in seconds since the epoch."""
 
     state: str
     nonce: str
@@ -61,7 +61,7 @@ class _Provider(NamedTuple):
 
 
 class OidcLogin:
-    """One provider. Its addresses and keys are asked for when somebody logs in, and kept for an hour.
+    """One provider. Its addresses and keys are fetched when a person logs in, and kept for an hour.
 
     Args:
         settings: `[serve.oidc]`.
@@ -104,7 +104,7 @@ class OidcLogin:
         return f"{provider.authorize}{mark}{urlencode(query)}", flow
 
     async def finish(self, query: Mapping[str, str], flow: OidcFlow | None) -> Person:
-        """Return who came back from the provider. Raises ApiError: 401, 403 for somebody without a role, 503."""
+        """Return the person who came back from the provider. Raises ApiError: 401, 403 for one without a role, 503."""
         if flow is None or flow.until < time.time() or not _same(query.get("state", ""), flow.state):
             raise _unknown("the login took too long, or began in another browser; try again")
         if "error" in query:

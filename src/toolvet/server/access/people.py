@@ -1,4 +1,4 @@
-"""Who is known: the people of the settings file with their tokens, and the user of this machine."""
+"""The known people: those of the settings file with their tokens, and the user of this machine."""
 
 import getpass
 import hashlib
@@ -23,7 +23,7 @@ class People:
     Args:
         known: The people of the settings.
         token: A token given on the command line or by the environment; who has it is an admin named "admin".
-        local: The sender of a request without any credentials; None where credentials are needed.
+        local: The sender of a request without any credentials; None if credentials are needed.
 
     Raises:
         UsageError: For a name or a token that stands for two people, and for a hash that is none.

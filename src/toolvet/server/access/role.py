@@ -6,9 +6,9 @@ import msgspec
 
 
 class Role(IntEnum):
-    """What somebody may do; each role may do all that those before it may.
+    """The rights of a person; each role includes those before it.
 
-    A viewer reads and checks, a reviewer labels too, an admin may also delete, import and see who did what.
+    A viewer reads and checks. A reviewer labels too. An admin may also delete, import and read the audit log.
     """
 
     VIEWER = 1
@@ -31,7 +31,7 @@ def role_of(word: str) -> Role:
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who sends requests: a person in a browser, or a program with a token."""
+    """A sender of requests: a person in a browser, or a program with a token."""
 
     name: str
     role: Role

@@ -24,9 +24,9 @@ V = TypeVar("V")
 
 
 class LoginSession(NamedTuple):
-    """Somebody's session: until when (seconds since the epoch), and the random number that tells it from others.
+    """A person's session: until when (seconds since the epoch), and the random number that tells it from others.
 
-    `role` is for a person whom the settings do not name: the identity provider said what they may do.
+    `role` is for a person whom the settings do not name: the identity provider decided what they may do.
     """
 
     name: str

@@ -23,7 +23,7 @@ from toolvet.version import __version__
 _MINUTE: Final = 60
 _JOIN_SECONDS: Final = 0.25
 _EVERY_SECONDS: Final = 15.0
-# A webhook that is down: tried again after 15, 30, 60 … seconds, at most so many, and for a day.
+# A webhook that is down: tried again after 15, 30, 60 … seconds, at most this long, and for a day.
 _LONGEST_PAUSE: Final = 900.0
 _GIVE_UP_SECONDS: Final = 24 * 3600.0
 
@@ -147,9 +147,9 @@ class AlertWatch:
             self._thread.join(_JOIN_SECONDS)
 
     def check(self, now: float) -> list[AlertState]:
-        """Evaluate all rules at `now` (seconds since the epoch), tell what changed, and return the states.
+        """Evaluate all rules at `now` (seconds since the epoch), send the changes, and return the states.
 
-        Raises StoreError where the store cannot be read or written.
+        Raises StoreError if the store cannot be read or written.
         """
         # First all rules: a webhook that hangs must not hold up the alert that is next.
         measured_states = [(rule, *self._evaluate(rule, now)) for rule in self._rules.values()]
@@ -252,7 +252,7 @@ class AlertWatch:
 
 
 def alert_states(store: Store, rules: Sequence[AlertRule]) -> list[tuple[AlertRule, AlertState]]:
-    """Return the rules with their last states. Raises StoreError where the store cannot be read."""
+    """Return the rules with their last states. Raises StoreError if the store cannot be read."""
     with store.reading() as connection:
         known = read_states(connection)
     return [(rule, known.get(rule.name, AlertState(name=rule.name))) for rule in rules]
@@ -278,7 +278,7 @@ class WebhookFailed(Exception):  # noqa: N818 - as EmbedderFailed
 def webhook_of(rule: AlertRule, environment: Mapping[str, str]) -> WebhookCall | None:
     """Return where a rule's alerts go; None for the log only.
 
-    Raises UsageError where a variable is missing or wrong.
+    Raises UsageError if a variable is missing or wrong.
     """
     url, key = rule.webhook, None
     if rule.webhook_env is not None:

@@ -82,7 +82,7 @@ class LiveUpdates:
             if self._looking is None or self._looking.done():
                 self._is_lost, self._seen = False, None
                 self._looking = asyncio.create_task(self._look())
-            # A browser that lost the connection asks again after so many milliseconds.
+            # A browser that lost the connection asks again after this number of milliseconds.
             yield b"retry: 3000\n: toolvet\n\n"
             if self._is_lost or self._seen is not None:
                 yield self._state()

@@ -39,7 +39,7 @@ class Page:
         fill: Reads what the template needs from the store; it runs in a thread. Raises ApiError.
         menu: Its place in the menu and its word there; None for a page that others link to.
         section: The path of the page in the menu that this one belongs to.
-        role: Who may look.
+        role: The least role that may see it.
         post: For a page with a form: takes what was sent, returns the path to go to next.
     """
 

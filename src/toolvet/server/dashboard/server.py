@@ -38,10 +38,10 @@ _MOST_HEAD: Final = 64 * 1024
 
 
 class HeadLimit(H11Protocol):
-    """HTTP/1.1 whose clients have so many seconds for a head: Uvicorn alone would wait for it for ever.
+    """HTTP/1.1 whose clients have a limited time for a head: Uvicorn alone would wait for it for ever.
 
-    It would also throw away for ever the rest of a body whose request is answered, and keep a response for ever that
-    nobody takes. h11 and not httptools, also where that is installed: llhttp has no limit for the length of a head.
+    It would also throw away for ever the rest of a body whose request is answered, and keep for ever a response that
+    no client reads. h11 and not httptools, even if that is installed: llhttp has no limit for the length of a head.
     """
 
     seconds = HEAD_SECONDS
@@ -51,7 +51,7 @@ class HeadLimit(H11Protocol):
 
     @property
     def app(self) -> ASGIApp:
-        """What answers the next request: the application, or a 503 where there are too many connections."""
+        """Return the application for the next request, or a 503 if there are too many connections."""
         if len(self.connections) <= self.most:
             return self._app
         headers = {"retry-after": "5", "connection": "close"}
@@ -132,7 +132,7 @@ class _EndingServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         del frame
         if self.should_exit:
-            # What was acknowledged is in the spool.
+            # Every acknowledged request is in the spool.
             os._exit(128 + sig)
         self._ending.set()
         self._app.state.live.end()
@@ -159,7 +159,7 @@ def bounded_end(ending: threading.Event, seconds: float = END_SECONDS) -> Genera
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 lets the system choose. Raises UsageError where the address cannot be had."""
+    """Return a listening socket; port 0 lets the system choose. Raises UsageError if the address cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

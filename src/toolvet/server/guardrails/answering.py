@@ -1,9 +1,9 @@
-"""One request of a product → the JSON of its answer: what its table says is there is judged, and its form filled in.
+"""One request of a product → the JSON of its answer: judge what the product's table names, and fill in its form.
 
-`GuardrailJudge` judges for all products, by the functions and policies of `toolvet hook`. It does not refuse on a
-doubt: an undeclared tool, a result that says itself that it failed, a claim that the calls do not contradict.
-`hook_reply` answers a coding agent's http hook. No transcript is read there. What was called is known from the events
-themselves; the tools of servers from what was declared, and for admins also from the lists that `toolvet hook` keeps on
+`GuardrailJudge` judges for all products, by the functions and policies of `toolvet hook`. When in doubt, it does not
+refuse: an undeclared tool, a result that itself reports a failure, a claim that the calls do not contradict.
+`hook_reply` answers a coding agent's http hook. It reads no transcript. The calls are known from the events themselves.
+The tools of servers are known from what was declared, and for admins also from the lists that `toolvet hook` keeps on
 this machine.
 """
 
@@ -153,9 +153,9 @@ class MissingMemberError(Exception):
 
 
 def answer_to(asked: GuardrailQuestion, memory: GuardrailMemory, judge: GuardrailJudge) -> object:
-    """Return what a product is answered; None where its form of letting something pass is an empty body.
+    """Return what a product is answered; None if its form of letting something pass is an empty body.
 
-    Raises MissingMemberError where the body is not one of this product's.
+    Raises MissingMemberError if the body is not one of this product's.
     """
     dialect = guardrail_dialect(asked.product)
     given = msgspec.to_builtins(asked.body)
@@ -231,7 +231,7 @@ class _Reading:
         return None
 
     def _contradicted(self) -> str | None:
-        # Beside calls a text is no last word.
+        # A text beside calls is not the last word.
         if not self._moment.answer or any(_listed(found_at(self._given, path)) for path in self._moment.calls):
             return None
         is_whole = found_at(self._given, self._moment.whole) is True
@@ -292,7 +292,7 @@ def hook_reply(
         definition = _definition(event, memory, may_read_lists=may_read_lists)
         answer = judge.call(event.tool, definition, event.arguments, repairs=True)
     elif event.moment == "after":
-        # What a sub-agent calls is not in the transcript of its session either.
+        # A sub-agent's calls are not in the transcript of its session either.
         if held.get("agent_id") is None:
             memory.calls(key, event.tool, event.arguments, event.result, failed=event.failed is True)
         if event.tool.startswith("mcp__") and not event.failed:

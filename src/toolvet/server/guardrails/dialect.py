@@ -35,7 +35,7 @@ class GuardrailMoment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `calls` are calls to be made, each with its name and arguments at `name` and `arguments`; `rows` are messages of
     which those of a tool are results; `result` says that the body is one, `answer` is the text or texts of an answer.
     `conversation` is the id under which `tools` and `messages` are kept for the next moment. One of `one_of` must be
-    there. `whole` is true where somebody said that messages have all calls of their conversation.
+    there. `whole` is true if the sender states that messages have all calls of their conversation.
     """
 
     path: str

@@ -22,7 +22,7 @@ MOST_CONVERSATION_BYTES: Final = 128 * 2**20
 MOST_SESSION_BYTES: Final = 128 * 2**20
 _MOST_OF_A_SESSION: Final = 4 * 2**20
 _MOST_TEXT: Final = 100_000
-# What an entry costs beside its bytes.
+# The cost of an entry beside its bytes.
 _ENTRY_BYTES: Final = 200
 Key = tuple[str, str]
 K = TypeVar("K")
@@ -30,14 +30,14 @@ V = TypeVar("V")
 
 
 class GuardrailConversation(NamedTuple):
-    """What was said before an answer: the tools that the model was offered, and the messages."""
+    """The context of an answer: the tools that the model was offered, and the messages."""
 
     tools: Sequence[object] = ()
     messages: Sequence[object] = ()
 
 
 class BoundedMemory(Generic[K, V]):
-    """Values under keys that together take so many bytes at most: the oldest go first."""
+    """Values under keys that together take a limited number of bytes: the oldest go first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -45,7 +45,7 @@ class BoundedMemory(Generic[K, V]):
         self.size = 0
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value of so many bytes in place of the one that is there; nothing where it alone is too large."""
+        """Keep a value of `size` bytes in place of the one that is there; nothing if it alone is too large."""
         self.take(key)
         size += _ENTRY_BYTES
         if size > self._most:
@@ -104,7 +104,7 @@ class GuardrailMemory:
             return [server for server, _ in self._tools.items()]
 
     def definition(self, tool: str, server: str = "") -> object:
-        """Return the definition of a tool; None where it is not known, or where two servers have another each."""
+        """Return the definition of a tool; None if it is not known, or if two servers define it differently."""
         with self._lock:
             if server:
                 return (self._tools.get(server) or {}).get(tool)
@@ -148,7 +148,7 @@ class GuardrailMemory:
         self._add(key, {"role": "assistant", "content": [use]}, {"role": "user", "content": [back]})
 
     def session(self, key: Key) -> AgentSession | None:
-        """Return what is known of a session; None where the question of its user is unknown.
+        """Return what is known of a session; None if the question of its user is unknown.
 
         It is never whole: no product tells us of the beginning.
         """
@@ -163,7 +163,7 @@ class GuardrailMemory:
             lines.extend(bytes(encode_document({"type": each["role"], "message": each})) for each in messages)
             size = sum(map(len, lines))
             if size > _MOST_OF_A_SESSION:
-                # What its user asked for goes too, so nothing is said until they ask for something again.
+                # The user's request goes too, so nothing is reported until they ask for something again.
                 lines, size = [], 0
             self._sessions.put(key, lines, size)
 

@@ -17,7 +17,7 @@ _MOST: Final = 200
 class ReviewSignal(msgspec.Struct, frozen=True, kw_only=True):
     """One reason of a verdict. `key` names it in labels: its number and type, such as `0:refusal`.
 
-    `start` and `end` are where the evidence is in the text, None where it has no place. `against` quotes the other
+    `start` and `end` are where the evidence is in the text, None if it has no place. `against` quotes the other
     side.
     """
 
@@ -45,7 +45,7 @@ class ReviewableSignal(Protocol):
 
     @property
     def type(self) -> str:
-        """What it is, such as `refusal`."""
+        """The type of the reason, such as `refusal`."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class ReviewableSignal(Protocol):
 
 
 class Reviewable(Protocol):
-    """What this room reads of a verdict; a `VerdictRecord` of a store has all of it."""
+    """The members of a verdict that are read here; a `VerdictRecord` of a store has all of them."""
 
     @property
     def id(self) -> str:
@@ -64,7 +64,7 @@ class Reviewable(Protocol):
 
     @property
     def kind(self) -> str:
-        """What was judged, such as `answer`."""
+        """The kind of input that was judged, such as `answer`."""
         ...
 
     @property
@@ -109,7 +109,7 @@ class Reviewable(Protocol):
 
     @property
     def text(self) -> str | None:
-        """What was judged: an answer."""
+        """The judged text: an answer."""
         ...
 
 

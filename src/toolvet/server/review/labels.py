@@ -1,4 +1,4 @@
-"""What reviewers can say of a verdict (the words of `labels.toml`), and how far they agree.
+"""The labels that reviewers can give a verdict (the words of `labels.toml`), and how far the reviewers agree.
 
 Agreement is the share of equal labels, and Cohen's kappa, which takes chance out of it. Cohen (1960): kappa =
 (po - pe) / (1 - pe), where po is the share of items on which two reviewers agree, and pe the share on which they would
@@ -45,7 +45,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     missed: tuple[str, ...] = ()
 
     def word(self, value: str) -> str:
-        """Return the word for a value, or the value itself where it is none of ours."""
+        """Return the word for a value, or the value itself if toolvet does not have it."""
         return next((each.word for each in (*self.values, *self.signals) if each.value == value), value)
 
 
@@ -89,16 +89,16 @@ def check_label(
     missed: Mapping[str, str] | None = None,
     text: str = "",
 ) -> None:
-    """Raise UsageError, which names what is wrong, for a label that cannot be kept.
+    """Raise UsageError, which names the fault, for a label that cannot be kept.
 
     Args:
         kind: The kind of the verdict.
-        value: What is said of it.
-        signals: What is said of its signals, by their keys.
+        value: The label of the verdict.
+        signals: The labels of its signals, by their keys.
         known: The signals that it has, by their keys.
         note: The reviewer's own words.
         missed: The faults that toolvet did not find: the words that show each, by its type.
-        text: What was judged; it must have these words.
+        text: The judged text; it must have these words.
     """
     words = vocabulary(kind)
     _check_word("value", value, words.values)
@@ -143,7 +143,7 @@ class _Label(Protocol):
 class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
     """Two reviewers: on how many items both spoke, the share (0 to 1) on which they agree, and Cohen's kappa.
 
-    `kappa` is None where it is not defined: both said the same one thing of everything.
+    `kappa` is None if it is not defined: both gave every item the same label.
     """
 
     first: str
@@ -189,7 +189,7 @@ def measure_agreement(labels: Iterable[_Label]) -> Agreement:
 
 
 def cohens_kappa(pairs: Iterable[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa of two reviewers; None where chance alone explains everything, or nothing was said.
+    """Return Cohen's kappa of two reviewers; None if chance alone explains everything, or nothing was said.
 
     >>> cohens_kappa([("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15)
     0.4

@@ -8,7 +8,7 @@
     share = 0.2        # one in five of them
     priority = 1
 
-A rule wants the verdicts for which all that it says holds. Of several rules, the one with the highest priority counts.
+A rule wants the verdicts that meet all of its conditions. Of several rules, the one with the highest priority counts.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class QueueRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """One rule by which the queue fills: a condition for each member that is given.
 
     `signal` is the type of one of the verdict's signals. `disagreement` wants answers that the rules found sound and
-    the learned model did not. `share` (0 to 1) takes so many of those that fit, always the same ones. `reviewers` is
+    the learned model did not. `share` (0 to 1) takes this share of those that fit, always the same ones. `reviewers` is
     how many people should see each, `priority` what comes first: more is sooner.
     """
 
@@ -93,7 +93,7 @@ DEFAULT_RULES: Final = read_toml("toolvet.server.review", "rules.toml", _RuleFil
 
 
 def chooser(rules: Sequence[QueueRule]) -> Callable[[Reviewable], QueueWish | None]:
-    """Return a function that says of a verdict whether people should see it, and why.
+    """Return a function that decides whether people should see a verdict, and why.
 
     >>> from toolvet.server.review.rules import QueueRule, chooser
     >>> choose = chooser([QueueRule(name="all", share=0), QueueRule(name="low", max_score=0.5, priority=2)])

@@ -89,7 +89,7 @@ class ScoreSender(Protocol):
 
     @property
     def complaints(self) -> list[str]:
-        """What the platform said of scores that it dropped, a sentence each; reading them empties it."""
+        """Return the platform's complaints about scores that it dropped, a sentence each; reading them empties it."""
         ...
 
     def accepts(self, score: Score) -> bool:
@@ -99,7 +99,7 @@ class ScoreSender(Protocol):
     def send(self, scores: Sequence[Score]) -> frozenset[str]:
         """Send scores, and return the ids of those that the platform has when this returns.
 
-        Raises UnreachableError where it does not answer or refuses, AuthenticationError where it wants other keys.
+        Raises UnreachableError if it does not answer or refuses, AuthenticationError if it wants other keys.
         """
         ...
 
@@ -111,8 +111,8 @@ class Destination:
     Attributes:
         title: Its name as a person writes it.
         open: Opens a connection; credentials come from the environment, under the names that the platform's own SDK
-            has for them. Leaving the block closes it. Raises UsageError where a variable is missing.
-        needs: What a verdict must have to be tied to something there, in words.
+            has for them. Leaving the block closes it. Raises UsageError if a variable is missing.
+        needs: The parts that a verdict must have to be tied to something there, in words.
     """
 
     title: str
@@ -259,7 +259,7 @@ def send_scores(
 
     Raises:
         UsageError: The SDK or a variable is missing, or the store is a file of lines, which remembers nothing.
-        UnreachableError: The platform does not answer, or refuses. What was sent before stays noted.
+        UnreachableError: The platform does not answer, or refuses. The scores sent before stay noted.
         AuthenticationError: It wants other credentials.
         StoreError: The store cannot be read or written, or another process sends to the same place.
     """

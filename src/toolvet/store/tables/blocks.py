@@ -8,7 +8,7 @@ from toolvet.store.tables import METADATA
 from toolvet.store.tables.verdicts import SEQUENCE
 
 BLOCK: Final = 8_192
-"""So many places (`seq`) in a row are a block. The number is part of the database: the index of words has it, too."""
+"""The number of places (`seq`) in a block. It is part of the database: the index of words has it, too."""
 
 VERDICT_BLOCKS: Final = Table(
     "verdict_blocks",

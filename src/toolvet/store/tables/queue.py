@@ -55,7 +55,7 @@ QUEUE_PLACES: Final = Table(
 )
 """`until` is when a lease ends, in seconds since the epoch; `rank` is the priority with its sign turned.
 
-A place that is `assigned` to a person goes to nobody else.
+A place that is `assigned` to a person goes to no other person.
 """
 
 Index(

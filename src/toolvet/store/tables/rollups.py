@@ -15,7 +15,7 @@ DURATION_BOUNDS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 DURATION_COLUMNS: Final = tuple(f"took_{number}" for number in range(len(DURATION_BOUNDS) + 1))
 
 KEYS: Final = ("width", "bucket", "kind", "server", "tool", "model", "variant")
-"""What a row is a sum for; `bucket` is when it begins, in seconds since the epoch. What is unknown is empty."""
+"""The key of a sum; `bucket` is when it begins, in seconds since the epoch. Unknown values are empty."""
 
 SUMS: Final = (
     "verdicts",

@@ -77,14 +77,14 @@ for _name in ("model", "variant", "state"):
     _given = VERDICTS.c[_name].is_not(None)
     Index(f"verdicts_by_{_name}", VERDICTS.c[_name], VERDICTS.c.seq, sqlite_where=_given, postgresql_where=_given)
 
-# What is looked for though it may be rare: without these, the newest ten of nothing are looked for in all rows.
+# For searches of rows that may be rare: without these, the newest ten of nothing are looked for in all rows.
 for _name, _holds in {
     "failed": VERDICTS.c.failed.is_(True),
     "escalated": VERDICTS.c.escalate.is_(True),
     "blocked": VERDICTS.c.blocked.is_not(None),
 }.items():
     Index(f"verdicts_{_name}", VERDICTS.c.seq, sqlite_where=_holds, postgresql_where=_holds)
-# What is looked for because it is bad. Indexes of all scores and durations cost a third of an insert, these nothing.
+# For searches of bad verdicts. Indexes of all scores and durations cost a third of an insert, these nothing.
 _BAD: Final[tuple[tuple[str, tuple[Column[Any], ...], ColumnElement[bool]], ...]] = (
     ("low_scores", (VERDICTS.c.score, VERDICTS.c.seq), VERDICTS.c.score < text("1")),
     ("slow", (VERDICTS.c.duration, VERDICTS.c.seq), VERDICTS.c.duration >= text("1")),

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 Answer = str | Callable[[Exception], Envelope] | None
 Errors = Mapping[type[Exception], Answer]
-"""What an exception becomes: a failure with this code and its message, the result of a function, or (None) an internal
-error."""
+"""How an exception is answered: as a failure with this code and its message, as the result of a function, or (None) as
+an internal error."""
 
 _LOG: Final = logging.getLogger("toolvet.enveloped")
 _LONGEST_MESSAGE: Final = 1000
-# What an exception that says nothing to a caller still tells: that what the tool needs did not answer.
+# These exceptions have no message for a caller, but they still show that a service of the tool did not answer.
 _STATES: Final[Mapping[type[Exception], State]] = {
     TimeoutError: State.TIMEOUT,
     ConnectionError: State.UNREACHABLE,

@@ -138,7 +138,7 @@ _Check = TypeVar("_Check", bound=CheckFunction)
 
 
 class ToolValidation:
-    """What a server validates, and how it announces that.
+    """The validators of a server, and how it announces them.
 
     Args:
         version: the announced version of the validation protocol.

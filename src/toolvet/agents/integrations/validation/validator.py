@@ -25,7 +25,7 @@ from toolvet.core.checks import SEVERITIES, Correction, Level, Message, MessageS
 CheckFunction = Callable[..., object]
 """`(arguments)` or `(arguments, context)`, sync or async; returns None, a sentence, a Problem, or a list of these."""
 FailurePolicy = Literal["error", "warn"]
-"""What a failing validator means for the call: it is refused, or it passes with a warning."""
+"""How a failing validator affects the call: it is refused, or it passes with a warning."""
 
 _LOG: Final = logging.getLogger("toolvet.validation")
 # The largest number of hanging threads of one validator: more of them would pile up until the server dies.

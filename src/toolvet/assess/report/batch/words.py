@@ -146,7 +146,7 @@ def change_chart(bins: Sequence[BinCount]) -> Markup:
 
 
 def series_title(series: DriftSeries, flag: str) -> str:
-    """What a line over time shows."""
+    """Return the title of a line over time."""
     return flag if series.name is None else series.name
 
 
@@ -231,7 +231,7 @@ def bar_chart(counts: Sequence[int], *, ticks: Sequence[tuple[float, str]], acro
     ]
     for place, count in enumerate(counts):
         if count:
-            # What is there can be seen, however little it is.
+            # A value above zero can be seen, however little it is.
             high = max(1.0, (_BOTTOM - _TOP) * count / top)
             left = _LEFT + place * width + gap / 2
             parts.append(
@@ -251,7 +251,7 @@ def line_chart(
     up: str,
     says: str,
 ) -> Markup:
-    """Shares, each as (low, share, high); None leaves a gap. `marked` are the places that stand out."""
+    """Shares, each as (low, share, high); None leaves a gap. `marked` are the places to emphasize."""
     most = max([high for point in points if point is not None for high in point] or [0.0])
     tops = (0.0004, 0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8)
     top = next((top for top in tops if most <= top), 1.0)
@@ -292,7 +292,7 @@ def line_chart(
 
 
 def curve_chart(points: Sequence[tuple[float, float, float, float, int]], *, across: str, up: str, says: str) -> Markup:
-    """What was said beside what is true: (said, low, true, high, rows). On the diagonal the two are equal."""
+    """Claimed values beside true ones: (said, low, true, high, rows). On the diagonal the two are equal."""
     most = max([rows for *_, rows in points] or [1])
 
     def x(value: float) -> str:
@@ -329,7 +329,7 @@ def compact(value: float) -> str:
 
 
 def spread_ticks(words: Sequence[str], most: int) -> list[tuple[float, str]]:
-    """Words below the middles of as many places, some left out where there are more than `most`."""
+    """Words below the middles of as many places, some left out if there are more than `most`."""
     count = len(words)
     step = max(1, math.ceil(count / most))
     return [((place + 0.5) / count, words[place]) for place in range(0, count, step)]

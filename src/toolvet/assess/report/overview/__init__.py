@@ -105,7 +105,7 @@ class ServersOverview(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class AssessedServer:
-    """What came of one server: its report, or without one `reason` and `problem`.
+    """The outcome of one server: its report, or without one `reason` and `problem`.
 
     `file` is the name of its report in the results folder, without the suffix.
     """
@@ -122,7 +122,7 @@ def build_overview(servers: Iterable[AssessedServer], cards: Mapping[str, Card],
     """The overview of these servers.
 
     Args:
-        servers: What came of each; a report is let go before the next is asked for.
+        servers: The outcome of each; a report is let go before the next is asked for.
         cards: The cards of the checks by id, for their titles.
         version: The version of toolvet.
 

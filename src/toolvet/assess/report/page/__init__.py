@@ -1,4 +1,4 @@
-"""A page's template with all that it holds: its style sheets and its script, and a policy that allows these alone.
+"""A page's template with everything in it: its style sheets and its script, and a policy that allows only these.
 
 The servers under test write most of the text of a page, so it trusts nothing: every value is made visible and escaped,
 and a Content-Security-Policy allows this style sheet and this script by their hashes, and nothing else.
@@ -31,7 +31,7 @@ def load_template(
         name: Its file name.
         styles: The package and the file name of each style sheet, in their order.
         scripts: The same of each script.
-        names: What the template may use beside what it is rendered with.
+        names: The names that the template may use beside those it is rendered with.
     """
     sources = {file: _decode(content) for file, content in discover.data_files(package, ".jinja")}
     environment = Environment(

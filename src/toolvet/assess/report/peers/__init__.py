@@ -26,7 +26,7 @@ _RUN_HEAD: Final = ("program", "version", "exit code", "seconds", "score", "find
 
 
 class PeerRun(msgspec.Struct, frozen=True, kw_only=True):
-    """How one program ran. `problem` says why it has no findings to show, and is "" where it has.
+    """How one program ran. `problem` is why it has no findings to show, "" if it has some.
 
     `tested` is the version whose output the table of peers was read from; another one may be read wrongly.
     """
@@ -44,7 +44,7 @@ class PeerRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharedFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one or several programs found. `check` is our check; null where no check of ours looks for it.
+    """What one or several programs found. `check` is our check; null if no check of ours looks for it.
 
     `found_by` counts the findings of each program by its name; `words` are those of the first of them.
     """

@@ -27,7 +27,7 @@ from toolvet.core.visible import shorten, visible
 from toolvet.findings import Card, Finding
 
 _PACKAGE: Final = "toolvet.assess.report.page"
-# Bytes. What a thousand calls may take stays below 3 MB; where there are more calls, each still shows something.
+# Bytes. The payloads of a thousand calls stay below 3 MB; with more calls, each still shows something.
 _PAGE: Final = 2_600_000
 _FRAME: Final = 1_250  # what a call takes without its payloads
 _LONGEST_PAYLOAD: Final = 6_000
@@ -35,7 +35,7 @@ _SHORTEST_PAYLOAD: Final = 300
 _LONGEST_TEXT: Final = 4_000
 _BRIEF_PAYLOAD: Final = 600  # of a request about a resource or a prompt
 _LONGEST_LOG: Final = 60_000
-_MOST_PANELS: Final = 1_000  # tools of a server that the page shows, and again so many that were not called
+_MOST_PANELS: Final = 1_000  # tools of a server that the page shows, and again as many that were not called
 _MOST_CALLS: Final = 4_000  # of a server: the calls of further tools are only counted
 _MOST_FINDINGS: Final = 200  # of one check
 _MOST_NAMES: Final = 100  # of the tools of one finding
@@ -46,7 +46,7 @@ _KEY: Final = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(: ?)', re.MULTILINE)
 
 
 def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
-    """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has all that was recorded."""
+    """The page. Long payloads are cut to keep it below about 3 MB; the JSON report has everything that was recorded."""
     return _load_template().render(servers=views(reports, cards), legend=wording.legend(reports), why_failed=why_failed)
 
 
@@ -131,7 +131,7 @@ class ServerView:
         return " ".join(self.filter_keys[name] for name in names if name in self.filter_keys)
 
     def tool_places(self, finding: Finding) -> list[tuple[str, str | None]]:
-        """What a finding is about, each thing with its place in the page, if it has one."""
+        """Return the subjects of a finding, each with its place in the page, if it has one."""
         names = finding.subjects[:_MOST_NAMES]
         return [(name, None if finding.item_kind else self.tool_anchors.get(name)) for name in names]
 
@@ -286,7 +286,7 @@ def block(text: str) -> Markup:
 
 
 def payload(value: object) -> Markup:
-    """What was sent or came back, as the first lines of JSON."""
+    """A payload that was sent or received, as the first lines of JSON."""
     return _render_json(value, _BRIEF_PAYLOAD)
 
 

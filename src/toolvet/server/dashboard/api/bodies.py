@@ -131,7 +131,7 @@ def judge_result(body: ResultBody) -> ResultVerdict:
 def verdict_of(
     body: CheckBody,
 ) -> AnswerQuality | ArgumentReport | ResultVerdict | EnvelopeVerdict | ConversationVerdict:
-    """Return what the library says of a body. Raises ApiError with 422 for what the caller did wrong."""
+    """Return the library's verdict on a body. Raises ApiError with 422 for faults of the caller."""
     try:
         if isinstance(body, AnswerBody):
             return judge_answer(body)

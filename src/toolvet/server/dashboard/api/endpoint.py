@@ -57,7 +57,7 @@ class Endpoint(Generic[B]):
         run: Takes the request, returns what becomes JSON. Raises ApiError.
         status: The HTTP status of success.
         reply: The type of what `run` returns, for the document; any object for `dict`.
-        role: Who may ask.
+        role: The least role that may ask.
         failures: The HTTP statuses of failures beside those that every endpoint has.
         waits: Whether `run` waits for a disk or a database, and so runs in a thread.
         is_long: Whether the work for this body is long, so that it runs in a thread, too.

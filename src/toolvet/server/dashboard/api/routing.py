@@ -112,7 +112,7 @@ async def _answer(endpoint: Endpoint[Any], request: Request, site: ServerContext
 
 
 def allowed(person: Person | None, role: Role) -> Person:
-    """Return the person, who has this role. Raises ApiError with 401 for nobody, with 403 for too low a role."""
+    """Return the person, who has this role. Raises ApiError with 401 without a person, with 403 for too low a role."""
     if person is None:
         raise ApiError(
             401, unauthorized_error("this needs a token, as Authorization: Bearer"), {"www-authenticate": "Bearer"}
@@ -159,7 +159,7 @@ def check_coding(request: Request) -> None:
 
 
 def decode_body(raw: bytes, kind: type[Any]) -> Any:
-    """Return a body as its type. Raises ApiError: 400 where it is no JSON, 422 with the field that is wrong."""
+    """Return a body as its type. Raises ApiError: 400 if it is not JSON, 422 with the field that is wrong."""
     try:
         return msgspec.json.decode(raw, type=decodable(kind))
     except msgspec.ValidationError as error:

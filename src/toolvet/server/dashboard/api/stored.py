@@ -1,4 +1,4 @@
-"""What the store has, as the API shows it: one spelling, derived figures, no internals."""
+"""The content of the store, as the API shows it: one spelling, derived figures, no internals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

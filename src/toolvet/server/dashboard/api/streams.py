@@ -18,7 +18,7 @@ MOST_TEXT: Final = 4 * 1024 * 1024
 
 
 class TooManyStreams(Exception):  # noqa: N818 - reads as what it says
-    """Somebody has a hundred streams open, or the server a thousand."""
+    """The caller has a hundred streams open, or the server a thousand."""
 
 
 class OpenStream:
@@ -42,13 +42,13 @@ class OpenStream:
 
     @property
     def text(self) -> str:
-        """What was fed so far."""
+        """Return all text that was fed so far."""
         with self._lock:
             return self._stream.text
 
 
 class OpenStreams:
-    """The streams of one server, by their ids. Those that nobody fed for ten minutes are forgotten.
+    """The streams of one server, by their ids. Those that got nothing for ten minutes are forgotten.
 
     `clock` has seconds of a clock that never jumps.
     """
@@ -71,7 +71,7 @@ class OpenStreams:
             return id_
 
     def get(self, id_: str, owner: str) -> OpenStream | None:
-        """Return the stream of this owner; None for one that is over, or somebody else's."""
+        """Return the stream of this owner; None for one that is over, or another owner's."""
         with self._lock:
             self._forget()
             found = self._streams.get(id_)

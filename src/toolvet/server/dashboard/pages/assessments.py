@@ -28,7 +28,7 @@ class ReportFindingView:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """A tool whose status is not the same in both reports; a status is empty where a report lacks the tool."""
+    """A tool whose status is not the same in both reports; a status is empty if a report lacks the tool."""
 
     name: str
     a: str

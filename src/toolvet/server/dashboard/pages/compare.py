@@ -81,7 +81,7 @@ class VariantComparison:
 
 
 def compare_answers(a: Sequence[AnswerCase], b: Sequence[AnswerCase]) -> VariantComparison | None:
-    """Return the comparison; None where one side has no answers.
+    """Return the comparison; None if one side has no answers.
 
     Where both answered two questions or more, only those count, and several answers to a question count as their mean.
     """

@@ -33,7 +33,7 @@ _NAMES: Final = (*_TEXTS, *_SWITCHES, *_SCORES, "q", "period", "since", "until",
 
 @dataclass(frozen=True)
 class ChosenFilter:
-    """What the URL of a list chooses.
+    """The choices in the URL of a list.
 
     Attributes:
         wanted: The filter.

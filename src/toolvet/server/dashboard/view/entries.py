@@ -21,7 +21,7 @@ _GOOD: frozenset[str] = frozenset({*GOOD_OUTCOMES, "valid", "use"})
 
 @dataclass(frozen=True)
 class FindingView:
-    """One finding: its number on the page, what it is, and what is said of it.
+    """One finding: its number on the page, its name, and the text about it.
 
     `place` is a path in the arguments; `lines` are further facts, each with its name.
     """
@@ -77,11 +77,11 @@ class EntryView:
     Attributes:
         record: The verdict.
         is_good: Whether nothing went wrong.
-        arguments: The arguments of a call, None where they were not kept.
-        argument_findings: What is wrong with the arguments.
+        arguments: The arguments of a call, None if they were not kept.
+        argument_findings: The faults of the arguments.
         result: The parts of its result.
-        result_findings: What is wrong with the result.
-        question: What the user asked, for an answer.
+        result_findings: The faults of the result.
+        question: The user's question, for an answer.
         text: The answer with its evidence marked.
         findings: The signals of an answer.
         calls: The calls that were handed in with the answer.
@@ -249,7 +249,7 @@ class TextSpan:
 
 
 def find_span(text: str, evidence: str, position: object, number: int, level: str = "") -> TextSpan | None:
-    """Return where evidence is in a text; None where it is not there (secrets were replaced, or it was cut)."""
+    """Return the place of evidence in a text; None if it is not there (secrets were replaced, or it was cut)."""
     words = evidence.removesuffix("…").rstrip()
     if not words:
         return None
@@ -258,7 +258,7 @@ def find_span(text: str, evidence: str, position: object, number: int, level: st
 
 
 def marked(text: str, spans: Sequence[TextSpan] = ()) -> Folded:
-    """Return a text with its spans marked, folded where it is long."""
+    """Return a text with its spans marked, folded if it is long."""
     if len(text) <= _LONG_TEXT * 3 // 2:
         return Folded(_mark(text, 0, len(text), spans))
     line_end = text.rfind("\n", _LONG_TEXT // 2, _LONG_TEXT)
@@ -287,7 +287,7 @@ def _mark(text: str, first: int, last: int, spans: Sequence[TextSpan]) -> Markup
 
 
 def shown_json(value: object) -> Folded:
-    """Return a value as indented JSON, folded where it is long, and cut where it is very long."""
+    """Return a value as indented JSON, folded if it is long, and cut if it is very long."""
     escaped = str(escape(pretty(value, _MOST_JSON)))
     lines = _KEY.sub(r"\1<b>\2</b>\3", escaped).split("\n")
     if len(lines) <= _LONG_LINES * 3 // 2 and len(escaped) <= 3 * _LONG_TEXT:
@@ -305,7 +305,7 @@ def _joined(lines: Iterable[str]) -> Markup:
 
 
 def shown_value(value: object) -> Folded:
-    """Return a text as it is, or its JSON indented where it is an object or a list; any other value as JSON."""
+    """Return a text as it is, or as indented JSON if it holds an object or a list; any other value as JSON."""
     if isinstance(value, str):
         read = _as_json(value)
         return marked(value) if read is None else shown_json(read)

@@ -65,7 +65,7 @@ class Chart:
 
     @property
     def summary(self) -> str:
-        """What the chart shows, in a sentence for those who do not see it."""
+        """Return the chart's content in a sentence, for those who do not see it."""
         shown = _SHOWN[self.unit]
         parts: list[str] = []
         for line in self.lines:
@@ -166,12 +166,12 @@ class Tile:
     """One figure of a period.
 
     Attributes:
-        label: What it is.
+        label: Its name.
         value: The figure as a reader sees it.
-        before: That of the period before; None where there was nothing.
+        before: That of the period before; None if there was nothing.
         change: How much larger it is than before, in words; empty without a change.
         mood: `good` or `poor` where the change is, else empty.
-        note: What it is counted over.
+        note: The verdicts that it counts.
     """
 
     label: str
@@ -184,7 +184,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class PeriodFigures:
-    """The figures of a period: of calls (all that is no answer) and of answers."""
+    """The figures of a period: of calls (all verdicts but those on answers) and of answers."""
 
     calls: VerdictFigures
     answers: VerdictFigures

@@ -44,7 +44,7 @@ _LATEST: Final = 253_402_300_799
 class Period:
     """From `since` to `until` (seconds since the epoch, whole minutes), in steps of `step` seconds for charts.
 
-    `key` is its name in the URL, empty where the URL gives `since` and `until` themselves.
+    `key` is its name in the URL, empty if the URL gives `since` and `until` themselves.
     """
 
     since: float
@@ -59,12 +59,12 @@ class Period:
 
     @property
     def words(self) -> str:
-        """What the period is called: `24 hours`."""
+        """The period's name: `24 hours`."""
         return _WORDS.get(self.key) or f"{_shown(self.since)} to {_shown(self.until)}"
 
     @property
     def step_name(self) -> str:
-        """What the steps of charts are called: `hour`."""
+        """The name of a step of charts: `hour`."""
         return _STEP_NAMES[self.step]
 
     @property

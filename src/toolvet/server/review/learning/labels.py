@@ -12,10 +12,10 @@ from toolvet.core.checks import LABELS, Label
 from toolvet.errors import UsageError
 from toolvet.server.review.evidence import review_signals
 
-# The share of the texts that is held back: one of so many.
+# One in this many texts is held back.
 _ONE_OF: Final = 4
 _GOOD: Final = "ok"
-# What a type of signal means to the model, where the signal has no label of the model's own.
+# The model's label for a type of signal, if the signal has none of the model's own.
 _OF_TYPE: Final[Mapping[str, Label]] = {"refusal": "refusal", "tool_failure": "tool_failure"}
 
 
@@ -23,7 +23,7 @@ class LabelledVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that people labelled.
 
     `there` are the labels of the model that hold, `not_there` those that do not; of the others no person said anything.
-    `bad` says whether a person should see the answer, None where that is not known. `score` is what toolvet gave it
+    `bad` says whether a person should see the answer, None if that is not known. `score` is what toolvet gave it
     and `found` what it found: the type of each signal and whether people confirmed it. `named` are the faults that it
     missed: the words that show each, by its type. `source` is where the answer is
     from, `group` what must stay together when some are held back (a conversation, a turn).
@@ -109,9 +109,9 @@ class Labelled(Protocol):
 def labelled_verdict(verdict: Any, labels: Sequence[Labelled]) -> LabelledVerdict | None:
     """Return a stored verdict on an answer with what its reviewers say; None for another kind, or without its text.
 
-    The majority decides about the verdict, each signal and each fault that was missed; where it is even, nothing is
-    known. Who found the verdict right and did not name a fault speaks against it. A final label decides instead, and
-    reviewers who differ from it do not count.
+    The majority decides about the verdict, each signal and each fault that was missed. With equal numbers, nothing is
+    known. A reviewer who found the verdict right and did not name a fault counts against the fault. A final label
+    decides instead, and reviewers who differ from it do not count.
     """
     if verdict.kind != "answer" or not verdict.text:
         return None

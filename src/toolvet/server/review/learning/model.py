@@ -27,10 +27,10 @@ from toolvet.server.review.learning.labels import LabelledVerdict, split_held_ba
 from toolvet.version import __version__
 
 FEWEST_LEARNED: Final = 20
-"""So many answers with a label, and so many without it, are the fewest that it is learned from."""
+"""The fewest answers with a label, and the fewest without it, from which the label is learned."""
 
 FEWEST_HELD_BACK: Final = 5
-"""So many answers with a label must be held back: fewer prove nothing."""
+"""The fewest answers with a label that must be held back: fewer prove nothing."""
 
 ALL: Final = "all"
 OWN_SENTENCES: Final = "toolvet's own sentences"
@@ -72,7 +72,7 @@ class LearnedModel(msgspec.Struct, frozen=True, kw_only=True):
     """A retrained model, what it was learned from, and how it did.
 
     `relearned` are the labels whose weights are new; the others are those of the model before. `refused` says why it
-    should not be installed, None where it may be.
+    should not be installed, None if it may be.
     """
 
     model: Model
@@ -89,10 +89,10 @@ class LearnedModel(msgspec.Struct, frozen=True, kw_only=True):
 def learn_model(rows: Sequence[LabelledVerdict], base: Model) -> LearnedModel:
     """Return a model that goes on from `base`, and whether it is better.
 
-    A quarter of the answers is held back (`split_held_back`), and both models are measured on it. A label stays as it
-    was where it has more errors than before, by itself or in the whole check, or where the whole check has more false
-    alarms. The model is refused where nothing is left, and where no label has fewer errors.
-    Raises UsageError where there are too few labels to learn from.
+    A quarter of the answers is held back (`split_held_back`), and both models are measured on it. A label keeps its
+    old state if it has more errors than before, by itself or in the whole check, or if the whole check has more false
+    alarms. The model is refused if nothing is left, or if no label has fewer errors.
+    Raises UsageError if there are too few labels to learn from.
     """
     rated = [row for row in rows if row.is_rated]
     learned, held = split_held_back(rated)
@@ -271,7 +271,7 @@ def _own_texts(labels: Sequence[Label]) -> Iterator[LabelledText]:
 
 
 def _worse(each: LabelOutcome) -> str | None:
-    """Return in what a label is worse than before; None where it is not. Single sources are too few to decide."""
+    """Return in what a label is worse than before; None if it is not. Single sources are too few to decide."""
     if each.source not in (ALL, OWN_SENTENCES):
         return None
     where = f"{each.label}, {each.by}, {each.texts} texts of {each.source}"

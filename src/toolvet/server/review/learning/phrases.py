@@ -27,7 +27,7 @@ _FEWEST: Final = 3
 _ONE_OF: Final = 50
 _MOST_WORDS: Final = 400
 _BREAK: Final = ""
-# An answer can be compared where so many of its words are known, each from one in so many answers without the label.
+# An answer can be compared if this share of its words is known, each from one in `_ONE_IN` answers without the label.
 _MOST_KNOWN: Final = 0.5
 _ONE_IN: Final = 500
 _MOST_SHOWN: Final = 5
@@ -37,8 +37,8 @@ _MOST_CHARACTERS: Final = 200
 class SuggestedPhrase(msgspec.Struct, frozen=True, kw_only=True):
     """A run of words to look at, for the phrases of `label`.
 
-    `count` answers with the label have it, `misses_count` without. `hits` are sentences of the former; `misses` are
-    sentences without the label that have all its words but the first or the last, or, where there are any, all of them.
+    `count` answers with the label have it, `misses_count` without. `hits` are sentences of the former. `misses` are
+    sentences without the label that have all its words but the first or the last, or all of them, if there are any.
     There is always a miss: a phrase that nothing comes near is not proven to separate.
     """
 

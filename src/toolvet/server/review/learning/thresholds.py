@@ -18,7 +18,7 @@ from toolvet.server.review.learning.labels import LabelledVerdict
 _CONFIDENCE: Final = 0.95
 _GRID: Final = tuple(round(0.05 * step, 2) for step in range(2, 20))
 FEWEST: Final = 30
-"""With fewer labelled answers that a threshold would escalate, nothing is said of it."""
+"""With fewer labelled answers that a threshold would escalate, no threshold is suggested."""
 
 
 class SuggestedThreshold(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +58,8 @@ class TypePrecision(msgspec.Struct, frozen=True, kw_only=True):
 def suggest_threshold(rows: Sequence[LabelledVerdict], precision: float) -> SuggestedThreshold:
     """Return the threshold that escalates most with the wanted precision (0 to 1).
 
-    Raises UsageError where `precision` is not a share, where there are too few labels, or where none of the thresholds
-    is proven to reach it; the message says what there is.
+    Raises UsageError if `precision` is not a share, if there are too few labels, or if none of the thresholds
+    is proven to reach it; the message lists what there is.
     """
     if not 0 < precision < 1:
         raise UsageError(f"a precision of {precision:g}: it is a share, more than 0 and less than 1")

@@ -18,7 +18,7 @@ from toolvet.server.scores.platform import Destination, Score, ScoreSender, is_u
 _TITLE: Final = "Opik"
 _TIMEOUT_SECONDS: Final = 60
 _TOO_MANY: Final = 429
-# What the SDK would tell its maker of our use, and the file it would write.
+# These keep the SDK from reporting our use to its maker, and from writing a file.
 _QUIET: Final = {
     "OPIK_ANALYTICS_ENABLE": "false",
     "OPIK_SENTRY_ENABLE": "false",

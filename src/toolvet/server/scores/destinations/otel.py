@@ -79,7 +79,7 @@ class OtelSender:
 
 
 class _Answers:
-    """What the collector answered to the last batch: the SDK only logs it, and leaves a partial success unread."""
+    """The collector's response to the last batch: the SDK only logs it, and leaves a partial success unread."""
 
     def __init__(self) -> None:
         self.clear()
@@ -161,7 +161,7 @@ def _open() -> Generator[ScoreSender]:
     exporter = _Watched(session=session)
     loggers.add_log_record_processor(BatchLogRecordProcessor(exporter))
     endpoint = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
-    # What it logs is in the error that follows.
+    # The error that follows has everything that it logs.
     logger = logging.getLogger("opentelemetry.exporter.otlp.proto.http._log_exporter")
     quiet, spread, logger.propagate = logging.NullHandler(), logger.propagate, False
     logger.addHandler(quiet)

@@ -1,4 +1,4 @@
-"""What was sent to other platforms, and the states of alerts."""
+"""The scores sent to other platforms, and the states of alerts."""
 
 # pyright: reportUnknownArgumentType=false
 

@@ -1,4 +1,4 @@
-"""Who did what: logins, labels, imports, deletions."""
+"""The audit log: logins, labels, imports, deletions."""
 
 # pyright: reportUnknownArgumentType=false
 

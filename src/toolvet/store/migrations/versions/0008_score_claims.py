@@ -1,4 +1,4 @@
-"""Who sends verdicts to another platform now, so that two do not send the same."""
+"""Claims on sending verdicts to another platform, so that two processes do not send the same."""
 
 # pyright: reportUnknownArgumentType=false
 import sqlalchemy as sa

@@ -13,7 +13,7 @@ _SEQUENCE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 def upgrade() -> None:
     """Add the column, its index, and the table."""
     op.add_column("queue_places", sa.Column("assigned", sa.Text(), nullable=True))
-    # Without the places that are kept for nobody: else the search for a free place would use it.
+    # Without the places that are not assigned: else the search for a free place would use it.
     is_kept = sa.text("assigned IS NOT NULL")
     op.create_index(
         "queue_places_by_assigned", "queue_places", ["assigned"], sqlite_where=is_kept, postgresql_where=is_kept
