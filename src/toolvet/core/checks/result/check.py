@@ -443,7 +443,11 @@ def _asked(view: ToolView, arguments: object) -> ResultContext:
         given = next((members[name] for name in tool_names().command_parameters if members.get(name)), "")
         words = list_of(given) or [given, *(list_of(members.get("args")) or ())]
         command = " ".join(word for word in words if isinstance(word, str))
-    return replace(traits.asked, command=command, sent=_sent(arguments))
+    known = traits.asked
+    return ResultContext(known.runs_programs, known.acts, known.reports, known.probes, command, _sent(arguments))
+
+
+_NOT_SENT: Final = frozenset({bool, float, type(None)})
 
 
 def _sent(arguments: object) -> tuple[str, ...]:
@@ -454,12 +458,23 @@ def _sent(arguments: object) -> tuple[str, ...]:
     found: list[str] = []
     pending = list(members.values())[:_MOST_SENT]
     for value in pending:
-        if isinstance(value, str):
+        # By type first: each call comes by here, and nearly all its values are plain.
+        kind = type(value)
+        if kind is str:
+            found.append(cast("str", value))
+        elif kind is int:
+            number = cast("int", value)
+            if 99 < abs(number) < _LONG_NUMBER:
+                found.append(str(number))
+        elif kind in _NOT_SENT:
+            continue
+        elif isinstance(value, str):
             found.append(value)
-        elif type(value) is int and 99 < abs(value) < _LONG_NUMBER:
-            found.append(str(value))
         elif len(pending) < _MOST_SENT:
             # What is nested is looked at last: the loop walks the list while it grows.
+            if kind is list:
+                pending += cast("list[object]", value)[:_MOST_SENT]
+                continue
             inner = object_of(value)
             pending += (list_of(value) or (() if inner is None else tuple(inner.values())))[:_MOST_SENT]
     return tuple(found)

@@ -208,11 +208,23 @@ def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]
     ("File 'Echo0x' not found", {'Echo0x': 'my notes.txt'})
     """
     replaced: dict[str, str] = {}
-    for value in sorted({value for value in sent if _SHORTEST_ECHO <= len(value) <= len(text)}, key=len, reverse=True):
-        if len(replaced) >= _MOST_ECHOES or len(text) > _LONGEST_ECHOED:
-            break
-        written = value if value in text else value.translate(_ESCAPES)
-        if written in text and _ONE_WORD.fullmatch(value) is None and any(map(str.isalnum, value)):
+    if not sent or len(text) > _LONGEST_ECHOED:
+        return text, replaced
+    # Most values do not come back, and few are written otherwise in JSON: this is quick for all others.
+    echoes: list[str] = []
+    for value in sent:
+        if _SHORTEST_ECHO <= len(value) <= len(text):
+            written = value
+            if value not in text:
+                if '"' not in value and "\n" not in value and "\\" not in value and "\t" not in value:
+                    continue
+                written = value.translate(_ESCAPES)
+            if written in text and _ONE_WORD.fullmatch(value) is None and any(map(str.isalnum, value)):
+                echoes.append(written)
+    if not echoes:
+        return text, replaced
+    for written in sorted(echoes, key=len, reverse=True)[:_MOST_ECHOES]:
+        if written in text:
             word = f"Echo{len(replaced)}x"
             text = text.replace(written, word)
             replaced[word] = written
