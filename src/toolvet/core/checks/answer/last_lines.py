@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from toolvet.core.checks.answer.ending_marks import EndingMarks
 
 _FENCE = "```"
-_PROSE = 80  # A line of so many characters is a sentence, and no title or verse.
+_PROSE = 80  # A line of this many characters is a sentence, not a title or a verse.
 _SHORT_LINE = 40
 
 _RULE = re.compile(r"(?:\n[ \t]*(?:-[ \t]?){3,}|\n[ \t]*(?:\*[ \t]?){3,}|\n[ \t]*_{3,})\s*\Z")
@@ -41,7 +41,7 @@ _GOES_ON = frozenset(
 _STAGE = re.compile(r"[.!?\u2026]\s+\*[^*\n]+\*\Z")
 # A fence, a formula or a row above the last line belongs to no address.
 _NO_ADDRESS = (_FENCE, "\\", "$$", "|", "<")
-# Words of a sentence: so many of them are prose, even if some of it looks like code.
+# Words of a sentence: a line with this many of them is prose, even if some of it looks like code.
 _WORDS = re.compile(r"(?<![\w.(=/$\\<])[^\W\d_]{2,}(?=[ ,])")
 _MOST_WORDS_OF_CODE = 7
 # "adds memoization to `my_expe"
@@ -198,7 +198,7 @@ class LastLines:
         return bool(longer) and all(rest and not _SUFFIXES.fullmatch(rest) for rest in longer)
 
     def _siblings(self) -> list[str]:
-        """The items before the last one that are of its kind: of its own list where there are two, of any list else."""
+        """The earlier items at the level of the last one: from its own list if that has two, else from any list."""
         own: list[str] = []
         for each in reversed(self._lines[:-1]):
             if _ITEM.match(each):
@@ -334,9 +334,9 @@ def is_empty_label(lines: Sequence[str]) -> bool:
 
 
 def is_filled_label(lines: Sequence[str]) -> bool:
-    """Whether the last line is a label with a few words behind it, as those before it are: "Priority: High".
+    """Whether the last line is a label followed by a few words, like the lines before it: "Priority: High".
 
-    The lines of a dialogue, which end with marks, are no labels.
+    Lines of a dialogue end with punctuation, so they are not labels.
     """
     if len(lines[-1]) > _SHORT_ROW or _LABEL.match(lines[-1]) is None:
         return False

@@ -45,7 +45,7 @@ ConditionAnswers = dict[tuple[int, str], int]
 
 
 class ReadingMemory(NamedTuple):
-    """What was asked of a text that is read again and again while it grows."""
+    """The findings about a growing text that the next reading of it can reuse."""
 
     conditions: ConditionAnswers
     placed: PlacedBefore
@@ -65,9 +65,9 @@ class Found(NamedTuple):
 
 
 class ScreenedText(NamedTuple):
-    """What is known of a text before it is read: its shape gives no signal.
+    """A text that a screening already looked at: its shape gives no signal.
 
-    `place` returns the hits of the phrases in it, of each at most so many; None where they have to be looked for.
+    `place` returns the hits of the phrases in the text, up to a number of each; None if the phrases must be searched.
     """
 
     place: Callable[[int | None], list[Hit]] | None = None
@@ -81,7 +81,7 @@ class FullPhrase(NamedTuple):
 
 
 class _Aftermath(NamedTuple):
-    """What a hit costs and is called, seen what the answer says next; `conceded` as in `Found`."""
+    """The cost and the label of a hit, given the text that follows it; `conceded` as in `Found`."""
 
     cost: float
     label: str | None
@@ -89,10 +89,9 @@ class _Aftermath(NamedTuple):
 
 
 class _Conditions:
-    """What the entries of phrases ask of the sentences of one text.
+    """The conditions that phrases set for the sentences of one text.
 
-    A text that says the same again and again, as models do that have run into a loop, is asked once for each pattern
-    and words.
+    Models that run into a loop repeat themselves, so each pattern and each sentence are compared only once.
     """
 
     def __init__(self, text: str, known: ConditionAnswers | None = None) -> None:
@@ -111,7 +110,7 @@ class _Conditions:
         return any(self._place(pattern, sentence) >= 0 for pattern in about.voids())
 
     def aftermath(self, hit: Hit, about: KnownPhrase) -> _Aftermath | None:
-        """What is left of a hit, seen what follows it; None if it does not count because the answer goes on to help."""
+        """Return the cost and label of a hit, given the text after it; None if the answer goes on to help."""
         remedy, offer = about.remedy(), about.offer()
         label = about.phrase.label
         if remedy is None and offer is None:
@@ -181,11 +180,11 @@ def read_answer(
 
 
 def _hides(full: FullPhrase, signals: Iterable[FailureSignal], *, undecided: bool) -> bool:
-    """Whether the hits of a phrase that were not placed could say more than what was found.
+    """Whether the hits of a phrase that were not placed could add a signal.
 
-    They could not where as many signals as are reported at most weigh no less and stand before them; and where a cue
-    was found, no other cue says more. What is quoted, voided or made good is no signal: no number of such hits hides
-    the one that counts.
+    They cannot if enough signals that weigh at least as much come before them: only so many are reported. After one
+    cue, further cues add nothing. A hit that is quoted, void or made good is not a signal, so no number of such hits
+    hides one that counts.
     """
     phrase = full.known.phrase
     if phrase.cue:
@@ -271,9 +270,9 @@ def is_anything_in(
     *,
     since: int = 0,
 ) -> bool:
-    """Return whether any phrase is found in `text`, whatever its sentence says of it.
+    """Return whether any phrase matches in `text`, whatever its sentence.
 
-    `placed` is as in a scan, and what begins before `since` in the whole text does not matter.
+    `placed` is as in a scan. Matches that begin before `since` in the whole text do not matter.
     """
     return any(
         some.scan(text, languages, is_later=since >= EDGE, placed=placed)
@@ -352,7 +351,7 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
 
 
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
-    """What the learned model is sure enough of; None is the shipped one."""
+    """Return the signals that a learned model is sure enough of; None for the shipped model."""
     # Loaded only when asked (6 ms): most texts are decided without it.
     from toolvet.core.checks.answer.model import judge  # noqa: PLC0415
 
@@ -395,8 +394,8 @@ def sentence_around(text: str, start: int, end: int) -> str:
 class OwnRules:
     """The caller's exceptions and weights.
 
-    `exceptions` void a signal of their type where one is found in its sentence. `weights` are what the types cost at
-    most; each signal of a type is scaled by its new weight over its default.
+    `exceptions` void a signal of their type if one of them matches in its sentence. `weights` are the most that the
+    types cost; each signal of a type is scaled by its new weight over its default.
     """
 
     def __init__(self, exceptions: CustomPatterns, weights: Mapping[SignalType, float]) -> None:

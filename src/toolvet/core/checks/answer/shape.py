@@ -38,7 +38,7 @@ def shape_signals(text: str, min_length: int = 20, finish_reason: str | None = N
         if stopped in _KINDS:
             kind, label = _KINDS[stopped]
             found.append(_signal(kind, f"{finish_reason}"[:40], kind.weight, None, label))
-    # What is said before a call may be short, or nothing, and ends as it likes: "Let me look:".
+    # A text before a call may be short or empty, and ends in any way: "Let me look:".
     if stopped != "calling":
         if len(text) < _DENSE * min_length or len(text) < 200:
             said = length(text)
@@ -114,9 +114,9 @@ _SEPARATORS = re.compile(r"[\s-]+")
 
 
 def finish_kind(reason: str | None) -> FinishKind | None:
-    """What a vendor's finish reason says of the answer; None for none, and for one that `finish.toml` does not know.
+    """Return what a vendor's finish reason means for the answer; None for no reason, or one not in `finish.toml`.
 
-    Enums of a vendor's library may be given as they print: `FinishReason.MAX_TOKENS`.
+    An enum of a vendor's library works in its printed form: `FinishReason.MAX_TOKENS`.
     """
     if not reason:
         return None

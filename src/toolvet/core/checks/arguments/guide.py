@@ -162,7 +162,7 @@ def describe_fix(facts: Facts, name: str) -> str:
 
 
 def describe(facts: Facts) -> str:
-    """What is valid at the place, as a noun phrase: `an integer >= 18 and <= 120`."""
+    """Return the valid values at the place as a noun phrase: `an integer >= 18 and <= 120`."""
     if facts.values is not None:
         return _describe_values(facts.values)
     forms = facts.forms()

@@ -97,7 +97,7 @@ def issue_at(
     place: str, keyword: str, words: KeywordText, sent: Sent, *, fix: str = "", guesses: tuple[object, ...] = ()
 ) -> Issue:
     """The issue at `place`, a JSON Pointer. A `fix` replaces that of `words`."""
-    # Calls name the same few places again and again; a name that is no name of a field is not kept.
+    # Calls name the same few places repeatedly, so short ones are cached; a long one is not the name of a field.
     at = _known_place(place) if len(place) <= _LONGEST_KEPT else _read_place(place)
     problem, fix = words.problem, fix or words.fix
     if words.names:

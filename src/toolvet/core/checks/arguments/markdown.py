@@ -45,7 +45,7 @@ class ReportParts(Protocol):
 
     @property
     def description(self) -> str:
-        """What the tool says of itself."""
+        """The tool's own description."""
         ...
 
     @property
@@ -280,7 +280,7 @@ def shown_repair(found: Repair) -> ShownRepair:
 def mask_arguments(arguments: object) -> object:
     """Arguments without secrets and long texts; the very same object if nothing had to be masked."""
     try:
-        # Nearly no call holds a secret, and its JSON tells that in a fifth of the time of a walk.
+        # Few calls hold a secret, and searching their JSON takes a fifth of the time of a walk.
         safe = not may_hold_secrets(orjson.dumps(arguments).decode())
     except (TypeError, RecursionError):
         safe = False
@@ -301,7 +301,7 @@ def _mask_long(value: object, depth: int) -> object:
     return value
 
 
-# A call with more members than that is no example for anybody.
+# A call with more members than this is too long for an example.
 _MOST_MEMBERS: Final = 64
 
 
@@ -313,12 +313,12 @@ def with_own_values(
     Args:
         example: A valid call, made from the schema.
         arguments: The arguments as sent.
-        issues: What is wrong with them.
-        repair: The nearest valid call, where there is one: an example must not say something else.
-        ready: The schema.
+            issues: The problems of the arguments.
+            repair: The nearest valid call, if toolvet found one; the example must not contradict it.
+            ready: The schema.
 
-    Returns:
-        A valid call; the very same `example` where nothing can be taken over.
+        Returns:
+            A valid call; the same `example` object if no value can be taken over.
     """
     own = arguments if repair is None else repair.arguments
     if not is_object(example) or not is_object(own) or not own or len(own) > _MOST_MEMBERS:

@@ -41,10 +41,10 @@ _KEPT: Final = 4_096
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What the texts are about: the row of `wording.toml`, the place of the schema, and what the validator demanded.
+    """The subject of the texts: the row of `wording.toml`, the place of the schema, and the validator's demand.
 
     `member` is a missing field, `received` the type that was sent instead. `extra` is what else distinguishes two
-    violations of one keyword (which items are equal, what the field depends on). `values` are the valid values where
+    violations of one keyword (which items are equal, what the field depends on). `values` are the valid values if
     several schemas list them, `path` is the place of the call for an example.
     """
 

@@ -200,7 +200,7 @@ def read_wording(content: str, file: str = "wording") -> Wording:
 
 
 def _problems(given: OwnWording, own: Wording) -> Iterator[tuple[str, str]]:
-    """What is wrong, each with its key."""
+    """The messages about what is wrong, each with its key."""
     for table in ("keyword", *_TABLES):
         here = cast("Mapping[str, object]", getattr(given, table))
         known = cast("Mapping[str, object]", getattr(own, table))

@@ -229,13 +229,13 @@ class _OptionsReader:
 
 
 def misannounced(capabilities: object) -> str | None:
-    """What is wrong with a `toolValidation` in a server's capabilities that does not count as an announcement. Total.
+    """Return why a server's `toolValidation` capability does not count as an announcement. Never raises.
 
     Args:
         capabilities: a mapping, or the official SDK's `ServerCapabilities`.
 
     Returns:
-        A sentence; None where it is announced correctly, denied (`supported: false`), or missing.
+            A sentence; None if the server announces it correctly, denies it (`supported: false`), or omits it.
 
     Example:
         >>> misannounced({"experimental": {"toolValidation": {"method": "validate"}}})

@@ -91,8 +91,8 @@ def check_result(
 
     Args:
         tool: The tool's definition in any shape (docs/shapes.md), or its name.
-        arguments: What the tool was called with.
-        result: What came back, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
+            arguments: The arguments of the call.
+            result: The result, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
             model API, an exception, an HTTP response, a text, any other value.
         category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
         any_response: Whether every flagged error counts as a working tool.
@@ -105,9 +105,9 @@ def check_result(
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
-        shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
-            an MCP server sent, which is broken where it is no result of MCP. "mcp_json" is the same for what was just
-            decoded from JSON: it cannot contain itself, and is not searched for that.
+            shape: "any" recognizes the shape of the result, and `metadata.taken_for` names it. "mcp" is for the result
+                of an MCP server; one that is not a valid MCP result is broken. "mcp_json" is the same for a result that
+                was just decoded from JSON: it cannot contain itself, so toolvet does not check for that.
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
@@ -239,7 +239,7 @@ def _error_verdict(
         if issues or response.content not in (Content.BLOCKS, Content.EMPTY):
             classification, confidence = Classification.PARTIALLY_WORKING, 70.0
     else:
-        # How likely the tool works all the same.
+        # How likely the tool works in spite of the error.
         confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
         classification, valid = Classification.ERROR, False
         evidence = (decision.reason,)
@@ -433,7 +433,7 @@ def _with_echoes(words: str, echoes: Mapping[str, str]) -> str:
 
 
 def _asked(view: ToolView, arguments: object) -> ResultContext:
-    """What the tool and the arguments say of how to read the answer."""
+    """Return how to read the answer, from the tool and its arguments."""
     traits = tool_traits(view.name, view.description)
     members = object_of(arguments)
     if not members:
@@ -459,7 +459,7 @@ def _sent(arguments: object) -> tuple[str, ...]:
         elif type(value) is int and 99 < abs(value) < _LONG_NUMBER:
             found.append(str(value))
         elif len(pending) < _MOST_SENT:
-            # What is nested is looked at last: the loop walks the list while it grows.
+            # Nested values come last: the loop walks the list while it grows.
             inner = object_of(value)
             pending += (list_of(value) or (() if inner is None else tuple(inner.values())))[:_MOST_SENT]
     return tuple(found)

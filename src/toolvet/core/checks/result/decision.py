@@ -117,7 +117,7 @@ def decide_by_envelope(envelope: ResultEnvelope, state: State, decision: Decisio
 
 
 def shown(sentence: str) -> str:
-    """An error's sentence for a reader: one line, and cut where it is long, between words if it can be."""
+    """Return an error's sentence for a reader: one line, cut if it is long, between words if possible."""
     line = " ".join(sentence[: 2 * _LONGEST_SHOWN].split())
     if len(line) <= _LONGEST_SHOWN:
         return line
@@ -129,7 +129,7 @@ def _refusal(evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: 
     """What says by itself that the call was refused."""
     decisive = clues.decisive
     if decisive is not None or clues.is_coded_refusal:
-        # The caller's own patterns are no phrases of ours, and have no state.
+        # The caller's own patterns are not in the phrasebook, and have no state.
         phrase = None if decisive is None else known.by_id.get(decisive.id)
         state = (phrase.state if phrase is not None else None) or (clues.http if clues.refused else None)
         state = state or (clues.code_state if decisive is None else None)
@@ -148,7 +148,7 @@ def _refusal(evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: 
 def _unclear(
     evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: tuple[Factor, ...], own: OwnWords | None
 ) -> Decision:
-    """What is decided where no phrase decides: by the name of the error, by a vague sign, at last by the prior."""
+    """Decide an error that no phrase decides: by its name, then by a vague sign, at last by the prior."""
     named = error_code(evidence.text)
     if named is not None:
         said = "business logic" if named.state.is_business else "The words of a failure"
@@ -178,7 +178,7 @@ def _unclear(
 
 
 class Ground(StrEnum):
-    """What a verdict on an error rests on."""
+    """The ground of a verdict on an error."""
 
     REFUSAL = "refusal"
     """A validation library's own words, a JSON-RPC code."""
@@ -345,7 +345,7 @@ def error_code(text: str) -> NamedError | None:
 
 @lru_cache(maxsize=1024)
 def state_of_name(name: str) -> State | None:
-    """What the words in an error's name say, such as `msg_too_long` or `ConditionNotMet`; None if they say nothing."""
+    """Return what the words in an error's name show, such as `msg_too_long` or `ConditionNotMet`; None if nothing."""
     segments = [segment.lower() for segment in _SEGMENT.findall(name[:100])]
     if len(segments) < _FEWEST_WORDS and name.lower() in _NO_ERROR_NAME:
         return None

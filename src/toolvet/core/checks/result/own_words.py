@@ -45,7 +45,7 @@ class OwnRuleValues(NamedTuple):
 class OwnWords:
     """The caller's rules for one kind of tool.
 
-    `expects_validation` says of which type the tool is; None leaves that to its name.
+    `expects_validation` is the type of the tool; with None its name decides.
     """
 
     def __init__(self, given: OwnRuleValues) -> None:
@@ -107,11 +107,11 @@ def own_words(
     thresholds: Mapping[str, float] | None,
     expects_validation: bool | None,
 ) -> OwnWords | None:
-    """Compile the caller's rules (see `check_result`); None where there are none.
+    """Compile the caller's rules (see `check_result`); None if the caller has none.
 
     Raises:
         UnsafePattern: A pattern cannot be matched in linear time.
-        BadRule: There is no factor or type of tool of that name, or a weight or a threshold is out of its range.
+            BadRule: A factor or type of tool with that name does not exist, or a weight or threshold is out of range.
     """
     own_factors = [(name, pattern, _weight(name, weight)) for name, (pattern, weight) in (factors or {}).items()]
     own_weights: list[tuple[str, int]] = []

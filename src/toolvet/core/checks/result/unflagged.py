@@ -83,7 +83,7 @@ def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: ResultC
 
 
 def _json_reports(text: str, known: ResultPhrases, asked: ResultContext) -> BodyReport:
-    """What a text says that starts like a JSON object or list; large members stay unread."""
+    """Return what a text that starts like a JSON object or list reports; large members are not read."""
     is_list = text.lstrip()[:1] == "["
     # Most lists are payloads, and are not decoded: one of failures says so in its first item.
     if is_list and (len(text) > _LARGE_LIST or not _FAILING_ITEM.search(text, 0, _HEAD)):
@@ -116,7 +116,7 @@ def _json_reports(text: str, known: ResultPhrases, asked: ResultContext) -> Body
 
 
 def _value_reports(value: object, known: ResultPhrases, asked: ResultContext) -> BodyReport:
-    """What a JSON value says, by itself or by what a framework wrapped into it."""
+    """Return what a JSON value reports, by itself or by the value that a framework wrapped into it."""
     report = report_in(value, asked)
     inner = unwrap(value)
     if report is not BodyReport.NOTHING or inner is value:
@@ -199,10 +199,10 @@ _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
 
 
 def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The text with each value that was sent and comes back as one word, and what each of these words stands for.
+    """Return the text with each sent value that it repeats replaced by one word, and the value of each of these words.
 
-    A value that is a word already stays. What a caller wrote says nothing about what happened, and its length and its
-    quotation marks come between the words of an error.
+    A value that is already one word stays. A caller's own text says nothing about what happened, and its length and
+    quotation marks separate the words of an error.
 
     >>> without_echoes("File 'my notes.txt' not found", ["my notes.txt", "utf8"])
     ("File 'Echo0x' not found", {'Echo0x': 'my notes.txt'})

@@ -125,7 +125,7 @@ class Model:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, file: str = "weights.bin") -> "Model":
-        """The model of a file's `content`; raises `ConfigError`, with `file` in its message, where it is damaged."""
+        """Return the model in a file's `content`; raise `ConfigError`, with `file` in its message, if it is damaged."""
         line, _, body = content.partition(b"\n")
         try:
             header = msgspec.json.decode(line, type=decodable(_Header))
@@ -208,10 +208,10 @@ def _evidence(text: str, place: int, model: Model) -> Excerpt:
 
 FORMAT = "toolvet-answer-model/1"
 LABELS: tuple[Label, ...] = ("refusal", "incapable", "tool_failure", "evasive")
-"""What the model can hold against a text, in the order of their planes; a text with none of it is good."""
+"""The faults that the model reports, in the order of their planes; a text with none of them is good."""
 
 _ZERO = 128  # The byte for a weight of zero.
-_BLOCK = 256  # So many bytes add up within the 16 bits that a label has in a packed sum.
+_BLOCK = 256  # This many bytes add up within the 16 bits that a label has in a packed sum.
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -241,7 +241,7 @@ _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\?")
 _APOSTROPHES = "\u2018\u2019\u02bc\uff07"
 _MASK = SLOTS - 1
 
-# What a model thought aloud before it answered is not the answer.
+# Thoughts that a model writes before its answer are not part of the answer.
 _THOUGHT = "<think>"
 _THOUGHT_END = "</think>"
 
@@ -256,7 +256,7 @@ def ends(text: str) -> tuple[Excerpt, Excerpt]:
 
 
 def features(text: str) -> list[int]:
-    """The indices (0 to SLOTS - 1) of the n-grams of `text`, with repetitions; empty where there is no word."""
+    """Return the indices (0 to SLOTS - 1) of the n-grams of `text`, with repetitions; empty if it has no words."""
     head, tail = ends(text)
     # The first words as numbers. In a script without spaces a fraction of the window holds them all.
     few = _words(head.text[: 2 * _HEAD])
