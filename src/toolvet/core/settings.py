@@ -76,7 +76,7 @@ class ArgumentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[checks]`: what the user says of findings, answers and results.
+    """`[checks]`: the user's settings for findings, answers and results.
 
     `ignore` names findings to leave out (`CHECK` or `CHECK:TOOL`), `severity` has the severity of checks by their ids.
     """

@@ -1,7 +1,7 @@
 """Shortens texts for a reader with little room, such as a model: JSON stays JSON, a table keeps its header.
 
-What stands at both ends stays, and so do lines that report a problem and items unlike the others; a mark says what was
-left out, and where it stood.
+Both ends stay, and so do lines that report a problem and items unlike the others. A mark says what was left out, in
+the place where it was.
 
     >>> shorten_text("a b c d " * 100, 60).text
     'a b c d a b c d a b … 771 characters left out … d a b c d '
@@ -77,7 +77,7 @@ _PROBLEM: Final = re.compile(
 _RULE: Final = re.compile(r"\s*\|?[\s:|+-]*-{3,}[\s:|+-]*\Z")
 _SEPARATORS: Final = ("\t", ";", ",", "|")
 _MOST_MARK: Final = 64
-# So many lines show whether the text is a table.
+# The number of lines that show whether the text is a table.
 _SAMPLE: Final = 20
 _MOST_LOOKED_AT: Final = 200_000
 
@@ -106,7 +106,7 @@ def shorten_lines(text: str, most: int) -> tuple[str, LineForm]:
 
 
 def header_of(lines: list[str]) -> int:
-    """How many lines are the header of a table; 0 for what is no table."""
+    """Return how many lines form the header of a table; 0 if the text is not a table."""
     if len(lines) > 2 and "|" in lines[0] and _RULE.match(lines[1]):
         return 2
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
@@ -167,7 +167,7 @@ _TEXT_LENGTHS: Final = (1 << 40, 4_000, 1_000, 300, 100, 40)
 # With fewer items in each list, shorter texts are tried first.
 _FEWEST: Final = 5
 _MOST_KEPT: Final = 1 << 20
-# So many items of a list are looked at for those that are unlike the others.
+# The number of items of a list that are searched for those unlike the others.
 _MOST_COMPARED: Final = 20_000
 _MOST_ODD: Final = 8
 _PROBLEMS: Final = ("error", "errors", "exception", "failure")
@@ -182,7 +182,7 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
 
     Args:
         value: A decoded JSON value.
-        most: So many characters its compact JSON may have; the caller measures what comes, and asks for less.
+            most: The length of its compact JSON to aim for. The caller measures the result, and asks for less if needed.
         marks: Whether a text in a list, or a member of an object, says what was left out there. Without marks the value
             keeps its types, so that it may still satisfy a schema.
 
@@ -230,7 +230,7 @@ class _Cutter:
         self._room = 0
 
     def cut(self, value: object, most: int, items: int, longest: int) -> object:
-        """Return the value with so many items in each list. Raises _TooLongError where it has more than `most`."""
+        """Return the value with at most `items` items in each list. Raise _TooLongError if it is longer than `most`."""
         self._room = most
         return self._cut(value, items, longest)
 

@@ -1,6 +1,6 @@
 """A private folder for what was compiled from the package's own data, so that only the first process has to compile.
 
-What a wheel brings along (`prepared`) was compiled where the wheel was built, and is found here under the same keys.
+A wheel brings compiled data along (`prepared`). It was compiled when the wheel was built, and has the same keys here.
 """
 # ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH111, PTH116, PTH118, PTH123 - pathlib would cost every start 8 ms.
 
@@ -171,9 +171,10 @@ def keep(key: bytes, content: bytes) -> bool:
 
 @contextmanager
 def building(key: bytes) -> Generator[None]:
-    """Hold the lock of an entry while it is built, so that of many processes one builds it and the others wait.
+    """Hold the lock of an entry while it is built, so that one of several processes builds it and the others wait.
 
-    Where there are no locks, or no folder can be written, each builds for itself. The lock ends with its process.
+    Without locks, or without a folder that can be written, each process builds for itself. The lock ends with its
+    process.
     """
     lock = _open_lock(_name(key))
     try:
@@ -181,7 +182,7 @@ def building(key: bytes) -> Generator[None]:
     finally:
         if lock is not None:
             descriptor, path = lock
-            # Who waits for it finds the entry; who comes later does so, too, and asks for no lock.
+            # Waiting processes find the entry afterwards; later ones find it without a lock.
             with suppress(OSError):
                 os.unlink(path)
             os.close(descriptor)

@@ -22,8 +22,8 @@ _T = TypeVar("_T")
 def read_toml(package: str, name: str, kind: type[_T]) -> _T:
     """Return the table `name`, a file in the folder of `package` itself, as a `kind`.
 
-    Raises `msgspec.DecodeError` where the file is not TOML, and its subclass `msgspec.ValidationError` where it is not
-    a `kind`; both carry the path of the file as a note.
+    Raises `msgspec.DecodeError` if the file is not TOML, and its subclass `msgspec.ValidationError` if it is not a
+    `kind`. Both carry the path of the file as a note.
     """
     key, is_settled = file_key(package, name)
     known = cached(key)

@@ -1,4 +1,4 @@
-"""What an archive is: content that a response left out, kept under its own hash, to be asked for later and verified."""
+"""Archives: content that a response left out, kept under its own hash, so that a client can ask for and verify it."""
 
 import hashlib
 import json

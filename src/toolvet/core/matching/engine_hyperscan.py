@@ -98,7 +98,7 @@ class CompiledSet:
         expressions = [self._index[number] for number in numbers]
         if family:
             return _compile_patterns(expressions, list(numbers), {})
-        # What has to be normalized is rare, and so are most scripts: a class of each, found once, says what a text has.
+        # Text to normalize is rare, and so are most scripts: one class for each, found once, shows what a text has.
         classes = dict(zip([self.rare_id, *self.families], [RARE, *self._index.classes.values()], strict=True))
         return _compile_patterns(expressions, list(numbers), classes)
 
@@ -153,7 +153,7 @@ def _compile(database: hyperscan.Database, sources: list[bytes], ids: list[int],
 
 _INSIDE_CHARACTERS = bytes(range(0x80, 0xC0))
 
-# What is kept of the searches in a text that grows: so many, of so many characters. A window of a stream has 30.
+# How many searches in a growing text are kept, each of up to this many characters. A window of a stream has 30.
 _MOST_PLACED = 200
 _LONGEST_PLACED = 2_000
 
@@ -305,7 +305,7 @@ class HyperscanEngine:
         # Two ends whose windows touch are one window. A search reads on behind its last end, so one for each of many
         # ends in a row read every character a hundred times: 8 µs each, where none of them was a match.
         near = 2 * width + 2 if expression.width is not None else 0
-        # What comes behind a text that grows may still change what is found around the last ends.
+        # Text that arrives later may still change the matches around the last ends.
         open_from = len(words.text) if words.placed is None else len(words.text) - width - 2
         found: list[Match] = []
         reached, limit = 0, -1

@@ -26,7 +26,7 @@ from toolvet.core.discover.toml import read_toml
 
 
 class Script(StrEnum):
-    r"""What a character is to `\b`: a border is between two of different kinds, and beside every unspaced one."""
+    r"""The kind of a character for `\b`: a border is between two different kinds, and beside every unspaced one."""
 
     SPACED = "spaced"
     """Letters, digits and `_` of scripts with spaces between words; marks too."""
@@ -209,7 +209,7 @@ def as_ascii(text: str) -> str:
 
 
 def normalize_text(text: str) -> tuple[str, OffsetMap]:
-    """Return the text with all that is rare normalized, and the way back. In linear time."""
+    """Return the text with rare characters normalized, and the way back. In linear time."""
     pieces: list[str] = []
     places = OffsetMap()
     reached = length = 0

@@ -21,18 +21,18 @@ class PatternPart(msgspec.Struct, frozen=True, array_like=True):
 
     kind: Literal["one", "at", "all", "any", "times"]
     source: str = ""
-    """What the character or the place must match, for `re`."""
+    """The expression that the character or the place must match, for `re`."""
     parts: tuple["PatternPart", ...] = ()
     least: int = 0
     most: int | None = 0
 
 
 _LARGEST = 20_000
-# What is kept of the steps of one machine, and of one set of ways: beyond, it is forgotten and worked out again.
+# The most steps kept for one machine and for one set of ways. Beyond that, they are dropped and computed again.
 _MOST_KEPT = 2_000
 _MOST_STEPS = 4_000
 _MOST_CLASSES = 20_000
-# Characters of every kind that a border of words tells apart; what none of them is shows two characters to be alike.
+# One character of every kind that a border of words distinguishes. Two characters are alike if no probe separates them.
 _PROBES = ("a", "\uac00", "\u4e00", " ", "\n", "")
 
 
@@ -239,7 +239,7 @@ class Machine:
 
 
 class _Classes:
-    """Which characters a machine tells apart: those of one class are read by the same states, and bound words alike."""
+    """The classes of characters of a machine: characters of one class have the same states, and bound words alike."""
 
     def __init__(self) -> None:
         self._readers: dict[str, int] = {}

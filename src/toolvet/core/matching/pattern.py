@@ -1,8 +1,8 @@
-"""`Pattern`, a phrase to look for, and `Hit`, a place where it was found.
+"""`Pattern`, a phrase to look for, and `Hit`, a place where it matched.
 
-`Phrase` and `PhraseFile` are what the entries and the files of all phrases have in common. Readers extend both;
-`toolvet.core.matching.phrasebook` reads the files. They are not part of it, because a process that finds its phrases in
-the cache reads no files.
+`Phrase` and `PhraseFile` are the common part of the entries and the files of all phrases. Readers extend both, and
+`toolvet.core.matching.phrasebook` reads the files. It is a module of its own, because a process that finds its phrases
+in the cache reads no files.
 """
 
 import re
@@ -55,7 +55,7 @@ class LazyPatterns(NamedTuple):
     """Patterns that are made only where what they compile to is not kept: making thousands takes milliseconds."""
 
     key: bytes
-    """What they are made from: another key means other patterns."""
+    """The key of their source: another key means other patterns."""
     ids: Sequence[str]
     scopes: Sequence[HitScope | None]
     make: Callable[[], Iterable[Pattern]]

@@ -58,7 +58,7 @@ def parse_ecma(pattern: str) -> Group | None:
 
 
 class _Opening(NamedTuple):
-    """What begins with a parenthesis: the fields of its `Group`, and of its `Look` where it is one."""
+    """An opening parenthesis: the fields of its `Group`, and of its `Look` if it is a lookaround."""
 
     name: str | None = None
     flags: str = ""
@@ -104,7 +104,7 @@ class _Parser(ABC):
         return False
 
     def _take_until(self, end: str) -> str:
-        """Return what is written up to `end` and move behind that; raises ValueError where it is missing."""
+        """Return the text up to `end` and move behind `end`; raise ValueError if it is missing."""
         start, self._at = self._at, self._pattern.index(end, self._at) + len(end)
         return self._pattern[start : self._at - len(end)]
 

@@ -62,7 +62,7 @@ class Pairing:
         return place
 
     def answer(self, result: object, *, id_: str, name: str, failed: bool | None) -> int | None:
-        """Give a result to the call that waits for it. Returns the place of the call, None where there is none."""
+        """Give a result to the call that waits for it. Return the place of the call, None if no call waits."""
         if id_:
             # Ids may come twice in a long conversation: the first call that still waits gets the result.
             place = self._oldest(self._by_id.get(id_))

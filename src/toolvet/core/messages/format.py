@@ -12,7 +12,7 @@ from toolvet.core.messages.parts import Parts, first_in, first_of, inner, text_i
 
 
 class Receiver(Protocol):
-    """What a format hands over: who said what, which tools were called, and what came back."""
+    """The parts that a format passes on: who said what, which tools were called, and what they returned."""
 
     @property
     def nested(self) -> bool:
@@ -46,14 +46,14 @@ Read = Callable[[Parts, Receiver], bool]
 
 
 class MessageFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """How the messages of one family are known.
+    """How to recognize the messages of one family.
 
     Attributes:
         name: the family, for the error that lists what can be read.
         types: readers by the value of `type`.
         endings: readers by the end of the value of `type`.
-        members: readers by a member that is there and not None.
-        beside: readers by a member of a message with a role that stands beside its content.
+            members: readers by a member that is present and not None.
+            beside: readers by a member next to the content of a message with a role.
     """
 
     name: str
@@ -154,5 +154,5 @@ def ignored(_parts: Parts, to: Receiver) -> bool:
 
 
 def ignored_item(_parts: Parts, _to: Receiver) -> bool:
-    """Read nothing of an item that stands where messages do: reasoning, events."""
+    """Read nothing from an item in the place of a message: reasoning, events."""
     return True

@@ -47,7 +47,7 @@ _MESSAGE_MEMBERS: Final = ("content", "parts", "tool_calls", "function_call")
 
 
 class Utterance(msgspec.Struct, frozen=True, gc=False):
-    """A text that somebody said, and the index of its message."""
+    """A text of the conversation, and the index of its message."""
 
     index: int
     speaker: str

@@ -16,7 +16,7 @@ The blocks, the quotations and the passages of `frame` (drafts, stories) are thr
 a draft. So "I cannot" is a QUOTATION, and "I can" is the author's. At the end, a layer that covers all words is taken
 off: then it is only the packaging of the answer.
 
-What is masked: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, if they close
+Masked are: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, if they close
 within their paragraph; Markdown block quotes; lines of logs, stack traces and consoles; drafts, poems and
 stories from their lead-in to where the author speaks again; dialogues and `*actions*` (`frames/`). Indented text is
 not masked: it is as often a list's paragraph as it is code. Tables are not: their cells are the author's.

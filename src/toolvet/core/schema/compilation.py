@@ -356,7 +356,7 @@ class Schema:
         self._copies: CopyCounter | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
+        # A validator cannot be pickled or copied. It is compiled again, or found if it was compiled before.
         restore = compiled if self.problem is None else partial(Schema, problem=self.problem)
         return restore, (self.document,)
 
@@ -471,10 +471,10 @@ def compiled(schema: object) -> Schema:
     key is the content, never the identity.
     """
     try:
-        # 0.6 µs for a typical tool schema. The guard below and the JSON text cost 3.5 µs together; `marshal` needs no
-        # guard, because it writes a part that is shared only once, and tells apart all that JSON does. To compare the
-        # schema with a kept copy found by its identity is no faster: equal is not the same (`1` is `True`, and order
-        # does not count), so the text would have to be compared, too.
+        # 0.6 µs for a typical tool schema. The guard below and the JSON text cost 3.5 µs together. `marshal` needs no
+        # guard, because it writes a shared part only once, and its bytes differ wherever the JSON differs. Finding a
+        # kept copy by identity and comparing it is not faster: `==` is too lax (`1` equals `True`, and order does not
+        # count), so the text would have to be compared, too.
         written = _marshalled(schema)
     except ValueError:
         # Not of plain types, or more than 2,000 levels deep.
@@ -635,7 +635,7 @@ def _problem_of(error: ValueError) -> SchemaProblem:
 def _drop_bad_patterns(usable: dict[str, object] | bool) -> tuple[str, ...]:  # noqa: FBT001
     """Remove the patterns that no engine accepts from `usable`: each fails open by itself, and is named."""
     notes: list[str] = []
-    # What is removed is not visited: the walk reads the children of a schema after this loop has changed it.
+    # The walk does not visit removed parts: it reads the children of a schema after this loop has changed it.
     for path, found in subschemas(usable):
         here = cast("dict[str, object]", found)
         pattern = here.get("pattern")

@@ -179,7 +179,7 @@ def unsatisfiable_parts(schema: object) -> tuple[str, ...]:
 
 
 def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
-    """Return the canonical form of a schema, or None where there is none or it might take too long."""
+    """Return the canonical form of a schema, or None if it has none or computing it might take too long."""
     if ready.problem is not None or not _is_affordable(ready.usable):
         return None
     try:

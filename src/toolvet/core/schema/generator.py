@@ -77,7 +77,7 @@ def limits(demands: Demands, least: str, most: str) -> tuple[int, int | None]:
 
 
 _DEEPEST = 48
-# What is tried at a place whose value, once written, turns out wrong.
+# The variations to try if the value written at a place turns out wrong.
 _OTHERS = (
     Variation(extent="required"),
     Variation(branch=1),
@@ -597,7 +597,7 @@ def _add_contained(
     most: int,
     location: ValueLocation,
 ) -> None:
-    """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
+    """Make `items` hold as many values of `part` as it demands, after the others if there is room."""
     judge = writer.judge or Judge()
     wanted = count(members(schema).get("minContains"))
     missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)

@@ -93,7 +93,7 @@ def exact(value: object) -> Fraction | None:
 
 
 def plain(value: Fraction) -> int | float | None:
-    """The fraction as JSON: an integer where it is one, else the nearest float; None beyond a float's range."""
+    """Return the fraction as JSON: an integer if it is one, else the nearest float; None beyond a float's range."""
     if value.denominator == 1:
         return int(value)
     try:

@@ -47,7 +47,7 @@ _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*"
 
 
 class Habits(msgspec.Struct, frozen=True):
-    """What the tools of one server have in common.
+    """The common traits of the tools of one server.
 
     `annotates` is true when any of them has a readOnlyHint or destructiveHint; `prefix` are the words that all their
     names open with (`git_status`, `git_log`), which say nothing about a single tool.
@@ -65,7 +65,7 @@ def habits_of(tools: Sequence[ToolDefinition]) -> Habits:
     ends = (min(named, default=()), max(named, default=()))
     prefix = tuple(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
     table = _words()
-    # What all tools do is no prefix: `purge_list`, `purge_status`.
+    # A verb that all tools share is not a prefix: `purge_list`, `purge_status`.
     verbs = table.reading | table.altering | table.deriving | {*changing_words(prefix, nouns=True)}
     says_nothing = tuple(takewhile(lambda word: word not in verbs, prefix))
     return Habits(annotates, says_nothing if len(named) >= _FEWEST_OF_A_PREFIX else ())
@@ -261,7 +261,7 @@ def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
 
 
 def _things_told(sentence: str) -> Iterator[str]:
-    """The words of a sentence that are no verbs: those behind the first one, and not behind "and", "or", "to"."""
+    """Yield the words of a sentence that are not verbs: all but the first one and those after "and", "or", "to"."""
     words = _WORD.findall(sentence)
     for before, word in pairwise(words):
         if before.lower() not in {"and", "or", "then", "to"}:
@@ -360,7 +360,10 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
 
 
 def _records(tool: ToolDefinition, name: str, schema: Mapping[str, object]) -> bool:
-    """`verify_task(id, score)` keeps a judgement; a `status` is one only where it is required beside something else."""
+    """Whether the tool records a parameter as a judgement, such as the `score` of `verify_task(id, score)`.
+
+    A `status` counts only if it is required, beside another required parameter.
+    """
     table = _words()
     if table.checking.isdisjoint(word_segments(tool.name)[:2]) or tool.single(schema).get("type") == "boolean":
         return False

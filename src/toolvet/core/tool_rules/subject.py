@@ -17,13 +17,13 @@ from toolvet.core.contract import ContractChange
 from toolvet.core.json_value import elements, members, names
 from toolvet.core.schema import Violation
 
-FOREIGN_ORIGIN: Final = "https://attacker.example"  # What the probes say that they come from.
+FOREIGN_ORIGIN: Final = "https://attacker.example"  # The origin that the probes claim.
 # How the HTTP layers of the Python SDK (which FastMCP is built on) and the TypeScript SDK refuse a Content-Type.
 _PYTHON: Final = ("Invalid Content-Type header",)
 _TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/json",)
 _DEEPEST: Final = 3  # Levels of a structure whose members are parameters as well.
 _MOST_MEMBERS: Final = 500
-PROBE_POINTER: Final = "/transport/"  # What the JSON Pointers of findings about probes begin with.
+PROBE_POINTER: Final = "/transport/"  # The beginning of the JSON Pointers of findings about probes.
 # Statuses that say nothing of the probe: credentials are wanted, or there were too many requests.
 UNJUDGED: Final = frozenset({401, 429})
 
@@ -101,7 +101,7 @@ class ObservedHttp(msgspec.Struct, frozen=True, kw_only=True):
     not_probed: str = ""
 
     def find(self, probe: str) -> HttpExchange | None:
-        """The exchange of this probe; None where it was not sent."""
+        """Return the exchange of this probe; None if it was not sent."""
         return next((exchange for exchange in self.exchanges if exchange.probe == probe), None)
 
     def is_served(self, probe: str) -> bool:
@@ -303,11 +303,11 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a very large answer in whose place rules have an excerpt.
+    """The facts about a very large answer, of which the rules receive an excerpt.
 
-    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole, where it has few
-    values, or else the excerpt; structured content was then not compared with the outputSchema. `borders` are texts
-    around the places where the excerpt was cut, to look for secrets in.
+    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole answer if it has
+    few values, else the excerpt. The excerpt's structured content was not compared with the outputSchema. `borders` are
+    texts around the places where the excerpt was cut, to look for secrets in.
     """
 
     size: int
@@ -320,7 +320,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
 
     `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `intended` is set when
     a scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT; `error_verdict` is the
-    verdict on a protocol error, read as the error result that it should have been; None where there is none.
+    verdict on a protocol error, read as the error result that it should have been; None if there is no such error.
     `detail` holds what is known of an outcome without an answer (exit code, last words on stderr, why a message was
     invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
@@ -410,7 +410,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
 
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
     `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
-    only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
+    only the whole of them shows. `odd_arguments` are calls whose `arguments` were not a JSON object.
     `overfilled` says how much the server wrote into its folders, where that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`

@@ -24,7 +24,7 @@ _INJECTED: Final = frozenset((
 
 
 class PythonTool(msgspec.Struct, frozen=True):
-    """What a class or a function says of the tool that it is."""
+    """The tool definition that a class or a function gives."""
 
     name: str
     description: str

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ToolView(msgspec.Struct, frozen=True, gc=False):
     """A tool definition: name and description ("" without one), `inputSchema` and `outputSchema` (None without one).
 
-    `shape` is the name of the shape that it was read as, "" where it was not read.
+    `shape` is the name of the shape that it was read as, or "".
     """
 
     name: str
@@ -46,7 +46,7 @@ class ToolHandle(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def description(self) -> str:
-        """What the tool says of itself; "" where it says nothing."""
+        """The tool's own description; "" if it has none."""
         return self.view.description
 
     @property

@@ -153,7 +153,7 @@ def error_response(
     message = copy_text(message, "message")
     context = {} if not data else copy_object(data, "data")
     if context:
-        # Before the arguments override them: a wrong member of `data` is an error even where it is not used.
+        # Before the arguments override them: a wrong member of `data` is an error even if an argument replaces it.
         check_shape(FAILURE, context, "data")
     code, kind = _complete_codes(error_code or context.get("error_code"), error_type or context.get("error_type"))
     context["error_code"] = code

@@ -31,8 +31,8 @@ _LEVELS: Final = tuple(ContentFidelity)
 class FitAttempt(NamedTuple):
     """One way to shorten: replace each item by what `shorten` returns, and cut other texts at `most` characters.
 
-    With `restores`, the most important items stay whole where there is room after all items have been shortened. With
-    `bare`, that is the whole payload; then `most` is given, too.
+    With `restores`, the most important items stay whole if there is room after all items have been shortened. With
+    `bare`, that is the whole payload; then `most` is required.
     """
 
     level: ContentFidelity
@@ -44,7 +44,7 @@ class FitAttempt(NamedTuple):
 
     @property
     def least(self) -> int:
-        """How many items have to be kept for the attempt to be worth it: one, where there are any."""
+        """The fewest items that make the attempt worthwhile: one, unless there are no items."""
         return 1 if self.items.values and self.bare is None else 0
 
 
@@ -100,7 +100,7 @@ class FitTask(msgspec.Struct, frozen=True):
 
 
 def fit_by(task: FitTask, attempt: FitAttempt) -> Envelope | None:
-    """The largest response of this attempt that fits, or None. What it leaves out is put into the archive."""
+    """Return the largest response of this attempt that fits, or None, and archive everything that it leaves out."""
     states = FitStates(attempt.items, task.measure, attempt.shorten, restores=attempt.restores)
     if attempt.bare is not None:
         states.top = 0

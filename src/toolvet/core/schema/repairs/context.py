@@ -379,10 +379,10 @@ def _entries(value: object, most: int) -> int:
 
 
 class RepairLocation:
-    """What the schema demands at one place of a value, each part of it read once.
+    """The demands of the schema at one place of a value, each part of it read once.
 
-    `demands` with the branch that was meant taken at each choice; `parts` are its schemas with their scopes, `schemas`
-    without. `known` is for what `known_member` finds.
+    `demands` follows the intended branch at each choice; `parts` are its schemas with their scopes, `schemas` without.
+    `known` caches the findings of `known_member`.
     """
 
     def __init__(self, demands: Demands) -> None:
@@ -415,11 +415,11 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Tools(msgspec.Struct, frozen=True):
-    """What the repairs of one schema have in common.
+    """The data that all repairs of one schema share.
 
-    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places where nothing
-    has to be chosen, `holders` the parts that `RepairContext.holder` found. Where the schema `is_plain`,
-    no member of a value says what another one must be.
+    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places without a
+    choice, `holders` the parts that `RepairContext.holder` found. If the schema `is_plain`, no member of a value
+    decides what another one must be.
     """
 
     judge: Judge
@@ -484,7 +484,7 @@ class View:
         return at(self.value, path)
 
     def place(self, path: Path) -> RepairLocation:
-        """What is demanded at `path`, with the branch that was meant taken at each choice."""
+        """Return the demands at `path`, following the intended branch at each choice."""
         found = self._places.get(path)
         if found is None:
             # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.

@@ -274,7 +274,7 @@ def _as_list(value: object) -> Iterator[Guess]:
             yield Guess([value], "medium", 2)
             return
         if meant(value, "null") is not None:
-            # "" and "null" in place of a list say that there is none, and are no item of it.
+            # "" and "null" in place of a list mean that there is no list; they are not an item of one.
             return
     elif is_object(value):
         for start in (0, 1):

@@ -137,7 +137,7 @@ def _unwrap(mismatch: MemberMismatch) -> PathPatch | None:
         inner, confidence = members(read.value), read.confidence
         wrapping = meant(name, "wrapping")
         beside = [other for other in mismatch.value if other != name]
-        # What is beside the wrapping names the call: it is not an argument, or the wrapped object has it.
+        # Members beside the wrapping name the call: they are not arguments, or the wrapped object has them.
         if beside and wrapping is None:
             continue
         if any(

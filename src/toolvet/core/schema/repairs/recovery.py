@@ -175,7 +175,7 @@ class _LenientReader:
         return found
 
     def _skip_comma(self, closing: str) -> bool:
-        """Go over a comma; False when the container ends here. What is missing at the end of the text is closed."""
+        """Skip a comma; False if the container ends here. A container that the end of the text cuts off is closed."""
         here = self.peek()
         if here == closing:
             self.at += 1

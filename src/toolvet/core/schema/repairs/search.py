@@ -150,7 +150,7 @@ def find_repair(
         places: dict[str, list[Violation]] = {}
         for violation in violations:
             places.setdefault(violation.pointer, []).append(violation)
-        # Whether all that is wrong are single members of the value, and none of them says what another must be.
+        # Whether only single members of the value are wrong, and none of them decides what another must be.
         are_independent = (not base and context.is_plain and is_object(value)) and not [
             each for each in violations if each.keyword in OF_OBJECTS or each.pointer.count("/") != 1
         ]
@@ -197,7 +197,7 @@ def _answers_for(view: View, places: Mapping[str, list[Violation]], depth: int) 
                 answers.append(answer)
                 continue
             if len(of_object) == len(found):
-                # Nothing else is wrong there: no other value stands in for an object with the wrong members.
+                # Nothing else is wrong there: another value cannot replace an object with the wrong members.
                 continue
         later.append((path, found))
     for path, found in later:
@@ -262,7 +262,7 @@ def _price(other: FoundRepair) -> tuple[int, int]:
 
 
 class StepKind(StrEnum):
-    """What a step of a repair does."""
+    """The kind of change that a step of a repair makes."""
 
     READ = "read"
     """Reads a text that is not quite JSON."""
@@ -358,7 +358,7 @@ def describe_value(value: object, path: Path) -> str:
     if isinstance(value, dict | list) or any(isinstance(step, str) and is_secret_key(step) for step in path):
         return f"an {word}" if word[0] in "aeiou" else f"a {word}"
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        # What is inside has names of its own, and may be secret by them.
+        # The text has member names of its own, which may mark secrets.
         return "a JSON text"
     try:
         written = orjson.dumps(value).decode()
