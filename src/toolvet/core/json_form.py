@@ -3,9 +3,9 @@
 A Struct that is a `JsonForm` has a member for each of its fields, under the field's name. Four tuples say what differs:
 
     _adds     properties that are members, too
-        _hides    fields that are not members; fields whose name begins with an underscore are not members either
-        _nulls    members that are null if they are None; any other member is absent then
-        _sparse   members that are absent if they are empty or 0
+    _hides    fields that are not members; fields whose name begins with an underscore are not members either
+    _nulls    members that are null if they are None; any other member is absent then
+    _sparse   members that are absent if they are empty or 0
 
 Arrow types are derived in `toolvet.batch.arrow`, from the same `document_members`.
 """

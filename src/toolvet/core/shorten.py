@@ -182,7 +182,7 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
 
     Args:
         value: A decoded JSON value.
-            most: The length of its compact JSON to aim for. The caller measures the result, and asks for less if needed.
+        most: The most characters of its compact JSON. The caller measures the result, and calls again with less.
         marks: Whether a text in a list, or a member of an object, says what was left out there. Without marks the value
             keeps its types, so that it may still satisfy a schema.
 

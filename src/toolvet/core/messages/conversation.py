@@ -25,14 +25,14 @@ class Turn:
     """A question, the tool calls made for it, and the answer.
 
     Attributes:
-            question: the user's message; "" if the assistant spoke first.
-            answer: the assistant's text after its last call; None if it has not answered (yet).
-            calls: the calls with their results. The result of a call without one is `UNKNOWN` (`ToolCall.answered`).
-            midturn: the assistant's texts before its answer ("Let me look that up.").
-            finish_reason: why the model stopped at the end, if the messages contain the reason.
-            indices: the places of the messages of the turn.
-            skipped: the places of its messages whose format is not known.
-            notes: facts a reader should know: skipped messages, results that answer no call.
+        question: the user's message; "" if the assistant spoke first.
+        answer: the assistant's text after its last call; None if it has not answered (yet).
+        calls: the calls with their results. The result of a call without one is `UNKNOWN` (`ToolCall.answered`).
+        midturn: the assistant's texts before its answer ("Let me look that up.").
+        finish_reason: why the model stopped at the end, if the messages contain the reason.
+        indices: the places of the messages of the turn.
+        skipped: the places of its messages whose format is not known.
+        notes: facts a reader should know: skipped messages, results that answer no call.
     """
 
     question: str

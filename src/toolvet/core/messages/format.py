@@ -52,8 +52,8 @@ class MessageFormat(msgspec.Struct, frozen=True, kw_only=True):
         name: the family, for the error that lists what can be read.
         types: readers by the value of `type`.
         endings: readers by the end of the value of `type`.
-            members: readers by a member that is present and not None.
-            beside: readers by a member next to the content of a message with a role.
+        members: readers by a member that is present and not None.
+        beside: readers by a member next to the content of a message with a role.
     """
 
     name: str

@@ -8,26 +8,26 @@ refusals in English. How files are read, and what `{name}` means in them, is at 
     say       the same in plain words, instead of `match` (docs/languages.md)
     hits      texts in which it must count (the tests run them all)
     misses    near misses: texts that share words with the hits, in which it must not count
-        weight    the cost of a hit, 0 to 1; by default that of its type
+    weight    the cost of a hit, 0 to 1; by default that of its type
     label     what it is, more finely than its type
     strength  "mild" for a hedge that colours an answer more than it weakens it: it costs 0.14, its label is `mild`, and
               in an answer of more than 600 characters it counts only at either end
     where     "opening", "closing" or "edges" (either): it counts only in the first or last 300 characters of an
               answer, because refusals open or close one, and the middle of an essay is rarely its speaker's own voice
-        at_most   it counts only in an answer of at most this many characters
+    at_most   it counts only in an answer of at most this many characters
     needs     a regular expression that must be found in its sentence too, such as the apology before "I can't"
-        unless    a regular expression, or several: the hit does not count if one of them matches in its sentence, such
-                  as "if you" or "he said" before it
-        followed  a regular expression: the hit does not count if it matches in the 200 characters after the hit. Then
-                  the answer goes on to give what was asked for ("I can't draw, but here is a description")
-        softened  the cost of a hit if `followed` matches; without it such a hit does not count
-        offered   a regular expression: if it matches in the 200 characters after the hit, before any match of
-                  `followed`, the answer offers something else, and the hit is a `partial_refusal`. If the offer is in
-                  the same sentence and much follows, the answer does help, and the hit does not count
+    unless    a regular expression, or several: the hit does not count if one of them matches in its sentence, such
+              as "if you" or "he said" before it
+    followed  a regular expression: the hit does not count if it matches in the 200 characters after the hit. Then
+              the answer goes on to give what was asked for ("I can't draw, but here is a description")
+    softened  the cost of a hit if `followed` matches; without it such a hit does not count
+    offered   a regular expression: if it matches in the 200 characters after the hit, before any match of
+              `followed`, the answer offers something else, and the hit is a `partial_refusal`. If the offer is in
+              the same sentence and much follows, the answer does help, and the hit does not count
     excuse    a regular expression, such as "as an AI": in a sentence where it is found, an offer in the next sentence
               is as good as one in the same
-        in_code   true if it counts in code, quotations and logs too, such as a placeholder comment
-        cue       true if it costs nothing and only sends the answer to the learned model
+    in_code   true if it counts in code, quotations and logs too, such as a placeholder comment
+    cue       true if it costs nothing and only sends the answer to the learned model
 
 `match`, `needs`, `unless` and `followed` are searched for without regard to case.
 """

@@ -313,12 +313,12 @@ def with_own_values(
     Args:
         example: A valid call, made from the schema.
         arguments: The arguments as sent.
-            issues: The problems of the arguments.
-            repair: The nearest valid call, if toolvet found one; the example must not contradict it.
-            ready: The schema.
+        issues: The problems of the arguments.
+        repair: The nearest valid call, if toolvet found one; the example must not contradict it.
+        ready: The schema.
 
-        Returns:
-            A valid call; the same `example` object if no value can be taken over.
+    Returns:
+        A valid call; the same `example` object if no value can be taken over.
     """
     own = arguments if repair is None else repair.arguments
     if not is_object(example) or not is_object(own) or not own or len(own) > _MOST_MEMBERS:

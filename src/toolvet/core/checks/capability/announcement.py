@@ -235,7 +235,7 @@ def misannounced(capabilities: object) -> str | None:
         capabilities: a mapping, or the official SDK's `ServerCapabilities`.
 
     Returns:
-            A sentence; None if the server announces it correctly, denies it (`supported: false`), or omits it.
+        A sentence; None if the server announces it correctly, denies it (`supported: false`), or omits it.
 
     Example:
         >>> misannounced({"experimental": {"toolValidation": {"method": "validate"}}})

@@ -91,8 +91,8 @@ def check_result(
 
     Args:
         tool: The tool's definition in any shape (docs/shapes.md), or its name.
-            arguments: The arguments of the call.
-            result: The result, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
+        arguments: The arguments of the call.
+        result: The result, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
             model API, an exception, an HTTP response, a text, any other value.
         category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
         any_response: Whether every flagged error counts as a working tool.
@@ -105,9 +105,9 @@ def check_result(
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
-            shape: "any" recognizes the shape of the result, and `metadata.taken_for` names it. "mcp" is for the result
-                of an MCP server; one that is not a valid MCP result is broken. "mcp_json" is the same for a result that
-                was just decoded from JSON: it cannot contain itself, so toolvet does not check for that.
+        shape: "any" recognizes the shape of the result, and `metadata.taken_for` names it. "mcp" is for the result
+            of an MCP server; one that is not a valid MCP result is broken. "mcp_json" is the same for a result that
+            was just decoded from JSON: it cannot contain itself, so toolvet does not check for that.
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.

@@ -111,7 +111,7 @@ def own_words(
 
     Raises:
         UnsafePattern: A pattern cannot be matched in linear time.
-            BadRule: A factor or type of tool with that name does not exist, or a weight or threshold is out of range.
+        BadRule: A factor or type of tool with that name does not exist, or a weight or threshold is out of range.
     """
     own_factors = [(name, pattern, _weight(name, weight)) for name, (pattern, weight) in (factors or {}).items()]
     own_weights: list[tuple[str, int]] = []
