@@ -1,7 +1,7 @@
 """Shortens texts for a reader with little room, such as a model: JSON stays JSON, a table keeps its header.
 
-Both ends stay, and so do lines that report a problem and items unlike the others. A mark says what was left out, in
-the place where it was.
+Both ends stay, and so do lines that report a problem and items unlike the others. A mark in the place
+of a gap says what was left out.
 
     >>> shorten_text("a b c d " * 100, 60).text
     'a b c d a b c d a b … 771 characters left out … d a b c d '

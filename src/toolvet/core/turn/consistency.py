@@ -363,8 +363,8 @@ def similarity(one: Vector, two: Vector) -> float:
 _SENTENCE = re.compile(r"(?:[^.!?。\uff01\uff1f؟।\n]|[.!?](?=\S))+[.!?。\uff01\uff1f؟।]*")
 _MARKER = re.compile(r"\s*(?:[-*•#>]+|\d{1,2}[.)](?=\s))\s*")
 _MOST = 24  # Sentences of an answer that are looked at …
-_SHORTEST_SENTENCE = 2  # … with at least so many characters …
-_LONGEST = 400  # … and so many of each.
+_SHORTEST_SENTENCE = 2  # … with at least this many characters …
+_LONGEST = 400  # … of which at most this many are read.
 _READ = 6000  # Characters of an answer that are looked at.
 
 

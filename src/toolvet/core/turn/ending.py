@@ -32,7 +32,7 @@ class JudgedEnding(msgspec.Struct, frozen=True):
 
 
 def judged_ending(messages: Sequence[object], check: AnswerCheck, *, trace: str | None = None) -> JudgedEnding | None:
-    """Judge the last answer of a conversation; None where it has none, or where nothing of it can be read.
+    """Judge the last answer of a conversation; None if it has no answer, or none that can be read.
 
     Args:
         messages: the messages, oldest first, in any format that `toolvet.turns` reads.

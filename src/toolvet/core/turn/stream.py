@@ -18,10 +18,10 @@ from toolvet.core.checks.answer.read import (
 from toolvet.core.prose import Masks, MaskState
 from toolvet.core.turn.check import CLEAN, AnswerCheck, AnswerOptions, checked_text
 
-# A phrase is no longer than this, and neither is what its sentence says of it: what lies further back is settled.
+# A phrase is at most this long, and so is the part of its sentence that decides it: earlier text is settled.
 _SETTLED = 512
 _MOST = 100
-# What a phrase asks of the characters before it, such as a border of words.
+# How many characters before it a phrase may depend on, such as a border of words.
 _BEFORE = 16
 
 Chunk = TypeVar("Chunk")
@@ -59,7 +59,7 @@ class AnswerStream:
 
     @property
     def text(self) -> str:
-        """What was fed so far."""
+        """The text so far."""
         if len(self._chunks) > 1:
             self._chunks = ["".join(self._chunks)]
         return self._chunks[0] if self._chunks else ""
@@ -161,7 +161,7 @@ class _MasksNow:
 
 
 class _Held:
-    """What was found, and whether it counts, once nothing that comes can change that."""
+    """An item that was found, and whether it counts, once later text cannot change that."""
 
     __slots__ = ("_told", "item")
 

@@ -65,7 +65,7 @@ _NO_TEXT_WORK = frozenset({"send", "book", "pay"})
 
 
 _KnownVerbs: TypeAlias = dict[tuple[str, str], tuple[str, str, bool]]
-"""What the matches of one answer claim, by phrase and words: the verb, its family, and whether it may be text work."""
+"""The claims of one answer by phrase and words: the verb, its family, and whether it may be text work."""
 
 
 class MadeClaim(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class MadeClaim(msgspec.Struct, frozen=True):
 
 
 class AnswerClaims(msgspec.Struct, frozen=True):
-    """What an answer says of itself: its claims of action, whether it reports a failure, and whether it asks back."""
+    """The statements of an answer about itself: its claims of action, whether it reports a failure or asks back."""
 
     claims: list[MadeClaim]
     admits: bool
@@ -105,10 +105,10 @@ def said(
     moot: frozenset[str] = frozenset(),
     request: PersonRequest = NO_REQUEST,
 ) -> AnswerClaims:
-    """What `text` says of itself.
+    """Return the statements of `text` about itself.
 
-    `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach,
-    claims of the families `moot` are left out, and what the `request` asks for is claimed in any form.
+    `known` are the claims to look for, by default all of toolvet's. `words` are the words learned from the calls of the
+    turn. Claims of the families `moot` are left out. An action of the `request` counts as claimed in any form.
     """
     prose = _with_names(text, spoken(text), request).replace("**", "\u200b\u200b").replace("__", "\u200b\u200b")
     known = known or phrases()
@@ -120,7 +120,7 @@ def said(
     hits = known.scan(prose, _MOST_TRIED)
     asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
     if asks:
-        # Who asks has not ended: what was asked for is repeated as a plan.
+        # An answer that asks back is not the end: it repeats the request as a plan.
         request = NO_REQUEST
     for hit in hits:
         claim = known.claims.get(hit.id)
@@ -225,7 +225,7 @@ class _ClaimReading:
         return msgspec.structs.replace(made, asked=True) if asked else made
 
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
-        """What the request asks for, in any form that says it is done: "and the invite sent to Ann"."""
+        """Return a claim of something that the request asks for, in any form: "and the invite sent to Ann"."""
         clause, grammar, request = self._clause, self._grammar, self._request
         if request is NO_REQUEST:
             return None
@@ -273,7 +273,7 @@ class _ClaimReading:
             return not rest.strip() or grammar.objects.match(rest) is not None or _NAMED.match(rest) is not None
         if is_it or grammar.pronouns.fullmatch(words[-1]):
             return verb not in past_forms(verb) or words[-1] != "all"
-        # "The table, booked on May 3" tells which one it is.
+        # "The table, booked on May 3" only identifies the table.
         return follows is None or (grammar.cuts.fullmatch(follows[1]) is not None and not _DAY.match(rest))
 
     def _framed(self, frame: Voice, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
@@ -388,7 +388,7 @@ class _ClaimReading:
         if family == ANYTHING:
             family = self._nominals(named) or family
         clause = self._clause
-        # What is quoted begins with the subject.
+        # The quotation begins with the subject.
         hit = Hit(self._hit.id, clause.begin, self._hit.end) if begin else self._hit
         return MadeClaim(
             family,

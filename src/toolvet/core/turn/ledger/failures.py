@@ -5,7 +5,7 @@
 
 By its text the answer reports a tool's failure ("could not be completed"). But the tool worked: it refused the call,
 and "too low" reports a `rule`. So the signal of the text is taken back, and nothing is unmentioned.
-What is honest after which error is a column of the table of causes.
+A column of the table of causes lists the honest words for each error.
 """
 
 import itertools
@@ -52,7 +52,7 @@ _EMPTY = re.compile(
 
 
 class FailedCalls:
-    """The calls of a turn that did not do what was asked, unless a later call did; and what an answer says of them."""
+    """The calls of a turn that failed and that no later call made good, and what an answer reports about them."""
 
     def __init__(self, text: str, outcomes: Sequence[CallOutcome]) -> None:
         self._text = text
@@ -94,7 +94,7 @@ class FailedCalls:
         if not takes_back or not any(_names(signal, takes_back) for signal in signals):
             return list(signals)
         if not any(self._words & row.words for row in rows) and not self._is_echoed(self._open):
-            # A business error in vague words is no failure of the tool, unless the answer says that it is one.
+            # A business error in vague words is not a failure of the tool, unless the answer calls it one.
             vague = self._open and TECHNICAL not in self._words
             takes_back &= frozenset({SignalType.TOOL_FAILURE.value} if vague else ())
         return [signal for signal in signals if not _names(signal, takes_back)]
@@ -185,7 +185,7 @@ def _is_empty(outcome: CallOutcome) -> bool:
 
 
 def _echoed(text: str, outcome: CallOutcome) -> bool:
-    """Whether the answer uses words or figures of the error. What the call itself sent is not the error's."""
+    """Whether the answer uses words or figures of the error, other than those that the call itself sent."""
     sent = written(outcome.call.arguments).lower()
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
@@ -213,7 +213,7 @@ _NOUNS_TOO = frozenset({"search", "lookup", "query", "fetch"})
 
 
 def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
-    """At most one signal: the answer says of a tool, all of whose calls failed, that it does not work."""
+    """Return at most one signal: the answer says that a tool whose calls all failed does not work."""
     worked = {outcome.call.name for outcome in outcomes if not outcome.failed}
     failed = {outcome.call.name: outcome for outcome in outcomes if outcome.failed and outcome.call.name not in worked}
     if failed:
@@ -272,7 +272,7 @@ def _heads(name: str) -> frozenset[str]:
     of_tool = words_of_tool(name)
     if says_what_it_does(name):
         return _agents(of_tool[0])
-    # What is out of order is what the name ends in, as in `currency_converter`.
+    # The broken thing is the last word of the name, as in `currency_converter`.
     return frozenset(of_tool[-1:])
 
 

@@ -1,4 +1,4 @@
-"""What an answer mentions that can be looked up: addresses, identifiers, days, times, numbers, names, quotations."""
+"""Finds checkable mentions in an answer: addresses, identifiers, days, times, numbers, names, quotations."""
 
 import itertools
 import re
@@ -30,7 +30,7 @@ from toolvet.core.turn.ledger.tokens import (
 
 
 class Kind(Enum):
-    """What a mention is."""
+    """The kind of a mention."""
 
     URL = "url"
     EMAIL = "email"
@@ -72,8 +72,8 @@ _PATH = re.compile(
     r"(?<![\w/:.@])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@+-]{1,80}[/\\]){1,20}[\w.@+-]{1,80}|(?<![\w/:.@-])(?:[\w.@+-]{1,80}/){1,20}[\w@+-]{1,80}\.[A-Za-z]{1,5}(?![\w/])"
 )
 _TOKEN = re.compile(
-    # Letters before the first digit are bounded: a long word costs one look. What a repeat has read cannot be what
-    # follows it, so nothing is worth giving back.
+    # Letters before the first digit are bounded: a long word costs one look. No part that repeats
+    # shares a character with the part after it, so no repeat has to give characters back.
     r"(?<![A-Za-z0-9_#])[A-Za-z_#\-]{0,40}\d[A-Za-z0-9_]*"
     r"(?:[-.,:/+][A-Za-z0-9_]+|['\u2019\u00a0\u202f]\d{3}(?!\d)"
     # Thousands parted by plain spaces are one number only where they cannot be several.
@@ -127,7 +127,10 @@ class MentionReader:
         self._aside: list[tuple[str, int]] = []
 
     def read(self) -> Iterator[Mention]:
-        """The mentions that are not put aside. `Kind.ID` in the question whether it stands is any word with digits."""
+        """Yield the mentions that are not put aside.
+
+        When `stands` is asked, any word with digits counts as a `Kind.ID`.
+        """
         for kind, pattern, mark in ((Kind.URL, _URL, "://"), (Kind.EMAIL, _EMAIL, "@"), (Kind.PATH, _PATH, "/")):
             if mark in self._rest or (kind is Kind.PATH and "\\" in self._rest):
                 matches = list(pattern.finditer(self._rest))

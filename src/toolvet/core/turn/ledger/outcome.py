@@ -89,7 +89,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
 
 def outcome_of(call: ToolCall) -> CallOutcome:
-    """Judge one call; what the caller says of it goes before what the result says."""
+    """Judge one call; the caller's own verdict outweighs the result."""
     response = as_response(call.result)
     if call.failed is False or (call.failed is None and isinstance(call.result, Unknown)):
         ending = CallStatus.UNKNOWN if isinstance(call.result, Unknown) else CallStatus.DONE
@@ -165,7 +165,7 @@ def written(value: object) -> str:
 
 
 class Ability(Enum):
-    """What a tool's name says of what it can do."""
+    """The ability that a tool's name shows."""
 
     THIS = "this"
     """The claimed action."""
@@ -244,7 +244,7 @@ _VOWELS = "aeiou"
 _LONGEST_WORD = 24
 _MOST_CALLS = 200
 _MOST_KEYS = 40
-# What parameters and names are made of, which is no thing that an action is done to.
+# Words that parameters and names consist of; they do not name a thing that an action changes.
 _NO_THINGS = frozenset(
     {
         *("id", "name", "type", "value", "key", "data", "detail", "info", "result", "list", "all", "by", "query"),

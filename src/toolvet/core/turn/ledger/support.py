@@ -43,7 +43,7 @@ _COMMITS = re.compile(
     r"\b(?:git|gh|glab|hg|jj|svn|commit|push|make|just|npm|yarn|pnpm|release|deploy)\b|\.sh\b|\A(?:\{\}|null)?\Z"
 )
 
-# What a program may have done before it ended with an error.
+# Actions that a program may have done before it ended with an error.
 _PARTS = frozenset({"create", "update", "delete", "save"})
 
 
@@ -193,7 +193,7 @@ class ClaimSupport:
         own = _said_by(claim.family, claim.verb, synonyms=False)
         if any(own.search(text) for text in named or texts):
             return True
-        # Another word for it counts only beside the thing: an order that was delivered is no message that was sent.
+        # A synonym counts only beside the thing: a delivered order is not a sent message.
         alike = _said_by(claim.family, claim.verb, synonyms=True)
         about = named or [text for text in texts if not claim.things or any(thing in text for thing in claim.things)]
         return any(alike.search(text) for text in about)

@@ -152,7 +152,7 @@ class WordList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Spans of time that are said from habit."""
+    """Spans of time that are only a manner of speaking."""
 
     units: frozenset[str]
     numbers: frozenset[int]
@@ -250,7 +250,7 @@ def is_code(token: str) -> bool:
 
 
 def is_long_number(numeral: str) -> bool:
-    """Whether digits alone are so many that they name a thing and count nothing: item 7310255849."""
+    """Whether the digits are long enough to identify a thing rather than count something: item 7310255849."""
     return len(numeral) >= _LONG_NUMBER and numeral.isdecimal()
 
 
@@ -377,5 +377,5 @@ def after_reference(text: str, start: int) -> bool:
 
 
 def after_given(text: str, start: int) -> bool:
-    """Whether what begins at `start` is said to come from the person."""
+    """Whether the text attributes the value that begins at `start` to the person."""
     return _stands_before("given", text, start, _FAR)

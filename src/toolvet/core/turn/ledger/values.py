@@ -1,8 +1,8 @@
 """Values of an answer that are in no result, in no argument and not in the question, and follow from none of them.
 
-A value weighs where it is known what it should have been: an identifier of the form that the results use, an address on
-a site that they name, an amount that differs from theirs by one digit. The others only inform: together they cost at
-most `_INFORMS`, which is no reason to escalate.
+A value weighs if its correct form is known: an identifier of the form that the results use, an address on a site that
+they name, an amount that differs from theirs by one digit. The others only inform: together they cost at most
+`_INFORMS`, which is not a reason to escalate.
 """
 
 import re

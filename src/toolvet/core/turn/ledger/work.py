@@ -1,10 +1,10 @@
-"""Work on code: what the calls did (files edited, tests and builds run, how each run ended), and what is said of it.
+"""Work on code: what the calls did (files edited, tests and builds run, how each run ended), and the claims about it.
 
 Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentAction("run", kinds=("test",), ended=False)
 Edit(file_path="src/a.py")    AgentAction("edit", path="src/a.py")
 "All tests pass."             nothing ran them after the edit: UnprovenRun("test", "All tests pass.", …)
 
-What a request asks for proves nothing: "make the tests pass" says how they should be, not how they are.
+A request proves nothing: "make the tests pass" says how they should be, not how they are.
 """
 
 import re
@@ -46,7 +46,7 @@ class ShellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One kind of run (tests, a build …): its commands, and what its output says of its end."""
+    """One kind of run (tests, a build …): its commands, and the output that shows how it ended."""
 
     name: str
     noun: str
@@ -56,7 +56,7 @@ class WorkKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Patterns of one thing that is said, with their proof; what `allow` finds is taken out before."""
+    """Patterns of one statement, with their proof; text that `allow` matches is taken out first."""
 
     patterns: tuple[str, ...]
     hits: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class WorkPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How it is said that a run of this kind went well."""
+    """The words for a successful run of this kind."""
 
     kind: str
     patterns: tuple[str, ...]
@@ -350,7 +350,7 @@ def reports(said: str) -> bool:
 
 
 def is_guarded(sentence: str) -> bool:
-    """Whether a sentence says of no run that it was made here: a wish, a condition, a failure."""
+    """Whether a sentence does not report a run: it is a wish, a condition, a failure."""
     guards = work_table().guards
     for pattern in compiled(guards.allow):
         sentence = pattern.sub("", sentence)
@@ -363,7 +363,7 @@ def own_words(text: str) -> str:
 
 
 class UnprovenRun(msgspec.Struct, frozen=True):
-    """A run that is said to have gone well: why it did not, its kind, the sentence, and what the calls say."""
+    """A claim that a run went well: why it did not, its kind, the sentence, and the evidence of the calls."""
 
     why: Literal["failed", "not_run"]
     kind: str
@@ -415,7 +415,7 @@ def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> I
     """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
     if _ABOUT_WORK.search(text) is None:
         return
-    # What the result says of its end, not only what the caller says.
+    # The result decides how a call ended, not only the caller.
     actions = actions_of(
         structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
     )
