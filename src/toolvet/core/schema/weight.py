@@ -301,7 +301,7 @@ _MOST_LOOKED_AT = 100_000
 _MOST_VISITS = 1_000_000
 # An error without its value.
 _OF_ERROR = 400
-# A value with more parts may break a schema in so many ways that listing them takes minutes.
+# A larger value may break a schema in countless ways, and listing them takes minutes.
 _MOST_VALUES = 50_000
 # No value takes less than this.
 _LEAST_SIZE = sys.getsizeof(None)

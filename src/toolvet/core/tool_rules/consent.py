@@ -6,7 +6,7 @@ else is skipped: a missed call is cheap, a deleted file is not.
 
     habits = habits_of(tools)                       # what the server's tool list has in common
     why_not_called(get_orders, habits)              # None: it may be called
-    why_not_called(cleanup_resources, habits)       # "its name opens with 'cleanup', which is no verb that only reads"
+    why_not_called(cleanup_resources, habits)       # "its name opens with 'cleanup', which is not known as a verb …"
 
 The words are data (`consent.toml`), with their proof beside them.
 """

@@ -24,8 +24,8 @@ refusals in English. How files are read, and what `{name}` means in them, is at 
     offered   a regular expression: if it matches in the 200 characters after the hit, before any match of
               `followed`, the answer offers something else, and the hit is a `partial_refusal`. If the offer is in
               the same sentence and much follows, the answer does help, and the hit does not count
-    excuse    a regular expression, such as "as an AI": in a sentence where it is found, an offer in the next sentence
-              is as good as one in the same
+    excuse    a regular expression, such as "as an AI": if it matches in the sentence of the hit, an offer in the next
+              sentence counts like one in the same
     in_code   true if it counts in code, quotations and logs too, such as a placeholder comment
     cue       true if it costs nothing and only sends the answer to the learned model
 

@@ -182,7 +182,7 @@ def read_answer(
 def _hides(full: FullPhrase, signals: Iterable[FailureSignal], *, undecided: bool) -> bool:
     """Whether the hits of a phrase that were not placed could add a signal.
 
-    They cannot if enough signals that weigh at least as much come before them: only so many are reported. After one
+    They cannot if `_MOST` signals that weigh at least as much come before them, because no more are reported. After one
     cue, further cues add nothing. A hit that is quoted, void or made good is not a signal, so no number of such hits
     hides one that counts.
     """

@@ -49,7 +49,7 @@ class ReportedFault(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
-    """What is wrong with a call, and what would be valid. `check_arguments` makes it; everything is read-only.
+    """The problems of a call, and valid alternatives. `check_arguments` makes it; everything is read-only.
 
     All but `valid` and `issues` is computed when it is first read, so a valid call costs very little. `repair` reads
     the arguments at that time, so they must not be changed before. `trace_id` is the id of the turn, if given. The JSON

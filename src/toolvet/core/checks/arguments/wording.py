@@ -2,7 +2,7 @@
 
 `read_wording` reads the user's own texts for reports, in another language or another voice:
 
-inherit = true                      # what this file does not say is said in toolvet's English
+inherit = true                      # texts missing in this file come from toolvet's English
 
 [text]
 summary_invalid = "Acme: '{tool}' cannot be called like this, {count} problem(s)."

@@ -57,7 +57,7 @@ class BodyReport(Enum):
 
 
 class ResultContext(msgspec.Struct, frozen=True):
-    """What the call asked for, as far as it decides how to read the answer.
+    """The request of the call, as far as it decides how to read the answer.
 
     `runs_programs`: a traceback is the outcome of the call. `acts`: the tool does something, and gives no verdict.
     `reports`: it reports about jobs, logs or processes that are not this call. `probes`: it checks how an address

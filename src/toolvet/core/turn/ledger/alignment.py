@@ -196,7 +196,7 @@ class TurnLedger:
                 )
 
     def _failed(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
-        """Yield a signal if everything is claimed, but a call that changes something failed and no later one did its work."""
+        """Yield a signal if everything is claimed, but a changing call failed and no later call did its work."""
         if not entries:
             return
         for call in self._calls:

@@ -60,7 +60,7 @@ class EvidenceIndex:
 
     @cached_property
     def spans(self) -> set[Span]:
-        """The spans of time in the results and the question, without working days: those are only a manner of speaking."""
+        """The spans of time in the results and the question, without working days, a mere manner of speaking."""
         texts = (text for call in self._calls for text in call.texts)
         return {span for span in spans_in(self._question, *texts) if not span.working}
 
@@ -155,7 +155,7 @@ class Evidence:
 
     @property
     def spans(self) -> set[Span]:
-        """The spans of time in the results and the question, without working days: those are only a manner of speaking."""
+        """The spans of time in the results and the question, without working days, a mere manner of speaking."""
         return self._index.spans
 
     @property
