@@ -204,7 +204,7 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
 
 
 def _most_items(cutter: "_Cutter", value: object, most: int, longest: int) -> tuple[int, object]:
-    """The most items in each list with which the value fits, and that value; 0 and None where not even one does."""
+    """The most items in each list with which the value fits, and that value; 0 and None if not even one does."""
     low, high, found = 0, max(most, 2), None
     step = _FEWEST
     while low < high - 1:

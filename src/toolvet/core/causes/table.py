@@ -78,7 +78,7 @@ class State(StrEnum):
 
     @property
     def retry(self) -> Retry | None:
-        """What helps against it; None where that is not known."""
+        """What helps against it; None if that is not known."""
         return cause_of(self).retry
 
 

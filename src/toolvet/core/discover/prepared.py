@@ -18,7 +18,7 @@ _OTHERS_MAY_WRITE: Final = 0o002
 
 
 def prepared(name: str) -> bytes | None:
-    """Return the content of the entry of this name; None where the package brings none, or a damaged one."""
+    """Return the content of the entry of this name; None if the package brings none, or a damaged one."""
     try:
         with open(os.path.join(FOLDER, name), "rb", buffering=0) as file:
             # As code, it may be installed for a group to write; but what everybody may write is not loaded.

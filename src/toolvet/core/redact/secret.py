@@ -37,7 +37,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
 def redact(value: object) -> object:
-    """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
+    """Return `value` with every secret replaced by `[redacted]`; the same object when there is none. Total.
 
     Mappings stay mappings and lists stay lists with as many members; a key that looks like a secret itself is replaced.
     Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a
@@ -250,7 +250,7 @@ def _hide_assigned(text: str, backwards: str) -> str:
 
 
 def _assigned_value(text: str, start: int, end: int, sign: str, secrecy: int) -> tuple[int, int] | None:
-    """Return where the secret is that follows a secret name and its sign; None where none follows."""
+    """Return where the secret is that follows a secret name and its sign; None if none follows."""
     if sign[-1] == ">" and "=" not in sign and (sign != ">" or text[start - 1 : start] != "<"):
         return None
     member = _MEMBER.match(text, end) if sign[0] in "\\\"'" and sign[-1] == ":" else None

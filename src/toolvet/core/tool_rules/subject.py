@@ -34,7 +34,7 @@ class HttpExchange(msgspec.Struct, frozen=True, kw_only=True):
     `probe` is its id, `sent` says in a phrase what was sent, and `wanted` what should come back. `status` is None where
     no response came; `failure` then says why. `body` is its head. `is_result` says whether the body is a JSON-RPC
     result (or an array with one), `code`, `words` and `data` are those of a JSON-RPC error. `as_wanted` says whether
-    the protocol wants this response; None where none came.
+    the protocol wants this response; None if none came.
     """
 
     probe: str
@@ -325,7 +325,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
-    `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
+    `present` the value that a listing of the server has for it; None if no listing has one. `excerpt` is set where
     `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
     without the fault of this call, `outage_nearby` that other tools reported an outage that explains how it ended.
     `is_own` says that the caller made up all values of `arguments`, so that none of them is a secret.

@@ -124,7 +124,7 @@ def _schema_of_record(kind: type) -> object:
 
 
 def _schema_of(annotation: object) -> object:
-    """The schema of one annotation. Raises TypeError where no schema can express it."""
+    """The schema of one annotation. Raises TypeError if no schema can express it."""
     # There only where pydantic is loaded.
     adapter = cast("Callable[[object], _Adapter] | None", getattr(sys.modules.get("pydantic"), "TypeAdapter", None))
     if _is_class(annotation):

@@ -31,7 +31,7 @@ class ToolHandle(msgspec.Struct, frozen=True, eq=False):
     """A tool definition that was read, with its compiled schema. `tool` makes one; what takes a definition takes it.
 
     `ready` is the compiled schema of the arguments, None for a tool without one, and `view` has the parts as they were
-    read. `ready_output` is the compiled schema of the results; None where that was not compiled yet. The definition
+    read. `ready_output` is the compiled schema of the results; None if that was not compiled yet. The definition
     must not be changed while its handle is in use: make another one.
     """
 

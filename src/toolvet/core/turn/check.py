@@ -504,7 +504,7 @@ _LONGEST_QUESTION = 200
 def regeneration_advice(
     quality: AnswerQuality, *, question: str | None = None, calls: Sequence[object] | None = None
 ) -> str | None:
-    """Return an instruction for the model before it answers again, in a few sentences; None where nothing is wrong.
+    """Return an instruction for the model before it answers again, in a few sentences; None if nothing is wrong.
 
     Args:
         quality: The verdict on the failed answer. Its signals give one sentence for each kind, the gravest first and

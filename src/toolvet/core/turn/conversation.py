@@ -44,7 +44,7 @@ class CallVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def id(self) -> str | None:
-        """The id of the call; None where the messages have none."""
+        """The id of the call; None if the messages have none."""
         return self.call.id
 
     @property

@@ -27,7 +27,7 @@ class JudgedEnding(msgspec.Struct, frozen=True):
 
     @property
     def contradiction(self) -> FailureSignal | None:
-        """The signal by which the calls plainly contradict the answer; None where they do not."""
+        """The signal by which the calls plainly contradict the answer; None if they do not."""
         return claim_signal(self.quality) if self.quality.should_escalate else None
 
 

@@ -87,7 +87,7 @@ class FailureSignal(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def certainty(self) -> float | None:
-        """How likely (0 to 1) the answer has the fault that the signal says; None where that was never measured."""
+        """How likely (0 to 1) the answer has the fault that the signal says; None if that was never measured."""
         return signal_certainty(self.type.value, self.label, self.source, self.weight)
 
 
@@ -95,7 +95,7 @@ class CallFailure(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn that did not do what was asked, and that no later call made good.
 
     `state`, `error_code` and `retry` are those of `check_result`: what went wrong, its code, and what helps. They are
-    None where that is not known, as for a call that never returned. `tool` is the tool's name.
+    None if that is not known, as for a call that never returned. `tool` is the tool's name.
     """
 
     tool: str

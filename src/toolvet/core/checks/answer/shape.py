@@ -179,7 +179,7 @@ class Break(NamedTuple):
 
 
 def break_off(text: str) -> Break | None:
-    """Where `text` breaks off, or None where it ends as texts do. Looks at 6000 characters, and counts fences."""
+    """Where `text` breaks off, or None if it ends as texts do. Looks at 6000 characters, and counts fences."""
     known = ending_marks()
     end = len(text.rstrip())
     if not end:

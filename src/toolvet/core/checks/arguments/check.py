@@ -80,7 +80,7 @@ class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
 
     @property
     def valid(self) -> bool:
-        """Whether the call may be sent. Also true where the schema of the tool cannot be used: see `is_checked`."""
+        """Whether the call may be sent. Also true if the schema of the tool cannot be used: see `is_checked`."""
         return not self._issues
 
     @property

@@ -182,7 +182,7 @@ class _IssueCollector:
         self.guide = guide
         self.issues: list[Issue] = []
         self.unions = 0
-        # How many problems are not among the issues, by part; 0 where that is not known.
+        # How many problems are not among the issues, by part; 0 if that is not known.
         self.unlisted: list[int] = []
         # What all missing members of one object have in common, by the pointers into the call and the schema.
         self._unknown: dict[tuple[str, str], list[str]] = {}
@@ -625,7 +625,7 @@ def _normalize(text: str) -> str:
 def _distance(left: str, right: str) -> int:
     """The Levenshtein distance, bit-parallel (Myers 1999).
 
-    A column of the matrix is two integers: a bit of `plus` (`minus`) is set where the distance grows (falls) by one
+    A column of the matrix is two integers: a bit of `plus` (`minus`) is set if the distance grows (falls) by one
     from one row to the next. `_distance("cat", "cart")` reads c, a, r, t and adds one at `r`: 1.
     """
     size = len(left)

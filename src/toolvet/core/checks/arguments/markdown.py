@@ -278,7 +278,7 @@ def shown_repair(found: Repair) -> ShownRepair:
 
 
 def mask_arguments(arguments: object) -> object:
-    """Arguments without secrets and long texts; the very same object if nothing had to be masked."""
+    """Arguments without secrets and long texts; the same object if nothing had to be masked."""
     try:
         # Few calls hold a secret, and searching their JSON takes a fifth of the time of a walk.
         safe = not may_hold_secrets(orjson.dumps(arguments).decode())

@@ -363,7 +363,7 @@ class Cache(Generic[K, V]):
 
 
 def json_key(*parts: object) -> str | None:
-    """A key for these JSON values; None where one of them has no JSON form."""
+    """A key for these JSON values; None if one of them has no JSON form."""
     try:
         return json.dumps(parts, sort_keys=True)
     except (TypeError, ValueError, RecursionError):

@@ -364,7 +364,7 @@ _SHORTEST: Final = 2
 
 
 def prior_of(evidence: FirstHits) -> "PriorCount | None":
-    """What errors of this carrier mostly were, or None where they were as often the tool's.
+    """What errors of this carrier mostly were, or None if they were as often the tool's.
 
     Only where the error quotes an argument, and in a tool that runs programs, is an error without a known word taken
     for the caller's.

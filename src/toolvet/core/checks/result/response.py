@@ -312,7 +312,7 @@ _TYPES: Final = ("error_type", "errorType")
 class ResultEnvelope(msgspec.Struct, frozen=True, kw_only=True):
     """The envelope of a result, as far as it is what the contract says. `error` is "" for a success.
 
-    `state` is what its `error_type` and `error_code` say; None where they say nothing. `code` is its
+    `state` is what its `error_type` and `error_code` say; None if they say nothing. `code` is its
     `error_code`, `named` that or else its `error_type`.
     """
 

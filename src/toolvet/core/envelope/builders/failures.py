@@ -370,7 +370,7 @@ def unavailable_error(
 
     Args:
         message: what does not answer.
-        retry_after_seconds: after how many seconds to try again, where that is known.
+        retry_after_seconds: after how many seconds to try again, if that is known.
         remediation: defaults to a request to retry, after that time or, where none is known, with backoff.
         request_id: defaults to that of the surrounding `request_id(...)`.
 

@@ -55,7 +55,7 @@ Unit = Literal["characters", "bytes"]
 class Measure:
     """Counts JSON text in characters, in bytes, or with a function of the caller.
 
-    `additive` is true where the length of a text is the sum of the lengths of its parts, as for characters and bytes.
+    `additive` is true if the length of a text is the sum of the lengths of its parts, as for characters and bytes.
 
     Raises EnvelopeError for an unknown unit, EnvelopeTypeError for a counter that is not a function.
     """
@@ -71,7 +71,7 @@ class Measure:
         self.additive = isinstance(counter, str)
 
     def __call__(self, encoded: bytes) -> int:
-        """The length of UTF-8 text. Raises EnvelopeError where the caller's counter returns no natural number."""
+        """The length of UTF-8 text. Raises EnvelopeError if the caller's counter returns no natural number."""
         if self._counter == "bytes" or (self._counter == "characters" and encoded.isascii()):
             return len(encoded)
         text = encoded.decode()

@@ -85,7 +85,7 @@ def _meanings() -> Mapping[tuple[Meaning, str], Confidence]:
 
 
 def meant(text: str, meaning: Meaning) -> Confidence | None:
-    """Return how sure it is that `text` means this, or None where it does not."""
+    """Return how sure it is that `text` means this, or None if it does not."""
     return _meanings().get((meaning, _normalize(text))) if len(text) <= _LONGEST_WORD else None
 
 

@@ -404,7 +404,7 @@ class Misnamed(msgspec.Struct, frozen=True):
 def find_misnamed(
     demands: Demands, value: Mapping[str, object], missing: Sequence[str], accepts: Accepts
 ) -> Misnamed | None:
-    """Return the member of `value` that is the missing one under another name, or None where that is uncertain.
+    """Return the member of `value` that is the missing one under another name, or None if that is uncertain.
 
     Args:
         demands: what the object has to satisfy.

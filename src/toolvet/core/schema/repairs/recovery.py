@@ -278,7 +278,7 @@ class Recovered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recover(text: str) -> Recovered | None:
-    """Return the JSON value that `text` was meant to contain, or None where that is uncertain.
+    """Return the JSON value that `text` was meant to contain, or None if that is uncertain.
 
     For JSON itself, `steps` is empty. Beyond JSON, an object or an array is read in the notations of Python and
     JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
@@ -349,7 +349,7 @@ def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
 
 
 def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
-    """The value that was read, or None where the text behind it makes it doubtful."""
+    """The value that was read, or None if the text behind it makes it doubtful."""
     steps = ((step,) if step else ()) + reading.steps
     sure = least((confidence, reading.confidence))
     rest = text[reading.end :].strip()

@@ -79,7 +79,7 @@ def repair(schema: object, value: object) -> Repair | None:
 
 
 def repair_by(ready: Schema, value: object, violations: Sequence[Violation] = ()) -> Repair | None:
-    """The same for a schema that is compiled already; `violations` is what `value` breaks, where that is known."""
+    """The same for a schema that is compiled already; `violations` is what `value` breaks, if that is known."""
     if ready.problem is not None or is_endless(value) or not is_json(value):
         return None
     try:
@@ -128,9 +128,9 @@ class FoundRepair(msgspec.Struct, frozen=True, kw_only=True):
 def find_repair(
     context: RepairContext, base: str, value: object, depth: int = 0, *, known: Sequence[Violation] = ()
 ) -> FoundRepair | None:
-    """Change `value` until it satisfies the part of the schema at `base`; None where that fails.
+    """Change `value` until it satisfies the part of the schema at `base`; None if that fails.
 
-    `depth` counts the unions that this call is nested in, `known` is what `value` breaks, where that is known already.
+    `depth` counts the unions that this call is nested in, `known` is what `value` breaks, if that is known already.
     Raises `BudgetSpent`.
     """
     operations: list[Operation] = []
@@ -230,7 +230,7 @@ def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: i
 
 
 def _union_answer(view: View, path: Path, union: Violation, depth: int) -> PathPatch | None:
-    """The operations that satisfy one of the alternatives, the surest and cheapest; None where two are equal."""
+    """The operations that satisfy one of the alternatives, the surest and cheapest; None if two are equal."""
     if depth >= _DEEPEST or elements(union.params.get("matched")):
         return None
     value = view.at(path)

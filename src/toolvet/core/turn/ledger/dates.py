@@ -13,7 +13,7 @@ from toolvet.core.json_value import whole
 from toolvet.core.turn.ledger.tokens import MentionFrame
 
 Date = tuple[int, int, int]
-"""Year, month, day; year 0 where none is given."""
+"""Year, month, day; year 0 if none is given."""
 
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\d])", re.ASCII)
 _NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})\Z", re.ASCII)

@@ -142,7 +142,7 @@ class Figures:
         return f"{_of(best)} is {round(best[0], 2):.15g}"
 
     def derivation(self, value: float, place: float, shown: AnswerNumbers, steps: Steps) -> str | None:
-        """How `value` follows from numbers that belong together, in words; None where it does not.
+        """How `value` follows from numbers that belong together, in words; None if it does not.
 
         A calculation usually shows what it starts from. The search is bounded: beyond that a number is given the
         benefit of the doubt.

@@ -424,7 +424,7 @@ _MOST_CHANCE = 0.05
 
 
 def slip_of(mention: Mention, figures: Figures, shown: Collection[float]) -> float | None:
-    """The number of the results of which an amount is a slip of one digit; None where chance would give one too.
+    """The number of the results of which an amount is a slip of one digit; None if chance would give one too.
 
     `shown` are the numbers of the answer: an amount beside the right one is something else.
     """

@@ -147,7 +147,7 @@ class AgentAction(msgspec.Struct, frozen=True):
     """What one call did: `edit` of a file, `run` of a command, `hidden` (another agent's), or anything else.
 
     `kinds` are the kinds of a run; `perhaps` says that it may have been one that we do not know. `ended` is whether
-    it went well, None where that is not known.
+    it went well, None if that is not known.
     """
 
     what: Literal["edit", "run", "hidden", "other"]

@@ -247,7 +247,7 @@ _THOUGHT_END = "</think>"
 
 
 def ends(text: str) -> tuple[Excerpt, Excerpt]:
-    """The beginning and the end of `text` that are looked at; the end is empty where the beginning reaches it."""
+    """The beginning and the end of `text` that are looked at; the end is empty if the beginning reaches it."""
     begin = 0
     if text[:_HEAD_WINDOW].lstrip().startswith(_THOUGHT):
         begin = text.find(_THOUGHT_END) + len(_THOUGHT_END) if _THOUGHT_END in text else 0
