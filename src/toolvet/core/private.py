@@ -26,7 +26,7 @@ def is_ours(seen: os.stat_result, closed: int, *owners: int) -> bool:
 def own_folder(path: str, closed: int, *owners: int) -> bool:
     """Make a folder that only its owner can enter, or look at the one that is there; return whether it is ours.
 
-    Raises OSError, `FileNotFoundError` where the folder above is missing.
+    Raises OSError, or `FileNotFoundError` if the folder above is missing.
     """
     try:  # noqa: SIM105 - contextlib would cost every call of a hook 1 ms
         os.mkdir(path, 0o700)

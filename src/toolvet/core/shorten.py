@@ -187,7 +187,7 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
             keeps its types, so that it may still satisfy a schema.
 
     Returns:
-        The copy. The shortest there is, where nothing is short enough.
+        The copy; the shortest one if none is short enough.
 
     Example:
         >>> shorten_value({"ids": list(range(100))}, 100)
@@ -317,7 +317,7 @@ def without_middle(text: str, most: int) -> str:
         return text[: max(most - 1, 0)] + "…" if most else ""
     tail = room // 3
     head = text[: room - tail]
-    # Up to the end of a word, where one ends nearby.
+    # Up to the end of a word, if one ends nearby.
     words, blank, rest = head.rpartition(" ")
     head = words if blank and len(rest) < len(head) // 8 else head
     left = len(text) - len(head) - tail

@@ -78,7 +78,7 @@ class State(StrEnum):
 
     @property
     def retry(self) -> Retry | None:
-        """What helps against it; None if that is not known."""
+        """The remedy; None if it is not known."""
         return cause_of(self).retry
 
 
@@ -97,7 +97,7 @@ class ErrorType(StrEnum):
 
     @property
     def state(self) -> State:
-        """The cause that a failure of this type has where nothing says more: that of its most general code."""
+        """The default cause of a failure of this type: that of its most general code."""
         return self.default_code.state
 
     @property
@@ -127,7 +127,7 @@ class ErrorType(StrEnum):
 
 
 class ErrorCode(StrEnum):
-    """The documented codes of an envelope; a server may have codes of its own beside them."""
+    """The documented codes of an envelope; a server may also have codes of its own."""
 
     VALIDATION_ERROR = "VALIDATION_ERROR"
     INVALID_FORMAT = "INVALID_FORMAT"
@@ -209,7 +209,7 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     @property
     def answer_label(self) -> str:
-        """The signal of an answer that honestly reports it: "tool_failure", or "" where nothing is left open."""
+        """The signal of an answer that honestly reports it: "tool_failure", or "" if nothing is left open."""
         return "" if "tool_failure" in self.takes_back else "tool_failure"
 
 
@@ -370,7 +370,7 @@ class _Readers(msgspec.Struct, frozen=True):
 
 @cache
 def _readers() -> _Readers:
-    """Code → cause: where several causes are written as one code, the row that lists it under `reads` reads it."""
+    """Return the cause of each code. If several causes share a code, the row that lists it under `reads` wins."""
     found = _Readers({}, {}, {})
     rows = _table().cause.items()
     for state, row in rows:

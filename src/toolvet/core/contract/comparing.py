@@ -258,7 +258,7 @@ def _explain(narrow: object, value: object, breaks: str | None) -> str:
 
 
 class _Differences:
-    """Walks two schemas side by side. `texts` has what says nothing about values: descriptions, defaults."""
+    """Walks two schemas side by side. `texts` has the parts that do not restrict values: descriptions, defaults."""
 
     def __init__(self, document: object, side: Side) -> None:
         self._document = document

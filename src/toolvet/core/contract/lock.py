@@ -20,7 +20,7 @@ KINDS: Final[Mapping[Kind, tuple[str, str]]] = {
     "resource": ("resources", "uri"),
     "resource_template": ("resource_templates", "uriTemplate"),
 }
-# What says nothing to a caller, or differs from run to run.
+# Parts that mean nothing to a caller, or differ from run to run.
 _DEEPEST: Final = 200
 _PASSING: Final = frozenset({"_meta", "size", "lastModified"})
 

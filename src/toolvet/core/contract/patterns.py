@@ -87,7 +87,7 @@ class _Automaton:
         return len(self._free) - 1
 
     def _add(self, node: Node, start: int) -> int:
-        """Add the states of `node` behind `start`. Returns the state after it."""
+        """Add the states of `node` after `start`. Returns the state after it."""
         if isinstance(node, Char | CharSet):
             end = self._state()
             self._edges[start].append((self._letter(node), end))

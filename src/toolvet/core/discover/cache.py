@@ -126,7 +126,7 @@ def _are_settled(states: Iterable[FileState]) -> bool:
 
 
 def cached(key: bytes, *, checks_itself: bool = False) -> bytes | None:
-    """Return what `keep` stored under `key`, or what the package brings; None for a missing or untrustworthy entry.
+    """Return what `keep` stored under `key`, or the shipped entry; None for a missing or untrustworthy one.
 
     What `checks_itself` when it is used, as a database does, is not looked through for damage here (2 ms for 10 MB).
     """
@@ -225,7 +225,7 @@ def _read(folder: str, name: str, *, checks_itself: bool = False) -> bytes | Non
 
 
 def entries_of(build: Callable[[], None]) -> dict[str, bytes]:
-    """Return what `build` keeps where nothing was kept before: content by name, as `prepared.pack` takes it."""
+    """Return what `build` stores in an empty cache: content by name, as `prepared.pack` takes it."""
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - only for wheels and images
 
     before = dict(os.environ)

@@ -248,7 +248,7 @@ class _DialectWriter:
             opening += written.python
             reach += written.most
             if written.least or not isinstance(part, Repeat):
-                # What may be missing says nothing unless something follows.
+                # An optional part decides nothing unless something follows.
                 known, length = opening, reach
         return known, length
 

@@ -252,7 +252,7 @@ class HyperscanEngine:
     ) -> dict[int, list[int]]:
         """The ends without those around which no match can lie in the scope of its pattern.
 
-        The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 behind
+        The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 after
         it. Where the next end is that far away, what was found before does not change what is found there.
         """
         kept: dict[int, list[int]] = {}
@@ -302,7 +302,7 @@ class HyperscanEngine:
         if finder is None:
             finder = self._finders[index, words.ascii_only] = finding(expression, ascii_text=words.ascii_only)
         width = expression.width or WINDOW
-        # Two ends whose windows touch are one window. A search reads on behind its last end, so one for each of many
+        # Two ends whose windows touch are one window. A search reads on after its last end, so one for each of many
         # ends in a row read every character a hundred times: 8 µs each, where none of them was a match.
         near = 2 * width + 2 if expression.width is not None else 0
         # Text that arrives later may still change the matches around the last ends.
@@ -324,7 +324,7 @@ class HyperscanEngine:
                 limit = ends[last]
             match = words.search(finder, max(reached, end - width), limit, expression)
             if match is None:
-                # None begins up to here: what comes next begins behind it, so no place is tried twice.
+                # None begins up to here: what comes next begins after it, so no place is tried twice.
                 reached = limit + 1
             else:
                 found.append((index, *match))
@@ -342,7 +342,7 @@ class _Words(NamedTuple):
     ascii_only: bool = False
 
     def search(self, finder: Finder, start: int, limit: int, about: Translation) -> tuple[int, int] | None:
-        """As of the finder; what the words alone decide, whatever comes behind them, is searched once."""
+        """As of the finder; what the words alone decide, whatever comes after them, is searched once."""
         last = limit + (about.width or WINDOW) + 2
         placed = self.placed
         if placed is None or last > len(self.text) or last - start > _LONGEST_PLACED:
@@ -383,7 +383,7 @@ def _record(index: int, _start: int, end: int, _flags: int, found: object) -> No
 
 
 def _to_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[int]]:
-    """Byte offsets to character offsets, walking the text once; an offset inside a character counts behind it."""
+    """Byte offsets to character offsets, walking the text once; an offset inside a character counts as after it."""
     place: dict[int, int] = {}
     byte = character = 0
     for offset in sorted({offset for places in ends.values() for offset in places}):

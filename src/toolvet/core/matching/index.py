@@ -80,7 +80,7 @@ def index_of(patterns: Sequence[Expression], *, is_kept: bool | None = None) -> 
 def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> PatternIndex:
     """Return the index of the patterns that `make` returns, from the cache.
 
-    `source` is what they are made from, and they are made only where the cache has nothing of it. Raises as `index_of`.
+    `source` is what they are made from, and they are made only if the cache does not have them. Raises as `index_of`.
     """
     # The translation of a pattern depends on the files of this package.
     key = digest(msgspec.msgpack.encode((fingerprint("toolvet.core.matching", ".py", "letters.toml"), source)))

@@ -61,7 +61,7 @@ class MatchOpening(NamedTuple):
 class _Ways:
     """The ways that are open between two characters, in order: the state that each is in, and its beginning's number.
 
-    `steps` has what was worked out so far: by the characters before and behind a place, and by their classes.
+    `steps` has what was worked out so far: by the characters before and after a place, and by their classes.
     """
 
     __slots__ = ("beginning", "by_class", "open", "steps")
@@ -75,7 +75,7 @@ class _Ways:
 
 
 class _Step(NamedTuple):
-    """What one place and the character behind it make of some ways.
+    """What one place and the character after it make of some ways.
 
     `ended` is the number of the beginning whose match ends at the place, or -1. `kept` are the beginnings that are
     still open, by their numbers before; None for all of them.

@@ -117,7 +117,7 @@ class Translation(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Finder(Protocol):
-    """Decides where an expression matches."""
+    """Finds the matches of an expression."""
 
     def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
         """Return the first match that begins from `start` on; if it begins before `limit`, it is not missed."""

@@ -1,6 +1,6 @@
 """`PatternSet`: finds many phrases in one pass, with the same answer from either engine.
 
-`RowScan` says where patterns may match in many ASCII texts at once, one behind the other in one buffer.
+`RowScan` says where patterns may match in many ASCII texts at once, one after the other in one buffer.
 
 One pass over a buffer of short texts costs a third of a pass over each text. It finds only where a match may be;
 `place` then checks the row alone. Nothing is missed, because two texts have `SEPARATOR` between them. There the border

@@ -45,7 +45,7 @@ from toolvet.core.discover.toml import decode_toml
 from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 GAPS: Final[Mapping[str, str]] = {
-    # A word and the space behind it: {words:2} is "", "a " or "a b ", within one sentence.
+    # A word and the space after it: {words:2} is "", "a " or "a b ", within one sentence.
     "words": r"[^\s.!?]+ ",
     # One character of a sentence: {characters:3} is up to three of them.
     "characters": r"[^.!?\n]",

@@ -85,7 +85,7 @@ class _Parser(ABC):
     def parse(self) -> Group:
         """Return the tree of the pattern; raises `UnsafePattern`."""
         branches = self._branches()
-        # An escape that the end of the pattern cuts off leaves the place behind the end.
+        # An escape that the end of the pattern cuts off leaves the place after the end.
         if self._at != len(self._pattern):
             raise self._refuse("a parenthesis is not open:")
         return Group(branches, "")
@@ -97,14 +97,14 @@ class _Parser(ABC):
         return self._pattern.startswith(text, self._at)
 
     def _take(self, text: str) -> bool:
-        """Move behind `text` if it is next, and return whether it was."""
+        """Move past `text` if it is next, and return whether it was."""
         if self._peek(text):
             self._at += len(text)
             return True
         return False
 
     def _take_until(self, end: str) -> str:
-        """Return the text up to `end` and move behind `end`; raise ValueError if it is missing."""
+        """Return the text up to `end` and move past `end`; raise ValueError if it is missing."""
         start, self._at = self._at, self._pattern.index(end, self._at) + len(end)
         return self._pattern[start : self._at - len(end)]
 
@@ -196,7 +196,7 @@ class _Parser(ABC):
 
     @abstractmethod
     def _opening(self) -> _Opening | None:
-        """Move behind what opens a group; None for what is complete in itself, such as `(?i)`."""
+        """Move past what opens a group; None for what is complete in itself, such as `(?i)`."""
 
     @abstractmethod
     def _escape(self) -> Node:
@@ -298,7 +298,7 @@ class _LinearParser(_Parser):
         return Char(self._escaped_character(), self._fold)
 
     def _escaped_character(self) -> str:
-        """The character that the escape at this place means; moves behind it."""
+        """The character that the escape at this place means; the parser moves past it."""
         name = self._pattern[self._at + 1 : self._at + 2]
         if name in _CONTROL:
             self._at += 2
@@ -458,7 +458,7 @@ class _EcmaParser(_Parser):
         return CharSet((), "", negated=name == "P", fold=False, categories=((category, True),))
 
     def _escaped_character(self, name: str) -> str:
-        """The character that an escape means; the place is behind `name`, its first letter."""
+        """The character that an escape means; the place is after `name`, its first letter."""
         if name in _CONTROL:
             return _CONTROL[name]
         if name == "0":

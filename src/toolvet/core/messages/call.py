@@ -67,7 +67,7 @@ class Pairing:
             # Ids may come twice in a long conversation: the first call that still waits gets the result.
             place = self._oldest(self._by_id.get(id_))
             if place is None and name:
-                # A result may have an id where its call has none, and then its name says whose it is.
+                # If a result has an id but its call does not, the name of the result decides which call it belongs to.
                 named = self._oldest(self._by_name.get(name))
                 place = None if named is None or self.calls[named].id else named
         elif name:

@@ -68,7 +68,7 @@ def turns(messages: object) -> list[Turn]:
             system prompt beside them. The first 20,000 are read.
 
     Raises:
-        TypeError: It is none of these. One strange message among others is only noted in its turn.
+        TypeError: It is not one of these. One unknown message among others is only noted in its turn.
 
     Example:
         >>> messages = [

@@ -25,7 +25,7 @@ class Receiver(Protocol):
     def called(
         self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None
     ) -> None:
-        """Take a call, with its result where the same item has it."""
+        """Take a call, with its result if the same item has it."""
 
     def returned(self, result: object, *, id_: str = "", name: str = "", failed: bool | None = None) -> None:
         """Take a result: of the call with this id, else of this name, else of the oldest that waits."""
@@ -149,7 +149,7 @@ def response_reader(choices: str, message: str, *reasons: str) -> Read:
 
 
 def ignored(_parts: Parts, to: Receiver) -> bool:
-    """Read nothing of a block that says nothing in words: images, reasoning."""
+    """Read nothing from a block without words: images, reasoning."""
     return to.nested
 
 

@@ -107,7 +107,7 @@ IDS: Final = ("call_id", "id", "tool_call_id")
 
 
 def call_in(parts: Parts) -> ToolCall | None:
-    """Return the call that a mapping describes: it needs a name beside arguments or a result, else None."""
+    """Return the call that a mapping describes, or None. It needs a name, and arguments or a result."""
     function = inner(parts["function"]) if "function" in parts else None
     about = {**parts, **function} if function else parts
     name = text_in(about, *NAMES)

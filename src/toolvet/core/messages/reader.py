@@ -229,7 +229,7 @@ class MessageReader:
     def called(
         self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None
     ) -> None:
-        """Take a call. A message may describe one twice: in its content, and beside that."""
+        """Take a call. A message may describe one twice: in its content and next to it."""
         if id_:
             if id_ in self._ids:
                 return

@@ -65,7 +65,7 @@ def masks(text: str, asked: Sequence[int] | None = None) -> Masks:
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """The end of the line, or of the piece of a long one, that begins at `at`; -1 where the text ends before."""
+    """The end of the line, or of the piece of a long one, that begins at `at`; -1 if the text ends before."""
     newline = text.find("\n", at, at + _LONGEST)
     if newline >= 0:
         return newline + 1
@@ -145,7 +145,7 @@ class _MaskReader:
             self._run.start if self._run is not None else self._at,
             self._frames.open_since(self._at),
         )
-        # A mask that begins behind the first word is not packaging, and one that ends before the last neither.
+        # A mask that begins after the first word is not packaging, and one that ends before the last neither.
         if not 0 <= self._first_word < place:
             return 0
         firsts = (layer[0] for layer in (self._blocks, self._inline) if layer)

@@ -41,7 +41,7 @@ def redact(value: object) -> object:
 
     Mappings stay mappings and lists stay lists with as many members; a key that looks like a secret itself is replaced.
     Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a
-    value. A container that contains itself is replaced where it comes again, and so is what is deeper than 200 levels.
+    value. A container that contains itself is replaced where it occurs again, and so is a value deeper than 200 levels.
 
     >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
     {'user': 'ann', 'dbPassword': '[redacted]', 'limit': 10}
@@ -215,7 +215,7 @@ _LOOSE: Final = re.compile(
 _REST: Final = re.compile(r"""[^\s&,;"'<>()\[\]{}`\\]*""")
 _HEADER = re.compile(
     r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
-    # A header's value has no blanks but behind a semicolon; a sentence has.
+    # A header's value has no blanks but after a semicolon; a sentence has.
     r"(?P<value>[^\s;]+(?:;[ ]?[^\s;]+)*)[ ]{0,4}$"
 )
 
@@ -586,7 +586,7 @@ def _texts(values: Iterable[object]) -> Iterator[tuple[str, bool]]:
 
 
 def _gaps(text: str, safe: str) -> Iterator[str]:
-    """Yield what stood in `text` where `safe` has a mark."""
+    """Yield the parts of `text` that `safe` replaced by a mark."""
     pieces = safe.split(REDACTED)
     place = len(pieces[0])
     for piece in pieces[1:-1]:

@@ -31,7 +31,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One keyword that one place of the instance breaks.
 
     `keyword` is the keyword as the schema spells it (`dependentRequired`, not the `required` it implies), `pointer` the
-    place in the instance, and `schema_pointer` the keyword's place in the schema (behind any `$ref`). `params` holds
+    place in the instance, and `schema_pointer` the keyword's place in the schema (after any `$ref`). `params` holds
     what the keyword demands as JSON: `limit`, `pattern`, `options`, `property`, `unexpected`, `types`, `format`, …
     `branches` holds, for `anyOf` and `oneOf`, what each branch found wrong (an empty tuple for one that matched).
     `instance` is the offending value: for `required` and `additionalProperties` that is the whole object.
@@ -80,7 +80,7 @@ MOST_LISTED = 2_000
 
 
 def unlisted(more: int | None) -> Violation:
-    """Return the violation that stands for those that are not listed: how many, or None if they were not counted."""
+    """Return the violation for those that are not listed: how many, or None if they were not counted."""
     said = "too large to list all that is wrong" if more is None else f"{more} more are not listed"
     return Violation(keyword="unlisted", pointer="", schema_pointer="", message=said, params={"more": more})
 

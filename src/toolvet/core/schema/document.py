@@ -40,7 +40,7 @@ _BY_URI = {dialect.uri: dialect for dialect in DIALECTS}
 
 
 def dialect_of(document: object) -> Dialect | str:
-    """Return the dialect of a document, or a sentence that says why there is none.
+    """Return the dialect of a document, or a sentence that says why it has none.
 
     Without `$schema` it is 2020-12 (MCP 2026-07-28, basic).
 

@@ -15,7 +15,7 @@ from toolvet.errors import Unsatisfiable
 
 
 class NoExampleFound(Unsatisfiable):
-    """No value was found, although it is not proven that there is none."""
+    """No value was found, although one may exist."""
 
 
 def valid_example(schema: object, *, required_only: bool = False) -> object:

@@ -280,7 +280,7 @@ class Generator:
         wanted = [name for name in _with_dependents(demands, wanted) if name in needed or name not in demands.avoid]
         waiting = self._dependent_schemas(demands, wanted)
         if waiting:
-            # Members ask for further schemas, which may bring choices of their own.
+            # Members lead to further schemas, which may have choices of their own.
             made = len(demands.choices)
             branch = demands.copy()
             try:
@@ -519,7 +519,7 @@ _EVIDENCE = {
 
 
 def write_array(writer: Generator, demands: Demands, location: ValueLocation, variation: Variation) -> list[object]:
-    """Return an array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
+    """Return an array for `demands`: one item if none is required, so that a reader sees one. Raises `Unmeetable`."""
     schemas = demands.plain()
     least, highest = limits(demands, "minItems", "maxItems")
     most = ITEMS if highest is None else highest

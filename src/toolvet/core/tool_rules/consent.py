@@ -33,7 +33,7 @@ _LONGEST_DESCRIPTION = 2_000
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 _WORD = re.compile(r"[A-Za-z]+")
 _LABEL = re.compile(r"^[\w /-]{1,40}:\s+")
-# Words behind the objects of a verb, and words by which a sentence says for whom or for what a thing is made.
+# Words after the objects of a verb, and words by which a sentence says for whom or for what a thing is made.
 _BEHIND_OBJECTS = frozenset(
     {"against", "based", "between", "by", "for", "from", "in", "into", "of", "on", "that", "to", "using", "with"}
 )
@@ -171,7 +171,7 @@ def _turned(tool: ToolDefinition, words: tuple[str, ...]) -> Iterator[str]:
 def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
     """Whether a tool that the user included makes its answer of its arguments, and so can harm nothing with any value.
 
-    `parse_cidr(cidr)` and `generate_uuid()` do. The name has to say so, and nothing may speak against it.
+    `parse_cidr(cidr)` and `generate_uuid()` do. The name must show it, and nothing may contradict it.
     """
     words, table = _own_words(tool, habits), _words()
     verbs = (table.deriving - _MAY_RUN) | table.computing | (table.reading - table.making) | table.transforming
@@ -232,7 +232,7 @@ def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
     if is_thing and not stems.isdisjoint(table.openers):
         return True
     verbs = table.reading | table.deriving
-    # "Element icon search" says no more than the name.
+    # "Element icon search" only repeats the name.
     is_title = last in table.reading and after[-1:] != () and after[-1].lower() == last
     if not is_title and stems.isdisjoint(table.openers - table.answers | verbs) and not says_harmless(sentence):
         return False

@@ -24,7 +24,7 @@ _TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/
 _DEEPEST: Final = 3  # Levels of a structure whose members are parameters as well.
 _MOST_MEMBERS: Final = 500
 PROBE_POINTER: Final = "/transport/"  # The beginning of the JSON Pointers of findings about probes.
-# Statuses that say nothing of the probe: credentials are wanted, or there were too many requests.
+# Statuses that decide nothing about the probe: it lacks credentials, or the server had too many requests.
 UNJUDGED: Final = frozenset({401, 429})
 
 
@@ -188,7 +188,7 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
+        """The declared top-level parameters: name to schema; empty if the schema has no readable ones."""
         return members(members(self.input_schema).get("properties"))
 
     def parameters(self) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -395,7 +395,7 @@ class ObservedValidation(msgspec.Struct, frozen=True, kw_only=True):
 
     `method` is the tool that validates, `asked` how often it was asked. `announcement_problems` are sentences about
     what was announced: `announced` is False when they leave no announcement. `failures` says, once for each time, why
-    asking brought no verdict.
+    asking gave no verdict.
     """
 
     announced: bool
@@ -409,9 +409,9 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
 
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
-    `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
+    `validation` is None if the server does not mention `toolValidation`. `calls` are all calls of all tools, for what
     only the whole of them shows. `odd_arguments` are calls whose `arguments` were not a JSON object.
-    `overfilled` says how much the server wrote into its folders, where that was more than allowed.
+    `overfilled` says how much the server wrote into its folders, if that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`
     those since the server's lock was written.

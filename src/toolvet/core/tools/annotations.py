@@ -75,7 +75,7 @@ def _read(tool: object) -> PythonTool:
 
 
 def _words_of(of: object, name: str) -> str:
-    """The docstring up to the first blank line; what a dataclass writes for itself is none."""
+    """Return the docstring up to the first blank line, except one that a dataclass generated."""
     text = inspect.cleandoc(getattr(of, "__doc__", None) or "")
     return "" if text.startswith(f"{name}(") else text.partition("\n\n")[0]
 

@@ -134,7 +134,7 @@ def _read_as(shape: ToolShape, get: Getter) -> Definition | None:
             schema = _TAKES_NOTHING
     elif shape.openapi or is_openapi(schema):
         schema = as_json_schema(schema)
-    # The first that is there counts, even if it is None: SDKs warn when the older spelling behind it is read.
+    # The first that is there counts, even if it is None: SDKs warn when the older spelling after it is read.
     output = next((value for name in shape.output if (value := get(name)) is not _ABSENT), None)
     return Definition(shape.name, get("name"), get("description"), schema, _schema(output))
 

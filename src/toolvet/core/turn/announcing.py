@@ -43,7 +43,7 @@ def announces(text: str) -> bool:
 
 
 def announced_step(text: str) -> FailureSignal | None:
-    """Return a signal where an answer that ends its turn ends with a step that is still to be made.
+    """Return a signal if an answer that ends its turn ends by announcing a step.
 
     Example:
         >>> announced_step("The order is not there. I'll now look at the logs and get back to you.").label

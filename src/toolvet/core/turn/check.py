@@ -117,7 +117,7 @@ class AnswerCheck:
         self.languages = known_languages(languages)
         self.packs: SignalPhrases | None = None
         if packs is not None:
-            # It brings the reader of phrase files, which takes 3 ms.
+            # It imports the reader of phrase files, which takes 3 ms.
             from toolvet.core.checks.answer.packs import pack_phrases  # noqa: PLC0415
 
             self.packs = pack_phrases(packs)
@@ -321,7 +321,7 @@ def may_announce(text: str) -> bool:
 
 
 def announced(text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-    """Return `signals` of a text alone; where it announces something, its end and length weigh little.
+    """Return `signals` of a text alone; if it announces something, its end and length weigh little.
 
     "Let me see:" is short and stops at a colon, because a call follows.
     """
@@ -357,7 +357,7 @@ def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:
 _THRESHOLD: Final = 0.7
 _STRICT_THRESHOLD: Final = 0.75
 _MOST_UNESCALATED: Final = 3
-# A value that the calls do not support and that weighs less only informs: many of them say no more than one.
+# A value that the calls do not support and that weighs less only informs: many of them prove no more than one.
 _COUNTS: Final = 0.1
 _ALWAYS: Final = (SignalType.REFUSAL, SignalType.TOOL_FAILURE)
 _DEFAULT_WEIGHTS: Final[Mapping[SignalType, float]] = MappingProxyType({})
@@ -473,7 +473,7 @@ def _sentences(signals: Sequence[FailureSignal], what: str) -> list[str]:
 
 
 def words_of(signal: FailureSignal, what: str) -> str:
-    """The words of the signal's label, or of its type where the label has none of its own."""
+    """Return the words of the signal's label, or those of its type if the label has none."""
     own = _of_label(signal)
     words: str = getattr(own, what) if own is not None else ""
     return words or str(getattr(wording()[signal.type.value], what))

@@ -145,7 +145,7 @@ def _found(turns: list[Turn], first: int, embedder: Embedder, same_question: flo
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """A sentence and where it begins in its answer."""
+    """A sentence, and its start in the answer."""
 
     text: str
     start: int
@@ -284,8 +284,8 @@ _SHOWN = 200
 class Relevance(msgspec.Struct, frozen=True, kw_only=True):
     """How near an answer is to its question.
 
-    `similarity` (-1 to 1) is that of its nearest sentence, or of its beginning where that is nearer; None unless
-    `state` is `checked`. `signal` is there where the answer is off topic; `reason` is a sentence for a reader.
+    `similarity` (-1 to 1) is that of its nearest sentence, or of its beginning if that is nearer; None unless
+    `state` is `checked`. `signal` is set if the answer is off topic; `reason` is a sentence for a reader.
     """
 
     state: State
@@ -338,7 +338,7 @@ class EmbedderFailed(Exception):  # noqa: N818 - it never leaves this package.
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    """A vector of length 1 for each text (all zero where the model sees nothing in it); raises `EmbedderFailed`."""
+    """Return a vector of length 1 for each text (zero if the model sees nothing in it); raise `EmbedderFailed`."""
     if not texts:
         return []
     try:

@@ -132,7 +132,7 @@ class AnswerStream:
             fresh = [each for each in found if _start(each) >= self._settled_before]
             self._settled += [_Held(each) for each in fresh if _start(each) < settled_before]
             self._open = [_Held(each) for each in fresh if _start(each) >= settled_before]
-            # More would say nothing new, and cost every verdict.
+            # More would add nothing, and every verdict would cost more.
             del self._settled[_MOST:]
         self._settled_before = settled_before
         self._window = window[-2 * _SETTLED :]
@@ -142,7 +142,7 @@ _Item = Found | FailureSignal
 
 
 class _MasksNow:
-    """The masks of a stream as it is: they are made only where a phrase asks that is not in what is settled."""
+    """The masks of a stream as it is, made only if a phrase outside the settled part asks for them."""
 
     def __init__(self, state: MaskState) -> None:
         self._state = state

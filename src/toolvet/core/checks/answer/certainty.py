@@ -37,7 +37,7 @@ def assessment_confidence(signals: int) -> float:
 def certainty_of(signals: Sequence[float | None]) -> float:
     """Return how sure (0 to 1) an assessment is that rests on signals of these certainties.
 
-    One real signal is enough, so the most certain of them counts; where none is known, their number. Without signals
+    One real signal is enough, so the most certain of them counts; if none is known, their number. Without signals
     it is the documented 0.9, which is less than was measured.
 
     Example:

@@ -31,13 +31,13 @@ _CODE = re.compile(
 )
 _FIGURE = re.compile(r"(?:\A|[\s(:=$€£¥])[-+$€£¥]?\d[\d.,:/%°+-]*\s?[\w%°]{0,8}\Z")
 _INNER_END = re.compile(r"[.!?\u2026]['\"\u201d\u2019)*_]*\s+\S|[\u3002\uff01\uff1f\u0964\u06d4\u061f]\S")
-# A source behind the end of a sentence: (OECD, 2021), [3].
+# A source after the end of a sentence: (OECD, 2021), [3].
 _SOURCE = re.compile(r"(?<=[.!?…。])\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 # Marks after which a sentence goes on: commas, colons, dashes and opening brackets of all scripts.
 _GOES_ON = frozenset(
     ",;:-/(=<[{&+\u2013\u2014\u060c\u061b\u3001\uff0c\uff1b\uff1a\uff08\u300c\u300e\u201c\u201e\u00bf\u00a1"
 )
-# A remark in italics behind the last sentence: "Good night! *waves*".
+# A remark in italics after the last sentence: "Good night! *waves*".
 _STAGE = re.compile(r"[.!?\u2026]\s+\*[^*\n]+\*\Z")
 # A fence, a formula or a row above the last line belongs to no address.
 _NO_ADDRESS = (_FENCE, "\\", "$$", "|", "<")
@@ -59,7 +59,7 @@ class LastLines:
     def __init__(self, tail: str, known: EndingMarks, *, is_all: bool = True) -> None:
         self._known = known
         self._is_all = is_all
-        # Every line break of the text would be looked at for a rule behind it.
+        # Every line break of the text would be looked at for a rule after it.
         without_rule = _RULE.sub("", tail).rstrip() if tail[-1:] in _RULE_MARKS else tail
         self._had_rule = without_rule != tail
         self._tail = without_rule or tail
@@ -70,7 +70,7 @@ class LastLines:
         self._word = match.group() if match is not None else ""
 
     def are_whole(self) -> bool:
-        """Whether the text may end here: with a mark behind a quote, without one as its neighbours do, or with code."""
+        """Whether the text may end here: with a mark after a quote, without one as its neighbours do, or with code."""
         if self._lacks_a_part():
             return False
         return self._needs_no_mark() or (not self._is_open() and self._stands_like_its_neighbours())
@@ -90,13 +90,13 @@ class LastLines:
         )
 
     def must_go_on(self) -> bool:
-        """Whether something stays open. A label with nothing behind it may wait for the reader: "Your move:"."""
+        """Whether something stays open. A label with nothing after it may wait for the reader: "Your move:"."""
         if self._lacks_a_part():
             return True
         return self._is_open() and not (self._tail[-1] == ":" and len(self._line.split()) < 3)
 
     def _needs_no_mark(self) -> bool:
-        """Whether the end needs no mark: it has one behind a quote, or is a picture, link, table, tag or code."""
+        """Whether the end needs no mark: it has one after a quote, or is a picture, link, table, tag or code."""
         last = self._tail[-1]
         if self._line.lstrip().startswith("|"):
             return last == "|"
@@ -325,7 +325,7 @@ def is_short_row(lines: Sequence[str]) -> bool:
 
 
 def is_empty_label(lines: Sequence[str]) -> bool:
-    """Whether the last line is a label with nothing behind it, while most labels before it have something."""
+    """Whether the last line is a label with nothing after it, while most labels before it have something."""
     last = _LABEL.match(lines[-1])
     if last is None or last[2]:
         return False

@@ -115,7 +115,7 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
             where, whole = "edges", SHORT
         if where is None:
             return None if self.at_most is None else HitScope(self.at_most)
-        # One more for what ends just where the closing begins.
+        # One more for a hit that ends exactly at the beginning of the closing.
         return HitScope(
             self.at_most,
             min(whole, self.at_most or whole),
@@ -141,7 +141,7 @@ class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
         return None if self.phrase.followed is None else _compiled(self.phrase.followed)
 
     def offer(self) -> re.Pattern[str] | None:
-        """The pattern of an offer behind the hit; compiled at the first call."""
+        """The pattern of an offer after the hit; compiled at the first call."""
         return None if self.phrase.offered is None else _compiled(self.phrase.offered)
 
     def excused(self) -> re.Pattern[str] | None:

@@ -33,7 +33,7 @@ _SENTENCE_END = re.compile(r"[.!?\u0964\u061f\u06d4]\s|[\u3002\uff01\uff1f]|\n")
 _SENTENCE = 200  # How far a sentence is followed from a hit, in characters.
 _NEAR = 60
 _MOST_KNOWN = 1_000  # Answers of patterns that are kept while one text is read.
-_MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
+_MOST = 100  # Signals reported for one answer; more would add nothing.
 # Hits of one phrase that are placed in a whole answer, the first ones: a text made of nothing else cost 3 µs a
 # character. The most in a labelled answer are 19. Where what is left out could count, all are placed (`_hides`).
 _MOST_HITS = 2 * _MOST
@@ -52,7 +52,7 @@ class ReadingMemory(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A phrase that was found, its place in the whole text, and the signal that it gives where it counts.
+    """A phrase that was found, its place in the whole text, and the signal that it gives if it counts.
 
     `conceded`: it goes on to what can be done, and excuses rather than refuses: it counts only where little follows.
     """
@@ -74,7 +74,7 @@ class ScreenedText(NamedTuple):
 
 
 class FullPhrase(NamedTuple):
-    """A phrase of which `_MOST_HITS` hits were placed, and where the last of them begins."""
+    """A phrase with `_MOST_HITS` placed hits, and the start of the last of them."""
 
     known: KnownPhrase
     last: int
@@ -153,13 +153,13 @@ def read_answer(
 ) -> list[FailureSignal]:
     """Every signal in `text`, the gravest first, then in order of position; at most 100 of them.
 
-    `model` is the learned model that is asked where the rules leave the text open; None is the shipped one. `screened`
+    `model` is the learned model for texts that the rules leave open; None is the shipped one. `screened`
     says what is known of the text already.
     """
     shape = shape_signals(text, min_length, finish_reason) if screened is None else []
     placing = None if screened is None else screened.place
     own = custom.signals(text) if custom.patterns is not None else []
-    # What failed is tried again where a call follows: only the last message of a turn reports a failure.
+    # A failed step is retried if a call follows: only the last message of a turn reports a failure.
     left_out = SignalType.TOOL_FAILURE if finish_kind(finish_reason) == "calling" else None
     full: list[FullPhrase] | None = []
     while True:
@@ -211,8 +211,8 @@ def find(
     """The phrases in `text` that their sentence does not void.
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
-    `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
-    that does not fit in a whole text of `length`; from `since` behind the opening, also what counts only there.
+    `packs` are looked for in addition. A phrase that begins before `since` in the whole text is left out, and so is one
+    that does not fit in a whole text of `length`; from `since` after the opening, also what counts only there.
     `memory` is of what was asked of the same text before, and grows. With `full`, at most `_MOST_HITS` hits of each
     phrase are placed, and those that reach it are added to `full`. `placing` returns the hits of toolvet's own phrases
     where a scan of many texts has found them, as in `ScreenedText`.
@@ -242,7 +242,7 @@ def find(
             about = some.by_id[hit.id]
             if about.type in replaced or hit.start + offset < since:
                 continue
-            # What needs no look at the sentence comes first: most hits of a long answer stand where they do not count.
+            # Checks that need not read the sentence come first: most hits of a long answer are in a place that does not count.
             if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
                 continue
             if conditions.void(hit, about):
@@ -302,7 +302,7 @@ def counts(found: Found, length: int, regions: Masks | None) -> bool:
 
 
 def fits(found: Found, length: int) -> bool:
-    """Whether a phrase stands where its entry says, in an answer of such a length."""
+    """Whether a phrase is in the place that its entry requires, in an answer of this length."""
     if found.conceded and length - found.end > EDGE:
         return False
     return _stands(found.known.phrase, found.start, found.end, length)

@@ -294,7 +294,7 @@ class RawErrors:
 
     @cached_property
     def not_failed(self) -> re.Pattern[str]:
-        """States that are none, whatever words they have."""
+        """States that do not count, whatever words they have."""
         return re.compile(self.keys.not_failed, re.IGNORECASE)
 
     @cached_property

@@ -49,7 +49,7 @@ class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):
     pointer: the same as a JSON Pointer.
     keyword: the keyword of the schema that the value violates.
     kind: the sort of mistake: `required`, `type`, `format`, `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`,
-        `union`, `syntax`, `partial` where not everything is listed, or `unchecked` for a tool without a schema.
+        `union`, `syntax`, `partial` if not everything is listed, or `unchecked` for a tool without a schema.
     problem: what is wrong.
     received: what was sent, without secrets and not long; `(missing)` for a missing member.
     received_text: the same as the Markdown report shows it.
@@ -429,7 +429,7 @@ def _similar_values(value: object, options: Sequence[object]) -> tuple[object, .
 
 
 def _type_sent(value: object, wanted: Sequence[object]) -> str:
-    """The name of the type of `value`: a number with a fraction is a float where an integer is wanted."""
+    """The name of the type of `value`: a number with a fraction is a float if an integer is wanted."""
     name = type_name(value)
     if name == "number" and "integer" in wanted:
         return "float"

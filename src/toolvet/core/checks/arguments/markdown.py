@@ -62,7 +62,7 @@ class ReportParts(Protocol):
 def render_markdown(
     report: ReportParts, guide: Guide | None, max_chars: int | None, *, summary: str, suggestions: Sequence[str]
 ) -> str:
-    """The text of a report, not longer than `max_chars` where that is given. Without a `guide` only its head."""
+    """Return the text of a report, at most `max_chars` long if given. Without a `guide` only its head."""
     head = f"❌ {summary}" if not report.valid else f"✅ {summary}"
     if report.valid or guide is None:
         text = f"{head}\n\n{words('not_checked', reason=report.unchecked)}" if report.unchecked else head

@@ -194,7 +194,7 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext
     if not is_wide and any(isinstance(page := body.get(key), str) and is_error_page(page) for key in table.pages):
         return BodyReport.FAILED
     if failed and None in results and not is_record:
-        # `{"ok": false, "result": null, …}`: the result itself says that there is none.
+        # `{"ok": false, "result": null, …}`: the body itself says that it has no result.
         return BodyReport.FAILED
     status = body.get("status")
     status = status.lower() if isinstance(status, str) else ""
@@ -338,7 +338,7 @@ def is_no_match(code: int, command: str, *, silent: bool) -> bool:
     """Whether this exit code of `command` says that nothing matched, or that something differs.
 
     The last program of the command that does more than print decides. Without a command, a program that printed
-    nothing (`silent`) and ended with 1 was a search or a test that says no.
+    nothing (`silent`) and ended with 1 was a search without matches or a failed test.
 
     >>> is_no_match(1, "cd src && grep -r TODO .", silent=True), is_no_match(2, "grep -r TODO .", silent=True)
     (True, False)

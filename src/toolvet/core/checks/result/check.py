@@ -100,7 +100,7 @@ def check_result(
         strong_patterns: The same, for phrases that decide even beside the words of a crash.
         failure_patterns: The caller's own phrases of a failure of the tool; of the caller's own, only a strong pattern
             outweighs them.
-        exceptions: Phrases with which a success that reads as an error is none, such as "0 errors found".
+        exceptions: Phrases of a success that reads like an error but is not, such as "0 errors found".
         factors: Factors of the caller's own, by name: a pattern, and its weight.
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
@@ -230,7 +230,7 @@ def _error_verdict(
 ) -> ResultVerdict:
     issues = response.malformed
     if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
-        # The call was wrong on purpose: it should bring an error, in any words.
+        # The call was wrong on purpose: it should return an error, in any words.
         reason = "The scenario expects an error, and nothing shows that the tool failed"
         decision = replace(decision, kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
     if decision.kind is ErrorKind.BUSINESS:
@@ -269,7 +269,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
     if response.is_blank:
-        # A function that returns nothing declares `{"result": null}` and no other value: then it is what was expected.
+        # A function that returns nothing declares `{"result": null}` and no other value: then a blank is expected.
         properties = object_of((object_of(view.output_schema) or {}).get("properties")) or {}
         inner = object_of(properties.get("result")) or {}
         declares_nothing = list(properties) == ["result"] and inner.get("type") == "null"
@@ -344,7 +344,7 @@ def _success(
     elif validation is not None:
         evidence = (*evidence, "Response conforms to the tool's output schema")
     if response.structured is not None and not response.texts and not response.taken_for:
-        # A framework that wraps a list writes a block for each item: for an empty list or null there is none.
+        # A framework that wraps a list writes a block for each item, and no block for an empty list or null.
         inner = unwrap(response.structured)
         if inner is response.structured or not (inner is None or list_of(inner) == []):
             # Its client gets all of it: what is missing is only for clients of earlier versions of MCP.
@@ -487,7 +487,7 @@ def output_schema_validation(
 ) -> OutputSchemaValidation | None:
     """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block.
 
-    `ready` is the compiled schema, where the caller has it.
+    `ready` is the compiled schema, if the caller has it.
     """
     if schema is None:
         return None

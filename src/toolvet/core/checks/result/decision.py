@@ -364,9 +364,9 @@ _SHORTEST: Final = 2
 
 
 def prior_of(evidence: FirstHits) -> "PriorCount | None":
-    """What errors of this carrier mostly were, or None if they were as often the tool's.
+    """Return what errors in this form mostly were, or None if they were as often the tool's fault.
 
-    Only where the error quotes an argument, and in a tool that runs programs, is an error without a known word taken
+    Only if the error quotes an argument, and in a tool that runs programs, is an error without a known word taken
     for the caller's.
     """
     counts = prior_counts()
@@ -412,7 +412,7 @@ class _Certainties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def certainty_of(ground: Ground, kind: ErrorKind) -> float:
-    """The share (0 to 1) of verdicts of this kind that are right where they rest on this ground."""
+    """The share (0 to 1) of verdicts of this kind on this ground that are right."""
     table = _certainties()
     return (table.business if kind is ErrorKind.BUSINESS else table.tool_failure)[ground]
 

@@ -73,11 +73,11 @@ class OwnWords:
         evidence.own_failure = _first(self._failures, text)
 
     def is_exception(self, text: str) -> bool:
-        """Whether `text`, which reads as an error, is none by the caller's own words."""
+        """Whether the caller's own words show that `text`, which reads like an error, is not one."""
         return _first(self._exceptions, text) is not None
 
     def table(self, factors: tuple[Factor, ...], evidence: FirstHits) -> tuple[Factor, ...]:
-        """Return the factors with the caller's weights, and the caller's own factors behind them."""
+        """Return the factors with the caller's weights, and the caller's own factors after them."""
         own: list[Factor] = []
         for name, weight, patterns in self._factors:
             hit = _first(patterns, evidence.text)

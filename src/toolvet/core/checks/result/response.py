@@ -294,7 +294,7 @@ def list_of(value: object) -> list[object] | None:
 
 
 def readable(text: str) -> str:
-    r"""JSON escapes would glue `\n` to the word behind it: blank them, keeping every position."""
+    r"""JSON escapes would glue `\n` to the word after it: blank them, keeping every position."""
     if "\\" not in text:
         return text
     return text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ").replace('\\"', ' "')
@@ -373,7 +373,7 @@ def _read_envelope(body: dict[object, object]) -> ResultEnvelope | None:
     if type(success) is not bool:
         return None
     data, meta = object_of(body.get("data")) or {}, object_of(body.get("meta")) or {}
-    # Servers of their own making put the code beside the error.
+    # Servers without a framework put the code beside the error.
     code, kind = _first(_CODES, data, body), _first(_TYPES, data, body)
     error = _text(body.get("error")) or _text(body.get("message"))
     # `meta.version` names a response contract, in any spelling.

@@ -191,7 +191,7 @@ def _read_object(result: object) -> ForeignResult | None:
 
 @cache
 def _telling() -> frozenset[str]:
-    """The members of which every shape of the table has one: most payloads have none of them."""
+    """The members of which every shape of the table has at least one. Most payloads have none of them."""
     return frozenset(name for shape in result_shapes() for name in ((shape.inside,) if shape.inside else shape.needs))
 
 
@@ -249,7 +249,7 @@ def _validation_words(content: object) -> object:
 
 
 def _only_result_of_a_message(get: Getter) -> ForeignResult | None:
-    """The result in a message that holds exactly one, beside text perhaps."""
+    """Return the result in a message that holds exactly one, perhaps next to text."""
     if not isinstance(get("role"), str) and get("kind") != "request":
         return None
     found: list[ForeignResult] = []

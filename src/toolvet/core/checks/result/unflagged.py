@@ -47,7 +47,7 @@ _LONG_ON_AVERAGE = 40
 _LARGE_LIST = 20_000
 _FAILING_ITEM = re.compile(r'"(?:err|errors?|exception)": ?["[{]|"(?:success|ok)": ?false', re.IGNORECASE)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-# What stands for a member that is too large to be looked at: something to read.
+# Replaces a member that is too large to read: it counts as content.
 _UNREAD: Final = "\u2026" * 201
 _FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
 _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
@@ -167,7 +167,7 @@ def _is_error_text(text: str, known: ResultPhrases, asked: ResultContext) -> boo
     if len(text) > _LONGEST_REPORT:
         return False
     if frames:
-        # `Status Code: 200` with any page behind it, or `Errors: 0`.
+        # `Status Code: 200` with any page after it, or `Errors: 0`.
         return not any(
             hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits
         ) and not ("\n" in text and len(_LOG_LINE.findall(text, 0, _LONGEST_REPORT)) > 1)

@@ -58,7 +58,7 @@ class Factor(JsonForm, msgspec.Struct, frozen=True, gc=False):
 
 
 class OutputSchemaValidation(JsonForm, msgspec.Struct, frozen=True):
-    """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it does not."""
+    """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it breaks them."""
 
     has_output_schema: bool
     is_valid: bool

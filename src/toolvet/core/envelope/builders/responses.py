@@ -61,7 +61,7 @@ def success_response(
         telemetry: measurements, such as `duration_ms`.
         request_id: the id that logs know the request by; defaults to that of the surrounding `request_id(...)`.
         content_fidelity: how much of the content is here: "full", "partial", "summary" or "reference_only".
-        content_fidelity_schema_version: "1.0" where a level is given and no version.
+        content_fidelity_schema_version: "1.0" if a level is given without a version.
         dropped_content_ids: the ids of what was left out; without a level they mean "partial".
         content_archive_hashes: the hash of what was left out, by the name of the archive that holds it.
         meta: further members of `meta`; the arguments above win over them.
@@ -131,7 +131,7 @@ def error_response(
         retry_after_seconds: after how many seconds to try again.
         help_url: a page about this error, into `details.help_url`.
         domain: the service or product that defines the code, into `details.domain`.
-        data: further members of the error's context, beside code, type, remediation and details.
+        data: further members of the error's context, besides code, type, remediation and details.
         rate_limit: as for `success_response`.
         telemetry: as for `success_response`.
         request_id: as for `success_response`.

@@ -32,7 +32,7 @@ class WarningCode(StrEnum):
 
     @property
     def severity(self) -> WarningSeverity:
-        """The usual severity of this warning: the builders fill it in where none is given."""
+        """The default severity of this warning: the builders use it if none is given."""
         return _SEVERITIES[self]
 
 

@@ -114,7 +114,7 @@ def fit_by(task: FitTask, attempt: FitAttempt) -> Envelope | None:
 
 
 Shorten = Callable[[int], Any]
-"""The number of an item → what replaces it; the item itself where nothing shorter does."""
+"""Return the replacement of each item by its number; the item itself if no replacement is shorter."""
 
 
 class FitStates:

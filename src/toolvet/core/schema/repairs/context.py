@@ -318,7 +318,7 @@ class RepairContext:
         return self.ready.explain_part(base, part, value)
 
     def absolute(self, base: str, schema_pointer: str) -> str:
-        """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
+        """The pointer from the root: a validator of a part reports pointers from that part, except after a `$ref`."""
         if not base or self.part(base + schema_pointer) is not None:
             return base + schema_pointer
         return schema_pointer
@@ -516,7 +516,7 @@ class View:
         return path[-1] not in self.place(path[:-1]).required
 
     def known_member(self, path: Path, name: str) -> KnownMember | None:
-        """The value of the member `name` that the object at `path` lacks, where the schema knows it."""
+        """The value of the member `name` that the object at `path` lacks, if the schema determines it."""
         place = self.place(path)
         if name not in place.known:
             parts = place.demands.member(name)

@@ -193,7 +193,7 @@ def convert(value: object, kind: str, name: str, schemas: Sequence[Mapping[str, 
         yield from _as_object(value)
 
 
-# The values that words stand for, by the type that is wanted.
+# The values that words mean, by the type that is wanted.
 _SPOKEN: Mapping[str, tuple[tuple[Meaning, bool | None], ...]] = {
     "boolean": (("true", True), ("false", False)),
     "null": (("null", None),),

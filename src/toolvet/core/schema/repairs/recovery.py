@@ -17,7 +17,7 @@ class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an er
 
 
 class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
-    """The value at the start of a text, where it ends, and a sentence for each liberty that was taken."""
+    """The value at the start of a text, the place of its end, and a sentence for each liberty taken."""
 
     value: object
     end: int
@@ -194,7 +194,7 @@ class _LenientReader:
         raise Unreadable
 
     def _close_at_end(self) -> None:
-        """The text ends inside a container: behind a complete text or container only closing brackets are missing."""
+        """The text ends inside a container: after a complete text or container only closing brackets are missing."""
         end = self.text.rstrip()[-1:]
         self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
 
@@ -349,7 +349,7 @@ def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
 
 
 def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
-    """The value that was read, or None if the text behind it makes it doubtful."""
+    """The value that was read, or None if the text after it makes it doubtful."""
     steps = ((step,) if step else ()) + reading.steps
     sure = least((confidence, reading.confidence))
     rest = text[reading.end :].strip()

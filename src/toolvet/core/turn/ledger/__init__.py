@@ -11,7 +11,7 @@ or the request say instead (`against`).
 1. `request` reads what the person asks for: an action of the family `book` and one of the family `send`, and the names
    and values to do them with. A request proves nothing; it says what the answer speaks of.
 2. `outcome` judges how each call ended (`check_result`) and what its tool can do, by its name; `entries` has what each
-   call was sent and brought. Here: `create_event` made something, `send_invite` failed.
+   call sent and returned. Here: `create_event` made something, `send_invite` failed.
 3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
    form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
 4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
@@ -70,7 +70,7 @@ def ground(
 
 
 class ComparedAnswer(NamedTuple):
-    """The signals of the text that stay, those that the calls give, and the calls that failed or brought a part."""
+    """The remaining signals of the text, those of the calls, and the calls that failed or returned only a part."""
 
     kept: list[FailureSignal]
     found: list[FailureSignal]

@@ -212,7 +212,7 @@ class TurnLedger:
             yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
 
     def _not_there(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
-        """A read behind the change does not find the thing, has the old value, or nothing where the answer has all."""
+        """A read after the change does not find the thing, has the old value, or lacks everything that is claimed."""
         hit = entries[0].claim.hit
         for change in self._changes:
             if any(word in families().family["delete"].tools for word in words_of_tool(change.name)):
@@ -276,7 +276,7 @@ _EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4
 def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:
     if moment.day == day:
         return True
-    # The same time of day on another one is no other zone.
+    # The same time of day on another day is not another zone.
     if not moment.zoned or (moment.minutes is not None and moment.minutes in clock):
         return False
     return abs(days_since_epoch(moment.day) - days_since_epoch(day)) == 1
@@ -340,7 +340,7 @@ def _is_about(call: LedgerCall, words: str, kinds: set[str]) -> bool:
 
 
 def _is_of(read: LedgerCall, change: LedgerCall) -> bool:
-    """Whether a read is of the thing that a call changed: it was sent or brought one of its values."""
+    """Whether a read is about the thing that a call changed: it sent or returned one of its values."""
     if read.outcome.failed and not read.sent_text.strip("{}"):
         return not read.nouns.isdisjoint(change.nouns) or _server(read.name) == _server(change.name) != ""
     values = _identities(change.sent) or _identities(change.brought)

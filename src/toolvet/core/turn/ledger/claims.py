@@ -6,7 +6,7 @@
 2. Its clause before a passive is its subject, "Your return request for order #W12"; what follows an active verb is its
    object, "the lamp to your cart". "Submitted" says little, so the noun "return" decides: the claim is of the family
    `delete`. "Added" may be text work ("I've added a paragraph"), but a cart is a thing that tools change.
-3. Conditions, questions and negations in the clause, agents and days behind it ("by the airline", "on May 3") claim
+3. Conditions, questions and negations in the clause, agents and days after it ("by the airline", "on May 3") claim
    nothing of the assistant's own.
 
 `support` then looks for the calls that did it.
@@ -329,7 +329,7 @@ class _ClaimReading:
             if own or ids_in(named):
                 is_action = bool(self._nominals(head)) or self._is_thing(head.rpartition(" ")[2])
             else:
-                # "Returns are refunded" is a rule; "the exchange is submitted." is none.
+                # "Returns are refunded" is a rule; "the exchange is submitted." is not.
                 is_action = is_final and bool(self._nominals(head))
             if not is_action:
                 return None
@@ -428,7 +428,7 @@ class _ClaimReading:
 
     def _nominals(self, named: str) -> str:
         families = [match.lastgroup or ANYTHING for match in self._grammar.nominals.finditer(named)]
-        # The head of a noun phrase is its last word; that of "return request" says nothing.
+        # The head of a noun phrase is its last word; that of "return request" decides nothing.
         return next((family for family in reversed(families) if family != ANYTHING), families[0] if families else "")
 
     def _things(self, named: str) -> tuple[str, ...]:
@@ -478,7 +478,7 @@ class _ClaimReading:
         return any(self._heads_text(phrase) for phrase in self._phrases(named)[:1])
 
     def _heads_text(self, phrase: list[str]) -> bool:
-        """Whether the last word of a noun phrase is a text: "method" is, a "payment method" is none."""
+        """Whether the last word of a noun phrase is a text: "method" is, a "payment method" is not."""
         return (
             self._grammar.texts.fullmatch(phrase[-1]) is not None
             and self._grammar.things.fullmatch(" ".join(phrase[-2:])) is None

@@ -37,7 +37,7 @@ class Clause:
 
     @cached_property
     def begin(self) -> int:
-        """Where its words begin, behind the mark of a list item."""
+        """Where its words begin, after the mark of a list item."""
         place = self._ends_before[-1].end() if self._ends_before else self._floor
         bullet = _BULLET.match(self._prose, place, self.start)
         return place if bullet is None else bullet.end()

@@ -1,4 +1,4 @@
-"""The entries of a turn: each call with what it changes, sends and brings, and each sentence that claims an action.
+"""The entries of a turn: each call with what it changes, sends and returns, and each sentence that claims an action.
 
 call     send_invite(to="ann@corp.example", event_id="evt_1") → {"status": "queued"}
 entry    place 3, changes things, sent to='ann@corp.example', event_id='evt_1', brought status='queued'
@@ -50,7 +50,7 @@ class LedgerCall:
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """The words of its name behind the verb."""
+        """The words of its name after the verb."""
         return frozenset(words_of_tool(self.name)[1:])
 
     @cached_property

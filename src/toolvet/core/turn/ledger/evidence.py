@@ -279,7 +279,7 @@ _EXACT = 2**53
 
 
 def index_of(calls: Sequence[CallTexts], question: str) -> EvidenceIndex:
-    """The index of these calls and this question: that of an earlier check, where all their texts are the same."""
+    """Return the index of these calls and this question; that of an earlier check if all their texts are the same."""
     fixed: list[CallTexts] = []
     for call in calls:
         arguments = _fixed(call.arguments, call.written)

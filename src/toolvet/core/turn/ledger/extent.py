@@ -99,7 +99,7 @@ class PartialResult(msgspec.Struct, frozen=True):
 def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
     """At most one signal: the answer calls a part the whole, or its count or sum the total."""
     read = text[:_LONGEST_ANSWER]
-    # Most answers say nothing of how much there is: then no result is looked at.
+    # Most answers do not say how much there is: then no result is read.
     said = extent_phrases().scan(read) if outcomes else []
     kinds = {hit.id.partition("/")[0] for hit in said}
     if not kinds or PART in kinds:

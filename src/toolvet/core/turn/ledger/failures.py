@@ -32,7 +32,7 @@ from toolvet.core.turn.ledger.tokens import spoken
 
 UNMENTIONED = "unmentioned_failure"
 _WEIGHT_NOTHING_ELSE = 0.7
-# Another call brought something: the answer may rest on that alone.
+# Another call returned something: the answer may rest on that alone.
 _WEIGHT_BESIDE = 0.2
 _FAILURES = frozenset({SignalType.TOOL_FAILURE, SignalType.REFUSAL, SignalType.CONFUSION})
 _OPENING = re.compile(r"[^\n.!?。\uff01\uff1f]{1,120}")
@@ -100,7 +100,7 @@ class FailedCalls:
         return [signal for signal in signals if not _names(signal, takes_back)]
 
     def unmentioned(self, said: AnswerClaims, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-        """At most one signal: calls failed, and the answer does not say so in any words.
+        """Return at most one signal: calls failed, and the answer does not report it in any words.
 
         `signals` are those of the text alone. A question to the person counts as saying so after a call that was
         rejected, not after one that crashed.

@@ -76,7 +76,7 @@ _TOKEN = re.compile(
     # shares a character with the part after it, so no repeat has to give characters back.
     r"(?<![A-Za-z0-9_#])[A-Za-z_#\-]{0,40}\d[A-Za-z0-9_]*"
     r"(?:[-.,:/+][A-Za-z0-9_]+|['\u2019\u00a0\u202f]\d{3}(?!\d)"
-    # Thousands parted by plain spaces are one number only where they cannot be several.
+    # Thousands parted by plain spaces are one number only if they cannot be several.
     r"|(?<=\d{3}) (?=\d{3} \d{3}(?!\d))\d{3}| \d{3}(?=[.,]\d\d(?!\d)))*%?",
     re.ASCII,
 )
@@ -303,7 +303,7 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
         after = _AFTER.match(text, end)
         word = after[1].lower() if after else ""
         if not (word in tables.unit or word in tables.scale or word in tables.currency.words):
-            # The unit may be behind the numbers that share it: 61.2 by 47 cm.
+            # The unit may be after the numbers that share it: 61.2 by 47 cm.
             more = _MORE.match(text, end)
             shared = _AFTER.match(text, more.end()) if more else None
             other = shared[1].lower() if shared else ""

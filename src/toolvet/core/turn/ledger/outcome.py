@@ -81,7 +81,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
         return texts_in(self.response)
 
     def quoted(self) -> str:
-        """The call and what it brought, for a reader."""
+        """The call and its result, for a reader."""
         name = self.call.name[:_LONGEST_NAME] or "a call"
         if self.ending is CallStatus.SILENT:
             return f"{name} never returned"
@@ -170,7 +170,7 @@ class Ability(Enum):
     THIS = "this"
     """The claimed action."""
     ANYTHING = "anything"
-    """It changes things, or says nothing."""
+    """It changes things, or its name does not show what it does."""
     READS = "reads"
     """It changes nothing, or only prepares what is to be done."""
     OTHER = "other"

@@ -53,7 +53,7 @@ class Voice(StrEnum):
     WHOLE = "whole"
     """A sentence from its subject to its verb."""
     SAID = "said"
-    """A sentence from its speaker to its verb, where the verb ends it."""
+    """A sentence from its speaker to its verb, if the verb ends it."""
     BARE = "bare"
     """A verb alone. At the start of a sentence or line its object follows; elsewhere only its noun is before it."""
 
@@ -107,7 +107,7 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     relatives: str = ""
     """A negation in a relative clause, which only identifies a thing."""
     coordinates: str = ""
-    """A clause before the speaker that is none of its conditions."""
+    """A clause before the speaker that is not a condition of the claim."""
     faults: str = ""
     """Words after a tool's name that report that it does not work."""
     fault_unless: str = ""

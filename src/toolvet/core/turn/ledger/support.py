@@ -150,7 +150,7 @@ class ClaimSupport:
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
-        """The calls that named it failed, and no other result has it; an error that repeats what was sent is none."""
+        """The calls that named it failed, and no other result has it; an error that repeats the request does not count."""
         asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
         if not asked or not all(outcome.failed for outcome in asked):
             return None
@@ -184,7 +184,7 @@ class ClaimSupport:
         return able
 
     def _is_reported(self, claim: MadeClaim, failed: CallOutcome | None) -> bool:
-        """Whether a result without error says the same; where a call `failed`, it must be about the same thing."""
+        """Whether a result without error says the same; if a call `failed`, it must be about the same thing."""
         texts = self._texts()
         ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
         named = [text for text in texts if any(each in text for each in ids)]
@@ -219,7 +219,7 @@ class ClaimSupport:
 def moot_families(outcomes: Sequence[CallOutcome]) -> frozenset[str]:
     """The families of claims against which these calls can say nothing, so they need not be looked for.
 
-    Any call may have been a search, and a state is only doubted where a call that asked for it failed.
+    Any call may have been a search, and a state is only doubted if a call that asked for it failed.
     """
     found = {SEARCH} if outcomes else set[str]()
     if not any(outcome.failed for outcome in outcomes):

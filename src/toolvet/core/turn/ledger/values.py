@@ -79,7 +79,7 @@ _BROKEN_AFTER = re.compile(r"-?[ \t]*\n[ \t>*|]*([\w#/.-]{1,60})")
 
 
 def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
-    """The values in `text` that `evidence` does not support; none where it contains what cannot be read."""
+    """Return the values in `text` that `evidence` does not support; none if it contains unreadable content."""
     if evidence.opaque:
         return []
     values = _look_up(text, evidence)

@@ -327,7 +327,7 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     table = work_table()
     found: list[tuple[str, str]] = []
     for sentence in sentences_of(own_words(text)):
-        # A path says nothing about tests.
+        # A path is not evidence about tests.
         bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
         kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
         if kinds and not is_guarded(bare):
@@ -378,7 +378,7 @@ def unproven_runs(
 
     Args:
         said: what the answer says in its own words.
-        question: the request. It proves a run only where it says that one was made.
+        question: the request. It proves a run only if it says that one was made.
         actions: what the calls did.
         is_whole: whether these are all calls of the session.
     """
@@ -446,5 +446,5 @@ _ABOUT_WORK: Final = re.compile(
 
 
 def is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
-    """Whether nothing behind this run may have been a later one."""
+    """Whether nothing after this run may have been a later one."""
     return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])

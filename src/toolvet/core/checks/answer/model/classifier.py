@@ -146,7 +146,7 @@ def judge(text: str, *, model: Model | None = None) -> tuple[ModelJudgement, ...
     """Every label whose probability reaches its threshold, the most probable first, or nothing.
 
     Total and pure; only the first and last few hundred characters count. `model` is the shipped one unless another is
-    given, such as one that was retrained from people's labels. Raises `ConfigError` where the shipped file is damaged.
+    given, such as one that was retrained from people's labels. Raises `ConfigError` if the shipped file is damaged.
     """
     model = shipped() if model is None else model
     found = features(text)

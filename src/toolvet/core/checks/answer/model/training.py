@@ -28,8 +28,8 @@ NEVER = 2.0
 class LabelledText(msgspec.Struct, frozen=True, kw_only=True):
     """A text and what a person said of it.
 
-    `wrong` are the labels that hold; `unsure` are those that this source says nothing of, and none is learned from it.
-    `source` names where the text is from: texts of one source stay together when the model is measured.
+    `wrong` are the labels that hold; `unsure` are those that this source does not label, so nothing is learned.
+    `source` is the origin of the text: texts of one source stay together when the model is measured.
     """
 
     text: str
@@ -250,7 +250,7 @@ def _calibration(scores: Floats, truth: Flags) -> tuple[float, float]:
     positive = int(truth.sum())
     if not positive or positive == len(truth):
         return slope, offset
-    # Platt's targets keep the fit finite where the classes don't overlap.
+    # Platt's targets keep the fit finite if the classes don't overlap.
     target = np.where(truth, (positive + 1) / (positive + 2), 1 / (len(truth) - positive + 2))
     for _ in range(50):
         probable = _logistic(slope * scores + offset)
