@@ -38,7 +38,7 @@ def own_folder(path: str, closed: int, *owners: int) -> bool:
 
 
 def open_own(path: str, flags: int, closed: int, *owners: int) -> int:
-    """Open a file (0600 if it is made) and return its descriptor. Raises OSError for a link, or what is not ours."""
+    """Open a file (0600 if it is made) and return its descriptor. Raises OSError for a link, or another user's file."""
     descriptor = os.open(path, flags | NO_LINKS | getattr(os, "O_CLOEXEC", 0), 0o600)
     seen = os.fstat(descriptor)
     if stat.S_ISREG(seen.st_mode) and is_ours(seen, closed, *owners):

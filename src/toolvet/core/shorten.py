@@ -23,7 +23,7 @@ _FEW_LINES: Final = 4
 
 
 class ShortText(NamedTuple):
-    """A shortened text, and what it was taken for."""
+    """A shortened text, and the kind of text it was taken for."""
 
     text: str
     form: TextForm
@@ -57,7 +57,7 @@ def _as_json(text: str, most: int) -> str | None:
         compact = msgspec.json.encode(value).decode()
         if len(compact) <= most:
             return compact
-        # Escapes make a text longer than its letters: what is too long is asked for once more, with less room.
+        # Escapes make a text longer than its letters: a text that is too long is cut once more, with less room.
         room = most
         for _ in range(_TRIALS):
             short = msgspec.json.encode(shorten_value(value, room)).decode()
@@ -174,7 +174,7 @@ _PROBLEMS: Final = ("error", "errors", "exception", "failure")
 
 
 class _TooLongError(Exception):
-    """The value is longer than what is asked for."""
+    """The value is longer than requested."""
 
 
 def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
@@ -281,7 +281,7 @@ class _Cutter:
             yield mark
 
     def _chosen(self, value: Sequence[object], items: int) -> list[int]:
-        """The places that stay: both ends, and some of what is unlike the rest."""
+        """Return the places that stay: both ends, and some of those unlike the rest."""
         size = len(value)
         if size <= items:
             return list(range(size))

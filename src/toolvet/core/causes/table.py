@@ -258,7 +258,7 @@ def found_nothing() -> Honesty:
 
 
 def stops() -> Mapping[str, State]:
-    """The cause of each answer that toolvet gives in place of a tool, by what it was stopped for."""
+    """The cause of each answer that toolvet gives in place of a tool, by the reason for the stop."""
     return _table().stopped
 
 

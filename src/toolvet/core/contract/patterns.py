@@ -73,7 +73,7 @@ class _Automaton:
         if tree is None:
             raise _Unsupported
         self.borders: set[int] = set()
-        # Of each state: where it leads without a letter (at which place), and where with which letter.
+        # The edges of each state: those without a letter (with their place), and those with a letter.
         self._free: list[list[tuple[str, int]]] = [[]]
         self._edges: list[list[tuple[Callable[[str], bool], int]]] = [[]]
         end = self._add(tree, 0)

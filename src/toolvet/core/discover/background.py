@@ -63,7 +63,7 @@ def start_building(module: str, key: bytes) -> bool:
 
 
 def main() -> None:
-    """Build what the command line names, with what the processor has left."""
+    """Build the entries that the command line names, at a low priority."""
     module, key = sys.argv[1:]
     os.nice(_NICE)
     import_module(module).build(bytes.fromhex(key))

@@ -1,4 +1,4 @@
-"""A private folder for what was compiled from the package's own data, so that only the first process has to compile.
+"""A private folder for data compiled from the package's own files, so that only the first process has to compile.
 
 A wheel brings compiled data along (`prepared`). It was compiled when the wheel was built, and has the same keys here.
 """
@@ -61,7 +61,7 @@ def compiled_with_key(
     version: str,
     sources: tuple[str, ...] = (),
 ) -> tuple[bytes, bytes]:
-    """Return the key of the entry, too, for the keys of what is compiled from it; see `compiled_from`."""
+    """Return the key of the entry, for the keys of data compiled from it, and the entry; see `compiled_from`."""
     files = (wanted,) if isinstance(wanted, str) else wanted
     key = b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, *files, sources=sources)))
     built = cached(key)

@@ -31,7 +31,7 @@ def read_toml(package: str, name: str, kind: type[_T]) -> _T:
         try:
             return msgspec.msgpack.decode(known, type=decodable(kind))
         except msgspec.DecodeError:
-            pass  # It was kept by another version: the file says what is wrong, if anything is.
+            pass  # Another version stored it: reading the file reports the problem, if it has one.
     place = f"{package}: {name}"
     document = decode_toml(data_file(package, name), object, place)
     try:

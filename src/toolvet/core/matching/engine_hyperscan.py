@@ -184,7 +184,7 @@ class HyperscanEngine:
         return self.place(scanned, only, most, scopes) if scanned is not None else []
 
     def scan(self, text: str, placed: PlacedBefore | None = None) -> "Scanned | None":
-        """Where in a text matches may end: the one pass over it, without a look at what is there. None: nowhere."""
+        """Return where in a text matches may end, from one pass over it; the matches are not checked. None: nowhere."""
         if text.isascii():
             ends = self._ends(text.encode("ascii"))
             return Scanned(_Words(text, placed, ascii_only=True), ends) if ends else None
@@ -324,7 +324,7 @@ class HyperscanEngine:
                 limit = ends[last]
             match = words.search(finder, max(reached, end - width), limit, expression)
             if match is None:
-                # None begins up to here: what comes next begins after it, so no place is tried twice.
+                # No match begins up to here. The next search begins after it, so no place is tried twice.
                 reached = limit + 1
             else:
                 found.append((index, *match))
@@ -342,7 +342,7 @@ class _Words(NamedTuple):
     ascii_only: bool = False
 
     def search(self, finder: Finder, start: int, limit: int, about: Translation) -> tuple[int, int] | None:
-        """As of the finder; what the words alone decide, whatever comes after them, is searched once."""
+        """As of the finder. A match that later text cannot change is searched only once."""
         last = limit + (about.width or WINDOW) + 2
         placed = self.placed
         if placed is None or last > len(self.text) or last - start > _LONGEST_PLACED:

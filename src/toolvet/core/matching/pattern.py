@@ -52,7 +52,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 class LazyPatterns(NamedTuple):
-    """Patterns that are made only where what they compile to is not kept: making thousands takes milliseconds."""
+    """Patterns that are made only if their compiled form is not stored: making thousands takes milliseconds."""
 
     key: bytes
     """The key of their source: another key means other patterns."""
@@ -84,7 +84,7 @@ def literal(identifier: str, phrase: str) -> Pattern:
 
 
 WINDOW = 256
-"""How far a match without a greatest length is looked for, in characters: it bounds what a hit costs."""
+"""How far a match without a greatest length is looked for, in characters: it bounds the cost of a hit."""
 
 _TOKEN = re.compile("\0.")
 

@@ -91,7 +91,7 @@ class PatternSet:
         return chosen
 
     def prepare(self) -> None:
-        """Compile what is missing in the cache, here and now: what scans otherwise do when a text needs it."""
+        """Compile the parts that the cache lacks now. Otherwise a scan compiles them when a text needs them."""
         self._engine.prepare()
 
     def scan(

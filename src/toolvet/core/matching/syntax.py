@@ -67,7 +67,7 @@ class _Opening(NamedTuple):
 
 
 class _Parser(ABC):
-    """The steps that all dialects share. A method is called at the first character of what it reads."""
+    """The steps that all dialects share. Each method starts at the first character that it reads."""
 
     deepest: int
     """How many groups may be nested."""
@@ -388,7 +388,7 @@ _CATEGORIES: Final = frozenset(
 
 
 class _EcmaParser(_Parser):
-    """ECMA 262 and what other engines add to it; what it raises only says that the pattern cannot be read."""
+    """ECMA 262 and the additions of other engines. Its exceptions only mean that the pattern cannot be read."""
 
     deepest = 39
     dot = CharSet(_LINE_ENDS, "", negated=True, fold=False)
@@ -497,7 +497,7 @@ class _EcmaParser(_Parser):
         while (quantifier := _QUANTIFIER.match(self._pattern, self._at)) is not None:
             node = Repeat(node, *_bounds(quantifier))
             self._at = quantifier.end()
-            # A lazy or possessive mark changes how an engine searches, not what it accepts.
+            # A lazy or possessive mark changes how an engine searches, but not which texts it accepts.
             if not self._take("?"):
                 self._take("+")
         return node

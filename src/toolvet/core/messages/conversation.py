@@ -99,7 +99,7 @@ def turns(messages: object) -> list[Turn]:
 
 
 def is_conversation(value: object) -> bool:
-    """Whether a JSON value is a conversation, and not one of its messages: a list, or what has one as messages."""
+    """Whether a JSON value is a conversation and not a single message: a list, or an object that holds messages."""
     return isinstance(value, list) or any(isinstance(dict_of(value).get(key), list) for key in _MESSAGES)
 
 
@@ -219,7 +219,7 @@ class _OpenTurn:
             self._lone[place] = index
 
     def pause(self) -> None:
-        """A call or a result: what was said until now was not the answer."""
+        """Take a call or a result: the text so far was not the answer."""
         self._midturn += self._texts()
         self._said.clear()
 
@@ -329,7 +329,7 @@ def words_of_others(question: str | Sequence[object] | None) -> str:
 
 
 def words_of_person(question: str | Sequence[object] | None) -> str:
-    """Return what the person said in `question`: a text, or messages of a conversation."""
+    """Return the person's words in `question`: a text, or messages of a conversation."""
     if isinstance(question, str) or question is None:
         return question or ""
     found: list[str] = []

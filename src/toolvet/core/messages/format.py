@@ -37,7 +37,7 @@ class Receiver(Protocol):
         """Read a message of `speaker`: its content, and the members beside it."""
 
     def within(self, item: object, speaker: str | None = None) -> bool:
-        """Read what is inside of the item at hand. Returns whether a format knows it."""
+        """Read the content of the item at hand. Return whether a format knows it."""
         ...
 
 

@@ -20,9 +20,9 @@ _EMPTY: Final[Parts] = {}
 
 
 def parts_of(item: object) -> Parts | None:
-    """Return the members of a mapping, or the attributes of an object; None for what has none.
+    """Return the members of a mapping, or the attributes of an object; None for any other value.
 
-    May raise what the object raises when it is looked at.
+    Passes on any exception that the object raises when it is read.
     """
     if type(item) is dict:
         return cast("Parts", item)
@@ -48,7 +48,7 @@ def dict_of(value: object) -> Parts:
 
 
 def inner(value: object) -> Parts:
-    """Return the parts of `value`, an empty mapping for what has none."""
+    """Return the parts of `value`; an empty mapping if it has none."""
     return parts_of(value) or _EMPTY
 
 

@@ -133,7 +133,7 @@ class FrameState:
         return min(each.start if each is not None else end for each in (self._open, self._dialogue))
 
     def continued(self) -> "FrameState":
-        """A copy that may be read to an end; what is settled stays here."""
+        """Return a copy that may be read to an end; the settled masks stay here."""
         rest = copy(self)
         rest.settled = []
         return rest

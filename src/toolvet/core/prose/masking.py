@@ -234,7 +234,7 @@ class _MaskReader:
         if not self._first_paragraph:
             self._first_paragraph, self._first_paragraph_at = paragraph, at
         if self._asked is not None and 0 <= self._first_word < at:
-            # Behind the first word nothing is packaging: only what is asked for matters.
+            # After the first word nothing is packaging: only the places asked for matter.
             place = bisect_left(self._asked, at)
             if place == len(self._asked) or self._asked[place] >= at + len(paragraph):
                 return

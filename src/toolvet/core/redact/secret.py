@@ -431,7 +431,7 @@ _OURS: Final = frozenset(
 
 
 class SecretMask:
-    """Replaces secrets in what is quoted from an exchange. Total, and pure.
+    """Replaces secrets in quotations from an exchange. Never raises, and has no side effects.
 
     >>> SecretMask.learned({"password": "FIXTUREPW1"}).text("no user FIXTUREPW1")
     'no user [redacted]'
@@ -518,7 +518,7 @@ class SecretMask:
         return self._walk(redact(value), frozenset(), {})
 
     def own(self, value: object) -> object:
-        """Return a JSON value of ours, such as a verdict: what has no foreign words in it (`state`, `kind`) stays."""
+        """Return a JSON value of ours, such as a verdict, without secrets; members of only our own words (`state`) stay."""
         return self._walk(redact(value), _OURS, {})
 
     def _walk(self, value: object, kept: frozenset[str], done: dict[int, object]) -> object:

@@ -109,7 +109,7 @@ def _violation_of(error: jsonschema_rs.ValidationError) -> Violation:
         branches = tuple(violations_of(branch, instance) for branch in kind.context)
         params = {"matched": [index for index, branch in enumerate(kind.context) if not branch]}
     elif isinstance(kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
-        # The path leads into the schema of the names; what is broken is the object that holds the name.
+        # The path leads into the schema of the names, but the violation is that of the object that holds the name.
         keyword = kind.name
         inner = kind.error
         params = {"property": inner.instance, "keyword": inner.kind.name, **_plain_params(inner.kind.as_dict())}
@@ -133,7 +133,7 @@ _UNIONS = (
     jsonschema_rs.ValidationErrorKind.OneOfNotValid,
     jsonschema_rs.ValidationErrorKind.OneOfMultipleValid,
 )
-# Keywords that the library reports under the name of what they imply.
+# Keywords that the library reports under the name of a keyword that they imply.
 _OWN_NAMES = frozenset(
     {
         "additionalItems",
@@ -299,7 +299,7 @@ ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_re
 
 
 class SchemaProblem(msgspec.Struct, frozen=True):
-    """Why a schema cannot judge anything: what is wrong, and where in the schema (a JSON Pointer)."""
+    """Why a schema cannot judge anything: the problem, and its place in the schema (a JSON Pointer)."""
 
     kind: ProblemKind
     message: str
@@ -361,7 +361,7 @@ class Schema:
         return restore, (self.document,)
 
     def is_valid(self, instance: object) -> bool:
-        """Whether `instance` satisfies the schema, formats included. Total: what is not a JSON value is not valid.
+        """Whether `instance` satisfies the schema, formats included. Never raises: a value outside JSON is not valid.
 
         A recursive schema whose alternatives multiply with the depth of the value beyond any budget judges nothing.
         """

@@ -136,7 +136,7 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
         path = path_of(sketch.value, violation.pointer)
         forbidden = names(members(violation.params.get("schema")).get("required"))
         if violation.keyword == "not" and forbidden:
-            # Without one of the members that it requires, what is forbidden is not there.
+            # Without one of its required members, the forbidden schema no longer matches.
             found.add((*path, forbidden[-1]))
             continue
         unexpected = names(violation.params.get("unexpected"))

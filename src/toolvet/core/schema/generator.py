@@ -312,7 +312,7 @@ class Generator:
             for schema in demands.plain()
         )
         if not found and extent == "all" and shows_others and not demands.declared() and location.room >= 1:
-            # One member for an object that only says what its members look like.
+            # One member for an object that only restricts the form of its members.
             self._grow(demands, found, location, 1)
         least, _ = limits(demands, "minProperties", "maxProperties")
         if len(found) < least <= ITEMS:
@@ -427,7 +427,7 @@ class Generator:
 
 
 def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
-    """`required` and what its members require in turn."""
+    """The `required` members, and those that they require in turn."""
     lists = [
         members(schema[keyword])
         for schema in demands.plain()

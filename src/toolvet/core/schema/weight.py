@@ -150,7 +150,7 @@ def _evaluations(
 
 
 class CopyCounter:
-    """Adds up what the errors of a validation copy: each has a copy of the value that it is about.
+    """Adds up the copies that the errors of a validation make: each has a copy of the value that it is about.
 
     The validator makes all of them before it returns the first one, so this is done beforehand.
     """

@@ -27,7 +27,7 @@ from toolvet.core.tool_rules.subject import ToolDefinition
 
 _HINTS = ("readOnlyHint", "destructiveHint")
 _FEWEST_OF_A_PREFIX = 3
-# Not sets: what a server sends may be a list, which has no hash.
+# Not sets: a server may send a list, which has no hash.
 _SCALARS = ("string", "number", "integer", "boolean")
 _LONGEST_DESCRIPTION = 2_000
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
@@ -203,7 +203,7 @@ def _plain(description: str) -> str:
 
 
 def _disclaims(tool: ToolDefinition) -> bool:
-    """Whether a description says that its tool changes nothing, and what it returns instead."""
+    """Whether a description says that its tool changes nothing, and names what it returns instead."""
     text = tool.description[:_LONGEST_DESCRIPTION]
     makes = not opening_verb(_FRAME.sub("", _first_sentence(tool)))[0].isdisjoint(_words().deriving | _MAKES)
     return makes and bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()

@@ -97,7 +97,7 @@ def contradictions(
 
     `turns` in the order of the conversation, as `toolvet.Turn` or (question, answer); the last 200 count. Questions ask
     the same from a similarity of `same_question` on. What changes with time ("How late is it?") changes rightly: leave
-    such turns out. Never raises for what the texts hold or the model does.
+    such turns out. Never raises, whatever the texts hold or the model does.
     """
     if embedder is None:
         return Consistency(state="off", reason=OFF)
@@ -157,7 +157,7 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
         return None
     if yes_and_no(before[0].text, now[0].text):
         return "yes_no", before[0], now[0]
-    # A sentence without its numbers and names: what it is about.
+    # A sentence without its numbers and names: its subject.
     vectors = embed(embedder, [_NAME.sub("X", _NUMERAL.sub("0", sentence.text)) for sentence in (*before, *now)])
     asked = {word.lower().removesuffix("s") for word in _WORD.findall(earlier.question + " " + later.question)}
     said_before, said_now = (
@@ -179,7 +179,7 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
             return "numbers", said, says
         names_before, names_now = _names(said.text) - asked, _names(says.text) - asked
         # President Obama and Barack Obama are one: names that share a part don't disagree.
-        prose = brief or (_PROSE.search(said.text) and _PROSE.search(says.text))  # Headings name what they like.
+        prose = brief or (_PROSE.search(said.text) and _PROSE.search(says.text))  # Headings may name anything.
         if (
             same_frame
             and prose

@@ -232,7 +232,7 @@ class CachedPhrases(msgspec.Struct, frozen=True, array_like=True):
     """The key of the files that the phrases were made from."""
 
     def source(self, known: Mapping[str, KnownPhrase]) -> LazyPatterns:
-        """The patterns, made only where what they compile to is not kept."""
+        """The patterns, made only if their compiled form is not stored."""
         return LazyPatterns(self.key, tuple(self.phrases), self.scopes, lambda: _patterns_of(known))
 
 

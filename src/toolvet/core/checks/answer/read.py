@@ -154,7 +154,7 @@ def read_answer(
     """Every signal in `text`, the gravest first, then in order of position; at most 100 of them.
 
     `model` is the learned model for texts that the rules leave open; None is the shipped one. `screened`
-    says what is known of the text already.
+    holds known facts about the text.
     """
     shape = shape_signals(text, min_length, finish_reason) if screened is None else []
     placing = None if screened is None else screened.place
@@ -242,7 +242,7 @@ def find(
             about = some.by_id[hit.id]
             if about.type in replaced or hit.start + offset < since:
                 continue
-            # Checks that need not read the sentence come first: most hits of a long answer are in a place that does not count.
+            # Checks that need not read the sentence come first: most hits in a long answer are in other places.
             if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
                 continue
             if conditions.void(hit, about):
@@ -404,7 +404,7 @@ class OwnRules:
         self.changes_nothing = exceptions.patterns is None and not weights
 
     def apply(self, text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-        """Return the signals that count, each with what it costs."""
+        """Return the signals that count, each with its cost."""
         if self.changes_nothing:
             return list(signals)
         counted: list[FailureSignal] = []
@@ -436,7 +436,7 @@ def own_rules(
     Args:
         exceptions: For each signal type patterns (as in `custom_patterns`): a signal of that type does not count where
             one of them is found in its sentence.
-        weights: For each signal type what it costs, 0 to 1; 0 leaves the type out.
+        weights: The cost of each signal type, 0 to 1; 0 leaves the type out.
 
     Raises:
         BadOption: There is no such type, or a weight is not a number from 0 to 1.

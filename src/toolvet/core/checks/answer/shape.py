@@ -299,7 +299,7 @@ class RawErrors:
 
     @cached_property
     def own(self) -> re.Pattern[str]:
-        """Keys of what the assistant did itself."""
+        """Keys of the assistant's own actions."""
         return re.compile(self.keys.own, re.IGNORECASE)
 
 

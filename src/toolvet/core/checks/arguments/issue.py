@@ -50,7 +50,7 @@ class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):
     keyword: the keyword of the schema that the value violates.
     kind: the sort of mistake: `required`, `type`, `format`, `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`,
         `union`, `syntax`, `partial` if not everything is listed, or `unchecked` for a tool without a schema.
-    problem: what is wrong.
+    problem: the problem in a sentence.
     received: what was sent, without secrets and not long; `(missing)` for a missing member.
     received_text: the same as the Markdown report shows it.
     expected: what is valid, in a few words.

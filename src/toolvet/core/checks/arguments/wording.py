@@ -231,7 +231,7 @@ def _check_row(
                 yield f"{place}.{field}", _MISSING
             continue
         usable = _placeholders(own) if field in ("constraint", "phrase") else about_call
-        # The name of a member is filled in later, and not in what is expected.
+        # The name of a member is filled in later, but not in the text about the expected value.
         yield from _check_template(f"{place}.{field}", row[field], usable - {"name"} if field == "expected" else usable)
 
 

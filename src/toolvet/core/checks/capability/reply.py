@@ -379,7 +379,7 @@ _ATTRIBUTES: Final = (
 
 
 def as_json(value: object) -> object:
-    """`value` as JSON. Raises what a foreign object raises when its attributes are read."""
+    """Return `value` as JSON. Passes on any exception that a foreign object raises when its attributes are read."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[object, object]", value))
     dump = getattr(value, "model_dump", None)

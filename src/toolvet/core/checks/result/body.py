@@ -95,7 +95,7 @@ class _BodyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Shapes(msgspec.Struct, frozen=True):
-    """The table, and what is derived from it."""
+    """The table, and the data derived from it."""
 
     table: _BodyTable
     said_by: tuple[str, ...]

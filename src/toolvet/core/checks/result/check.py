@@ -192,7 +192,7 @@ def is_business_logic_error(
 
 
 def extract_metadata(tool: object, result: object) -> ResultMetadata:
-    """Describe what a response consists of, and whether it keeps the `outputSchema` of its tool.
+    """Describe the parts of a response, and whether it keeps the `outputSchema` of its tool.
 
     Takes `tool` and `result` as `check_result` does, and returns the same `metadata` as its verdict. Never raises.
 
@@ -347,7 +347,7 @@ def _success(
         # A framework that wraps a list writes a block for each item, and no block for an empty list or null.
         inner = unwrap(response.structured)
         if inner is response.structured or not (inner is None or list_of(inner) == []):
-            # Its client gets all of it: what is missing is only for clients of earlier versions of MCP.
+            # Its client receives everything: only clients of earlier versions of MCP lack a part.
             issues = (*issues, NO_MIRROR)
     return ResultVerdict(
         is_valid=True, is_error=False,
@@ -383,7 +383,7 @@ def _metadata(
 
 
 def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
-    """Whose fault the error is, and what it leaks."""
+    """Decide whose fault the error is, and find its leaks."""
     view, arguments, envelope = seen.view, seen.arguments, seen.envelope
     known = phrases()
     sent = _sent(arguments)

@@ -306,7 +306,7 @@ _NO_ERROR_NAME: Final = frozenset(("error", "fail", "failed", "failure", "except
 
 
 class NamedError(NamedTuple):
-    """The code that an error shows, and what it means."""
+    """The code in an error, and its meaning."""
 
     name: str
     state: State

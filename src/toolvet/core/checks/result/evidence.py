@@ -1,4 +1,4 @@
-"""What one error says and what its call was: the evidence that the decision is made from.
+"""The evidence for the decision: the words of one error, and the facts about its call.
 
     FirstHits           the phrases of the error, sorted
     is_callers_crash    whose code a traceback is: the caller's, in a tool that runs programs, or the tool's own
@@ -169,7 +169,7 @@ class FirstHits:
         return "" if self.veto is not None or Strength.DOUBT in self.first else plain_sentence(self.text)
 
     def words(self, hit: Hit) -> str:
-        """The words around a hit, from its line, cut to what is good to read."""
+        """Return the words around a hit, from its line, cut to a readable length."""
         text = self.text
         if len(text) <= _MOST_QUOTED and "\n" not in text:
             # Most errors are quoted whole.
@@ -204,7 +204,7 @@ def is_callers_crash(text: str, sent: Sequence[str]) -> bool:
     r"""Whether a crash that a program tool reports is one of the code that its caller sent.
 
     Where a program was `sent` it is, unless a traceback shows no frame of that program, nor of a file that it names.
-    Where nothing is known of what was sent, the innermost frame must be in code without a file (`<string>`, a
+    If the arguments are unknown, the innermost frame must be in code without a file (`<string>`, a
     notebook's cell).
 
     >>> is_callers_crash('Traceback (most recent call last):\n  File "<string>", line 1\nNameError: x', [])
@@ -257,7 +257,7 @@ class ToolTraits(msgspec.Struct, frozen=True):
 
     @property
     def runs_programs(self) -> bool:
-        """Whether what it gives back is the output of a program of its caller."""
+        """Whether it returns the output of a program of its caller."""
         return self.asked.runs_programs
 
 

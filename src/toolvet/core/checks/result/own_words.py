@@ -67,7 +67,7 @@ class OwnWords:
         return self._thresholds.get("validation_expected" if expects_validation else "other", self._threshold)
 
     def look(self, text: str, evidence: FirstHits) -> None:
-        """Add what is found to the evidence."""
+        """Add the matches to the evidence."""
         evidence.own = _first(self._extra, text)
         evidence.own_strong = _first(self._strong, text)
         evidence.own_failure = _first(self._failures, text)

@@ -23,7 +23,7 @@ from toolvet.core.checks.result.verdict import ResultVerdict
 from toolvet.core.matching import UnsafePattern
 from toolvet.core.tools import view_of
 
-_MOST_KNOWN: Final = 4096  # Clients can invent names: what is kept for them must not grow without end.
+_MOST_KNOWN: Final = 4096  # Clients can invent names, so the data kept for them must be bounded.
 
 
 class RegexEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,7 +5,7 @@ the whole of the answer: a JSON object that states it (`body.py`), a text that o
 whose first sentence says it and that adds nothing but what is available instead.
 
 Frameworks wrap what a tool returns: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
-opens that, and what is inside is judged like a value that nothing wraps.
+removes the wrapping, and the value inside is judged like one that was never wrapped.
 """
 
 import ast
@@ -52,7 +52,7 @@ _UNREAD: Final = "\u2026" * 201
 _FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
 _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
 _GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
-# What there is instead of what was not found: the rest of an error, however long.
+# The alternatives to a thing that was not found: the rest of an error, however long.
 _OFFERS = re.compile(
     r"\W{0,6}(?:(?:the |all |currently )?"
     r"(?:available|supported|valid|allowed|known|possible|existing|accepted|registered)"
@@ -125,7 +125,7 @@ def _value_reports(value: object, known: ResultPhrases, asked: ResultContext) ->
         return report_in(inner, asked)
     if inner.lstrip()[:1] == "{" or inner.lstrip().startswith("[{"):
         return _json_reports(inner, known, asked)
-    # Where another member says that there was no error, a word or two are what was asked for.
+    # If another member says that there was no error, a word or two are the requested content.
     is_said = len(object_of(value) or ()) == 1 or len(inner.split()) >= _FEWEST_WORDS
     return BodyReport.FAILED if is_said and _is_error_text(inner, known, asked) else BodyReport.NOTHING
 
@@ -220,7 +220,7 @@ def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]
 
 
 def _is_diagnostic(text: str, hits: Sequence[Hit], known: ResultPhrases) -> bool:
-    """Whether the output of a program is what it wrote on its error stream: its opening, and most of its lines."""
+    """Whether the output of a program comes from its error stream, by its opening and most of its lines."""
     opening = len(text) - len(text.lstrip())
     first_line = text.find("\n", opening)
     end = first_line if first_line >= 0 else len(text)

@@ -48,7 +48,7 @@ class Leak(JsonForm, msgspec.Struct, frozen=True, gc=False):
 class Factor(JsonForm, msgspec.Struct, frozen=True, gc=False):
     """One row of the table behind the decision between business error and failure.
 
-    `weight` is what it counts when `present` (all together 9); `evidence` quotes the words that were seen.
+    `weight` is its number of points if `present` (9 for all together); `evidence` quotes the words that were seen.
     """
 
     name: str

@@ -86,7 +86,7 @@ class Measure:
 
 
 class FitTask(msgspec.Struct, frozen=True):
-    """The response to shorten, its budget (`limit`), and the archive for what is left out.
+    """The response to shorten, its budget (`limit`), and the archive for the content that it leaves out.
 
     `seen` collects the lengths of the shortest responses tried, for the error that names a sufficient budget.
     """

@@ -1,4 +1,4 @@
-"""The context of a repair: the schema, its demands at each place, a budget; and what the words in it mean."""
+"""The context of a repair: the schema, its demands at each place, a budget, and the meanings of words."""
 
 import re
 import unicodedata
@@ -655,7 +655,7 @@ class PathPatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def apply(value: object, operation: Operation) -> object:
-    """Return a copy of `value` with the operation done; what the operation does not touch is shared."""
+    """Return a copy of `value` with the operation done; all other parts are shared."""
     if operation.op == "replace":
         return replaced(value, operation.path, operation.value)
     if operation.op == "remove":

@@ -155,7 +155,7 @@ def _is_of_type(view: View, parts: list[Subschema], value: object) -> bool:
 def convert(value: object, kind: str, name: str, schemas: Sequence[Mapping[str, object]]) -> Iterator[Guess]:
     """Yield what `value` may be as the JSON type `kind`, the surest guess first.
 
-    `name` is the name of the member that holds the value, `schemas` those that apply to it: both say what was meant.
+    `name` is the name of the member that holds the value, `schemas` those that apply to it: both hint at the value.
     """
     if is_object(value) and kind != "object" and len(value) == 1:
         # The one value of an object that only wraps it: `{"value": 5}`.

@@ -407,7 +407,7 @@ def find_misnamed(
     """Return the member of `value` that is the missing one under another name, or None if that is uncertain.
 
     Args:
-        demands: what the object has to satisfy.
+        demands: the demands on the object.
         value: the object.
         missing: the members that it must have and lacks.
         accepts: whether a value satisfies some parts of the schema.

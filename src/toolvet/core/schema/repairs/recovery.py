@@ -62,7 +62,7 @@ _LONGEST_NUMBER = 400
 
 
 class _LenientReader:
-    """A recursive descent; each method is called at the first character of what it reads."""
+    """A recursive descent; each method starts at the first character that it reads."""
 
     def __init__(self, text: str) -> None:
         self.text = text

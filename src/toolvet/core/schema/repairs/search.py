@@ -1,6 +1,6 @@
 """`repair`: the nearest value that validates, with every step described. It is offered, never applied in silence.
 
-How likely a repair gives back what was meant: measured, by the kind of its steps and by its confidence.
+How likely a repair restores the intended value: measured, by the kind of its steps and by its confidence.
 
 `certainty.toml` has the shares (`benchmarks/calibration` measures them again). Of several steps the least certain one
 counts.
@@ -50,7 +50,7 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     `patch` holds JSON Patch operations (RFC 6902) that turn the original into `arguments`; `steps` describes each of
     them in a sentence, without secrets and long values. `confidence` says how sure it is that this was meant: `high`
     where only the notation was wrong, `medium` where a likely reading was chosen, `low` where something is lost or
-    guessed. `certainty` (0 to 1) is how often such repairs gave back what was meant, measured (`certainty`).
+    guessed. `certainty` (0 to 1) is how often such repairs restored the intended value, measured (`certainty`).
     """
 
     arguments: object
@@ -287,7 +287,7 @@ def kinds_of(operations: Iterable[Operation]) -> frozenset[StepKind]:
 
 
 def certainty_of(kinds: Iterable[StepKind], confidence: Confidence) -> float:
-    """How likely (0 to 1) a repair with steps of these kinds and this confidence gives back what was meant.
+    """Return how likely (0 to 1) a repair with such steps and confidence restores the intended value.
 
     Example:
         >>> certainty_of({StepKind.RENAMED}, "high") > certainty_of({StepKind.RENAMED, StepKind.REMOVED}, "medium")

@@ -1,4 +1,4 @@
-"""The ledger of a turn: what was asked, what was done and what is claimed, and where the three disagree.
+"""The ledger of a turn: its request, its calls and its claims, and where the three disagree.
 
 Nothing here asks a model, and every finding quotes both sides: the words of the answer (`evidence`) and what the calls
 or the request say instead (`against`).
@@ -9,7 +9,7 @@ or the request say instead (`against`).
     answer   'Vendor Audit' is booked for 2026-05-29 at 10:30, invite sent to ann@corp.test. Your fee is $59.90.
 
 1. `request` reads what the person asks for: an action of the family `book` and one of the family `send`, and the names
-   and values to do them with. A request proves nothing; it says what the answer speaks of.
+   and values to do them with. A request proves nothing; it only shows what the answer is about.
 2. `outcome` judges how each call ended (`check_result`) and what its tool can do, by its name; `entries` has what each
    call sent and returned. Here: `create_event` made something, `send_invite` failed.
 3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any

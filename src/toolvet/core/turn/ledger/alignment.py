@@ -35,7 +35,7 @@ WRONG_VALUE = "wrong_value"
 DIFFERS = "differs_from_request"
 NOT_PERSISTED = "not_persisted"
 _WEIGHT = 0.5
-# The answer says what was done; only the person wanted something else.
+# The answer reports the action truthfully; only the person wanted something else.
 _WEIGHT_TRUE = 0.4
 _MOST_CALLS = 200
 _MOST_CLAIMS = 50

@@ -259,7 +259,7 @@ class _ClaimReading:
         )
 
     def _says_done(self, words: list[str], rest: str, verb: str, *, is_it: bool) -> bool:
-        """Whether a verb is a participle of what was asked for, and neither another's deed nor an adjective."""
+        """Whether a verb is a participle of the request, and neither another's action nor an adjective."""
         grammar = self._grammar
         follows = _NEXT_WORD.match(rest)
         if not words or words[-1] in _AND:

@@ -91,7 +91,7 @@ def moments_in(text: str) -> Iterator[CallTime]:
 
 
 class ClaimEntry(msgspec.Struct, frozen=True):
-    """One sentence of the answer that claims an action: its words from `start` to `end`, and what it mentions."""
+    """One sentence of the answer that claims an action: its words from `start` to `end`, and its mentions."""
 
     claim: MadeClaim
     start: int
@@ -104,7 +104,7 @@ _LONGEST = 400
 
 
 def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind]) -> list[ClaimEntry]:
-    """The claims of an answer, each with its sentence and what it mentions of these kinds."""
+    """Return the claims of an answer, each with its sentence and its mentions of these kinds."""
     found: list[ClaimEntry] = []
     known: dict[tuple[int, int], tuple[Mention, ...]] = {}
     for claim in claims:

@@ -360,7 +360,7 @@ class _MemberName(NamedTuple):
 
 
 class _EvidenceWalk:
-    """Goes through JSON values and texts, and keeps what is found.
+    """Goes through JSON values and texts, and keeps their numbers, lengths and texts.
 
     Numbers belong together that share their key and the key above it (`items.price`): a column. Those of one list of
     objects are a column of their own (`items.price` of the third order).

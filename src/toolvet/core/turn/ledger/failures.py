@@ -79,7 +79,7 @@ class FailedCalls:
         return frozenset(hit.id for hit in phrases().report(spoken(self._text)))
 
     def kept(self, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-        """`signals` of the text without those that honestly report what the calls say."""
+        """Return the `signals` of the text without those that honestly report the results of the calls."""
         if not signals:
             return []
         # What may honestly be said of calls that ended in these states, or of a success that found nothing.
@@ -268,7 +268,7 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
 
 @lru_cache(maxsize=4096)
 def _heads(name: str) -> frozenset[str]:
-    """The nouns that call a tool: what does what its name says, or the last word of a name that is that of a thing."""
+    """Return the nouns for a tool: the agent of the verb in its name, or the last word of a name that names a thing."""
     of_tool = words_of_tool(name)
     if says_what_it_does(name):
         return _agents(of_tool[0])
@@ -278,7 +278,7 @@ def _heads(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _agents(verb: str) -> frozenset[str]:
-    """What does it: `converter` of `convert`, `calculator` of `calculate`, `planner` of `plan`."""
+    """Return the agents of a verb: `converter` of `convert`, `calculator` of `calculate`, `planner` of `plan`."""
     stems = {verb.removesuffix("e")}
     if len(verb) > 2 and verb[-1] not in f"{_VOWELS}wxy" and verb[-2] in _VOWELS:
         stems.add(f"{verb}{verb[-1]}")

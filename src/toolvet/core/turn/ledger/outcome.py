@@ -43,7 +43,7 @@ class CallStatus(Enum):
 
 
 class CallOutcome(msgspec.Struct, frozen=True):
-    """A call, how it ended, and in what words; `words` are empty for a call that did what it was asked."""
+    """A call and how it ended. `words` are those of its error, empty for a call that succeeded."""
 
     call: ToolCall
     ending: CallStatus
@@ -73,11 +73,11 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Whether the call did not do what was asked, as far as the result says."""
+        """Whether the result shows that the call failed."""
         return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
 
     def texts(self) -> list[str]:
-        """The text blocks of its result, else what it is as text."""
+        """The text blocks of its result, or else the result as text."""
         return texts_in(self.response)
 
     def quoted(self) -> str:
@@ -134,7 +134,7 @@ def _words(text: str) -> str:
 
 
 def texts_of(result: object) -> list[str]:
-    """The text blocks of a result, else what it is as text."""
+    """Return the text blocks of a result, or else the result as text."""
     return texts_in(as_response(result))
 
 
@@ -172,7 +172,7 @@ class Ability(Enum):
     ANYTHING = "anything"
     """It changes things, or its name does not show what it does."""
     READS = "reads"
-    """It changes nothing, or only prepares what is to be done."""
+    """It changes nothing, or only prepares an action."""
     OTHER = "other"
     """A change of another kind."""
 
@@ -212,7 +212,7 @@ def says_what_it_does(name: str) -> bool:
 
 
 def verb_of(name: str) -> str:
-    """The word of a tool's name that says what it does: the first that is not the name of its server."""
+    """Return the word of a tool's name that names its action: the first that is not the name of its server."""
     words = words_of_tool(name)
     return words[0] if words else ""
 

@@ -66,7 +66,7 @@ class Claim(Phrase, frozen=True, kw_only=True):
     passive: bool = False
     text_work: bool = False
     echo: bool = False
-    """Whether it claims something only of what the request names. Its proofs have the request before an arrow."""
+    """Whether it is a claim only about things that the request names. Its proofs have the request before an arrow."""
 
 
 class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
@@ -121,13 +121,13 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     hedges: str = ""
     """Words of a claim that is not quite sure of itself: they take back nothing that was asked for."""
     pronouns: str = ""
-    """Words for what was named before."""
+    """Words for a thing that was named before."""
     pending: str = ""
-    """Words of a clause about what is still to be done."""
+    """Words of a clause about an action that is still to be done."""
     adjectival: str = ""
     """Words right before a participle that only distinguishes one thing from others."""
     needs: str = ""
-    """Words of a request before the participles of what is to be done."""
+    """Words of a request before the participles of its actions."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
     """By the state of a result (`checks.result.State`), or `empty`: words that report it to the person."""
     technical: str = ""

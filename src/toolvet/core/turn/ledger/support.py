@@ -150,7 +150,7 @@ class ClaimSupport:
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
-        """The calls that named it failed, and no other result has it; an error that repeats the request does not count."""
+        """The calls that named it failed, and no other result has it; an error that repeats it does not count."""
         asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
         if not asked or not all(outcome.failed for outcome in asked):
             return None

@@ -273,7 +273,7 @@ def digits_of(token: str) -> int:
 
 
 def parts_of(token: str) -> list[tuple[str, int]]:
-    """The numbers with units that a word strings together, each with its place; empty for what is something else.
+    """The numbers with units that a word strings together, each with its place; empty for any other word.
 
     `250-280km`, `100x100mm`, `1440p/4K`, `2,050/oz`.
     """
@@ -352,7 +352,7 @@ def _stands_before(name: str, text: str, start: int, reach: int) -> bool:
 
 
 def quotes_before(before: str) -> bool:
-    """Whether a quotation that follows is a report of what was said."""
+    """Whether a quotation that follows reports someone's words."""
     return _compiled("quotes").search(before) is not None
 
 

@@ -200,7 +200,7 @@ def _is_of_a_kind(mention: Mention, evidence: Evidence) -> bool:
         return domain in evidence.lower or (local not in _ROLES and evidence.has_like(_ADDRESS))
     if mention.kind is Kind.URL:
         host, parts = _url_parts(mention.token)
-        # Pages have common names; what has a number is one thing.
+        # Pages have common names; a name with a number is one thing.
         return host in evidence.lower and any(digits_of(part) and part not in evidence.lower for part in parts)
     return False
 

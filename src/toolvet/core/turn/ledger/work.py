@@ -377,7 +377,7 @@ def unproven_runs(
     """Yield each run that `said` claims to have gone well and that was not made after the last edit, or that failed.
 
     Args:
-        said: what the answer says in its own words.
+        said: the answer's own words.
         question: the request. It proves a run only if it says that one was made.
         actions: what the calls did.
         is_whole: whether these are all calls of the session.

@@ -100,7 +100,7 @@ class Model:
         return tuple(1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, score)))) for score in scores)
 
     def sums(self, features: Sequence[int]) -> tuple[int, ...]:
-        """For each label of `LABELS`, what the weights of `features` add up to."""
+        """Return the sum of the weights of `features` for each label of `LABELS`."""
         one = two = three = four = 0
         weight_of = self._packed.__getitem__
         for begin in range(0, len(features), _BLOCK):

@@ -26,7 +26,7 @@ NEVER = 2.0
 
 
 class LabelledText(msgspec.Struct, frozen=True, kw_only=True):
-    """A text and what a person said of it.
+    """A text and a person's labels for it.
 
     `wrong` are the labels that hold; `unsure` are those that this source does not label, so nothing is learned.
     `source` is the origin of the text: texts of one source stay together when the model is measured.
