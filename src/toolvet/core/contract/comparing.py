@@ -1,7 +1,7 @@
 """`compare_locks`: the changes between two locks, each with a verdict, its reason and a counter-example.
 
-Of two schemas every difference is applied to the old one by itself, and `covering` says whether a caller can notice:
-an argument object that was accepted and is not any more, a result that is allowed now and was not.
+Each difference between two schemas is applied alone to the old one. Then `covering` decides whether a caller can
+notice: the server rejects an argument object that it accepted before, or allows a result that it did not allow before.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,15 +1,15 @@
 """Hyperscan: all patterns in one pass, about 1 GB/s, in linear time whatever the pattern and the text.
 
-Hyperscan says which patterns may match and where the matches end. Whether they do, and where they start, `re`
-decides in a window around each end: asking Hyperscan for starts (HS_FLAG_SOM_LEFTMOST) made the database three times as
-large and the scan up to ten times as slow, and the engine of the 0.9.1 wheel dies of it: `a+b` over a thousand `a` is a
-segmentation fault.
+Hyperscan reports which patterns may match and where the matches end. `re` decides whether they match and where they
+start, in a window around each end. Hyperscan can report starts, too (HS_FLAG_SOM_LEFTMOST), but that made the database
+three times as large and the scan up to ten times as slow. It also crashes the engine of the 0.9.1 wheel: `a+b` over a
+thousand `a` is a segmentation fault.
 
 `CompiledSet`: the databases of a set of patterns, from the cache if the set is large.
 
-One database has the patterns that any text may match, and a class for each family of scripts. The patterns that need a
-letter of a family have a database of their own, which is loaded when a text first has such a letter: a program that
-reads only English does not pay for Russian.
+One database has the patterns that any text may match, and a class for each family of scripts. Patterns that need a
+letter of a family have their own database, loaded when a text first has such a letter. A program that reads only
+English does not pay for Russian.
 """
 
 import platform

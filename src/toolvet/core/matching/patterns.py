@@ -239,11 +239,11 @@ class RowScan:
         return self._engine.scan(text)
 
     def found_in(self, text: str, ends: dict[int, list[int]]) -> object | None:
-        """Return what `place` asks for, of an ASCII text of a buffer, seen where in it matches may end.
+        """Return the argument for `place` for one ASCII text of a buffer, from the places where matches may end.
 
-        A match that began in the text before is none, and moves nothing; but where a pattern has no greatest length,
-        such an end moves the window in which others are looked for: that text has to be scanned by itself, and None is
-        returned.
+        A match that began in the text before does not count, and usually changes nothing. But if a pattern has no
+        greatest length, such an end moves the search window of others. Then the method returns None, and the caller
+        must scan that text alone.
         """
         if any(self.reach[number].width is None for number in ends):
             return None

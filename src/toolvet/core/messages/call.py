@@ -7,12 +7,12 @@ import msgspec
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """One tool call of a turn, and what came back.
+    """One tool call of a turn, and its result.
 
-    `result` is what the tool returned: text, any JSON value, an MCP result as a mapping or an object of the
-    official SDK; None says that the call never returned (a tool that returns nothing is `""`), and `UNKNOWN` that the
-    result was not handed over. `failed` is whether the call did not do what it was asked; None lets `check_result`
-    judge that from the result. `id` is what the messages called it by.
+    `result` is a text, any JSON value, or an MCP result as a mapping or an object of the official SDK. None means that
+    the call never returned (use `""` for a tool that returns nothing), and `UNKNOWN` that the result is not known.
+    `failed` is whether the call failed; with None, `check_result` decides from the result. `id` is the call's id in
+    the messages.
     """
 
     name: str

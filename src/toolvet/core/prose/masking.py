@@ -45,8 +45,8 @@ _PACKAGING = frozenset({MaskKind.CODE, MaskKind.QUOTATION, MaskKind.BLOCK_QUOTE,
 def masks(text: str, asked: Sequence[int] | None = None) -> Masks:
     """Return the masked parts of `text`, in time that grows linearly with it.
 
-    Where only some places are `asked` for, in order, no more is read than they need: what is returned is true of them,
-    and says nothing of others.
+    If only some places are `asked` for, in order, the reader stops when they are known. The masks are then valid for
+    these places only.
     """
     if asked is None:
         state = MaskState()

@@ -518,7 +518,7 @@ class SecretMask:
         return self._walk(redact(value), frozenset(), {})
 
     def own(self, value: object) -> object:
-        """Return a JSON value of ours, such as a verdict, without secrets; members of only our own words (`state`) stay."""
+        """Return a JSON value of ours, such as a verdict, without secrets; members of our own words (`state`) stay."""
         return self._walk(redact(value), _OURS, {})
 
     def _walk(self, value: object, kept: frozenset[str], done: dict[int, object]) -> object:

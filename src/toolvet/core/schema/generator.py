@@ -1,4 +1,4 @@
-"""`Generator`: writes a value for a schema, place by place; where a preferred value contradicts, another one.
+"""`Generator`: writes a value for a schema, place by place. If a preferred value contradicts, it writes another one.
 
 One schema, step by step:
 
@@ -16,7 +16,7 @@ One schema, step by step:
 5. The result is {"code": "ABC", "seats": 2}, and `places` has the demands at its three places: `invalid` and `boundary`
    change the value at one of them.
 
-If a part cannot be met, `Unmeetable` leads back to the last choice, which takes its next option; with a `judge`, a
+If a part cannot be met, `Unmeetable` leads back to the last choice, which takes its next option. With a `judge`, a
 place whose parts may contradict each other is checked at once, and written again in other variations (`_OTHERS`). Every
 value costs a step, and so does every further option or variation at a place, written or not. The steps are limited, so
 a hostile schema ends in `Exhausted`.

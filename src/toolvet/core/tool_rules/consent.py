@@ -1,10 +1,10 @@
-"""Which tools an assessment calls without being asked, and for each other tool why not.
+"""Decides which tools an assessment calls without being asked, and why it skips each other tool.
 
-A tool is called when it says `readOnlyHint: true` and nothing contradicts that, or when the server annotates none of
-its tools and this one plainly reads, by all the words of its name, by its description and by its parameters. Everything
-else is skipped: a missed call is cheap, a deleted file is not.
+A tool is called if it has `readOnlyHint: true` and nothing contradicts that. If the server annotates none of its tools,
+a tool is called if its name, description and parameters plainly show that it only reads. All other tools are skipped: a
+missed call is cheap, a deleted file is not.
 
-    habits = habits_of(tools)                       # what the server's tool list has in common
+    habits = habits_of(tools)                       # the common traits of the server's tools
     why_not_called(get_orders, habits)              # None: it may be called
     why_not_called(cleanup_resources, habits)       # "its name opens with 'cleanup', which is not known as a verb …"
 

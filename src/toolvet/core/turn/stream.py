@@ -65,7 +65,7 @@ class AnswerStream:
         return self._chunks[0] if self._chunks else ""
 
     def feed(self, chunk: str | None) -> AnswerQuality:
-        """Read a chunk and return the verdict so far. None, as some APIs give for a chunk without text, adds nothing."""
+        """Read a chunk and return the verdict so far. None, as some APIs give for an empty chunk, adds nothing."""
         chunk = checked_text(chunk)
         if chunk:
             self._chunks.append(chunk)

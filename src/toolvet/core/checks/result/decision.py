@@ -2,7 +2,7 @@
 
     decide       the evidence → whose fault it is, with its ground
     error_code   what the code of an error means: those of gRPC, SQL and errno by their tables, other names by words
-    prior_of     what an error mostly is whose words say nothing, as it was measured
+    prior_of     the measured prior: what an error mostly is if its words decide nothing
 
 `certainty.toml` has the share of right verdicts for each ground, measured on errors from sources that were left out
 (`benchmarks/calibration` measures it again), and the counts behind the prior.

@@ -203,9 +203,8 @@ _OWN_TRACE: Final = re.compile(r"^\s+at .{0,300}node_modules", re.MULTILINE)
 def is_callers_crash(text: str, sent: Sequence[str]) -> bool:
     r"""Whether a crash that a program tool reports is one of the code that its caller sent.
 
-    Where a program was `sent` it is, unless a traceback shows no frame of that program, nor of a file that it names.
-    If the arguments are unknown, the innermost frame must be in code without a file (`<string>`, a
-    notebook's cell).
+    If a program was `sent`, it is, unless a traceback shows no frame of that program, nor of a file that it names. If
+    the arguments are unknown, the innermost frame must be in code without a file (`<string>`, a notebook's cell).
 
     >>> is_callers_crash('Traceback (most recent call last):\n  File "<string>", line 1\nNameError: x', [])
     True

@@ -1,10 +1,10 @@
 """Errors without the flag: whether a success says in its text or structured content that the call failed.
 
-Precision first: a log file, a document about errors, a record with an `error` column are payloads. So an error must be
-the whole of the answer: a JSON object that states it (`body.py`), a text that opens like an error report, or a text
-whose first sentence says it and that adds nothing but what is available instead.
+Precision comes first: a log file, a document about errors, a record with an `error` column are payloads. So an error
+must be the whole answer. It is a JSON object that states it (`body.py`), or a text that opens like an error report. A
+text also counts if its first sentence reports the error, and the rest only lists alternatives.
 
-Frameworks wrap what a tool returns: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
+Frameworks wrap the tool's value: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
 removes the wrapping, and the value inside is judged like one that was never wrapped.
 """
 

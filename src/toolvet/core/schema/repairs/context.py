@@ -32,8 +32,8 @@ Confidence = Literal["high", "medium", "low"]
 
 _RANKS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
 
-# How sure it is that the only member which is too much is the only one that is missing, under another name: where the
-# names mean the same ("town" for "city") or the value is one of few that are allowed; and where nothing else says so.
+# How sure it is that the only superfluous member is the only missing one under another name. First: the names mean the
+# same ("town" for "city"), or the value is one of few allowed ones. Second: nothing else supports it.
 SAME_MEANING: Final[Confidence] = "medium"
 ONLY_ONE_LEFT: Final[Confidence] = "low"
 

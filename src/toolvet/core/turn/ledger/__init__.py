@@ -15,13 +15,13 @@ or the request say instead (`against`).
 3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
    form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
 4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
-   request: the day was asked for and is claimed, and the call was sent another one; the invite failed, and no later
+   request. Here: the day was asked for and is claimed, but the call sent another one. The invite failed, and no later
    call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
 5. `work` does the same for runs of tests and builds, `traffic` for calls and results that the answer writes itself.
-6. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
-   where it honestly reports one. `extent` finds answers that take a part for the whole.
-7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question, `figures` and
-   `dates` what follows from them. `values` compares: 59.90 is in no result and follows from none.
+6. `failures` looks for failed calls that the answer does not mention, and withdraws signals of the text if it honestly
+   reports one. `extent` finds answers that take a part for the whole.
+7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question. `figures` and
+   `dates` derive further values from them. `values` compares: 59.90 is in no result and follows from none.
 
     wrong_value                    0.5   "2026-05-29"  against: create_event was called with 2026-05-30
     claimed_success_after_failure  0.85  "invite sent" against: send_invite: 404 unknown event_id

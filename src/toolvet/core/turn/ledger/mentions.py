@@ -49,8 +49,9 @@ class Kind(Enum):
 class Mention(msgspec.Struct, frozen=True):
     """Something an answer mentions, at the characters from `start` up to `end`.
 
-    `dates` and `numbers` are its readings, `minutes` the time of day it may be; `unit` is the word or sign beside a
-    number, `about` that it is only roughly so; `faint` marks a word that is an identifier only if others look like it.
+    `dates` and `numbers` are its readings, `minutes` the time of day it may be. `unit` is the word or sign next to a
+    number, and `about` marks an approximate number. `faint` marks a word that is an identifier only if others look
+    like it.
     """
 
     kind: Kind

@@ -41,9 +41,9 @@ _TYPES: dict[Label, SignalType] = {
 class ModelJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """A label that the model gives a text.
 
-    `probability` (0 to 1) is calibrated on texts from sources that the model had not seen; `weight` is what the signal
-    should cost, the type's weight times the probability; `evidence` is the sentence that spoke most for it (200
-    characters of it at most), `position` where that begins in the original text. `model` is the name of the model.
+    `probability` (0 to 1) is calibrated on texts from sources that the model had not seen. `weight` is the cost of the
+    signal: the type's weight times the probability. `evidence` is the strongest sentence (at most 200 characters), and
+    `position` its start in the original text. `model` is the name of the model.
     """
 
     type: SignalType

@@ -42,10 +42,10 @@ class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to train.
 
     `penalty` (L2) keeps weights small, `steps` are steps of gradient descent over all texts. A label is reported from
-    the lowest probability at which, on left-out sources, at least `precision` of the reports are right and at most
-    `alarms` of the texts without it are reported; never where that would find fewer than `fewest` of them: so few prove
-    nothing. Sources in `unmeasured` are learned from but not left out (such as sentences that were written for the
-    purpose).
+    the lowest probability that meets two conditions on left-out sources: at least `precision` of the reports are right,
+    and at most `alarms` of the texts without the label are reported. If that finds fewer than `fewest` texts, it is
+    never reported, because so few prove nothing. Sources in `unmeasured` (such as sentences written for the purpose)
+    are learned from, but never left out.
     """
 
     penalty: float = 3e-5
