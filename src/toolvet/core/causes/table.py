@@ -17,7 +17,7 @@ _LONGEST_NAME: Final = 100
 
 
 class ErrorKind(StrEnum):
-    """Who is at fault: the caller, whose call a working tool rejected, or the tool and its dependencies.
+    """The side at fault: the caller, whose call a working tool rejected, or the tool and its dependencies.
 
     `unknown` is an error whose text shows no refusal, crash or outage.
     """

@@ -318,7 +318,7 @@ class _Differences:
         old: object = None,
         new: object = None,
     ) -> _SchemaEdit:
-        """The edit at `path` that puts `value` at `place` of the document; None removes the member there."""
+        """Return the edit at `path` that puts `value` at `place` of the document; None removes the member there."""
         if value is None and place:
             value, place = without(at(self._document, place[:-1]), str(place[-1])), place[:-1]
         applied = replaced(self._document, place, value)
