@@ -6,12 +6,12 @@
     an answer, the turn's calls → turn       AnswerQuality: its score, and the signals that speak against it
 
     settings      the sections of a settings file, each declared by its wing
-    tool_rules    what a tool's definition says: does it only read, what may it destroy
+    tool_rules    rules on a tool's definition: does it only read, what may it destroy
     schema        JSON Schema → violations, examples, repairs
     tools         a tool in any form → its parts; messages: a conversation in any format → its turns
     matching      patterns and a text → spans; prose: the parts of a text that are not its author's own words
     causes        what went wrong → its row in one table; redact: values without secrets
-    discover      the package's own data files, and the cache of what is compiled from them
+    discover      the package's own data files, and the cache of compiled data
     private       is a folder or file at a guessable name this user's alone?
     exports       `lazy`, by which a package offers names to other wings
 

@@ -3,9 +3,9 @@
 A Struct that is a `JsonForm` has a member for each of its fields, under the field's name. Four tuples say what differs:
 
     _adds     properties that are members, too
-    _hides    fields that are no members; nor is a field whose name begins with an underscore
-    _nulls    members that are null where they are None; any other member is absent then
-    _sparse   members that are absent where they are empty or 0
+    _hides    fields that are not members; fields whose name begins with an underscore are not members either
+    _nulls    members that are null if they are None; any other member is absent then
+    _sparse   members that are absent if they are empty or 0
 
 Arrow types are derived in `toolvet.batch.arrow`, from the same `document_members`.
 """
@@ -50,7 +50,7 @@ class JsonForm:
 
 
 class Member(NamedTuple):
-    """One member of a document. `absent` says when it is left out: never, where it is None, or where it is empty."""
+    """One member of a document. `absent` says when it is left out: never, if it is None, or if it is empty."""
 
     name: str
     type: Any
@@ -90,7 +90,7 @@ def plain_type(type_: Any) -> Any:
 
 
 def without_none(type_: Any) -> Any:
-    """Return the type that a value has where it is not None."""
+    """Return the type of a value that is not None."""
     plain = plain_type(type_)
     kinds = [each for each in get_args(plain) if each is not types.NoneType]
     if get_origin(plain) not in _UNIONS or len(kinds) == len(get_args(plain)):

@@ -7,7 +7,7 @@ from typing import Final, TypeGuard, cast
 
 EMPTY: Mapping[str, object] = {}
 _TEXT = frozenset((str,))
-# The types of plain JSON values; a float may be no number.
+# The types of plain JSON values; a float need not be a number.
 _SIMPLE = frozenset((str, int, bool, type(None)))
 
 
@@ -237,7 +237,7 @@ def is_flat(value: object) -> TypeGuard["dict[object, object]"]:
 
 
 def count_values(value: object, most: int) -> int:
-    """How many values a JSON value holds; some number over `most` where they are more.
+    """Return how many values a JSON value holds; if they are more than `most`, some number over `most`.
 
     >>> count_values({"a": [1, 2, {"b": 3}]}, 100)
     6

@@ -26,7 +26,7 @@ def is_ours(seen: os.stat_result, closed: int, *owners: int) -> bool:
 def own_folder(path: str, closed: int, *owners: int) -> bool:
     """Make a folder that only its owner can enter, or look at the one that is there; return whether it is ours.
 
-    Raises OSError, `FileNotFoundError` where the folder above is missing.
+    Raises OSError, or `FileNotFoundError` if the folder above is missing.
     """
     try:  # noqa: SIM105 - contextlib would cost every call of a hook 1 ms
         os.mkdir(path, 0o700)
@@ -38,7 +38,7 @@ def own_folder(path: str, closed: int, *owners: int) -> bool:
 
 
 def open_own(path: str, flags: int, closed: int, *owners: int) -> int:
-    """Open a file (0600 if it is made) and return its descriptor. Raises OSError for a link, or what is not ours."""
+    """Open a file (0600 if it is made) and return its descriptor. Raises OSError for a link, or another user's file."""
     descriptor = os.open(path, flags | NO_LINKS | getattr(os, "O_CLOEXEC", 0), 0o600)
     seen = os.fstat(descriptor)
     if stat.S_ISREG(seen.st_mode) and is_ours(seen, closed, *owners):

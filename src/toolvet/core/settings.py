@@ -76,7 +76,7 @@ class ArgumentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class CheckSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[checks]`: what the user says of findings, answers and results.
+    """`[checks]`: the user's settings for findings, answers and results.
 
     `ignore` names findings to leave out (`CHECK` or `CHECK:TOOL`), `severity` has the severity of checks by their ids.
     """
@@ -142,7 +142,7 @@ class Settings:
 
     def argument_check(self) -> "ArgumentCheck":
         """Return the check of arguments that `[checks.arguments]` describes. Raises ConfigError for a bad wording."""
-        # Loaded only when asked for, like the check of answers: it brings the schema engine.
+        # Loaded only on demand, like the check of answers: it imports the schema engine.
         from toolvet.core.checks import ArgumentCheck  # noqa: PLC0415
 
         found = self[CheckSettings].arguments.wording
@@ -303,7 +303,7 @@ def _split_problem(words: str, section: str) -> tuple[str, list[str]]:
         return f"must be a list of tables: write [[{'.'.join(keys)}]]", keys
     if problem.startswith("Invalid enum value") and (choices := [*_choices(kind, keys[-1])]):
         return f"{problem.removeprefix('Invalid enum value ')} is none of {', '.join(choices)}", keys
-    # TOML has no null: that a setting may be absent says nothing to its reader.
+    # TOML has no null, so the reader need not know that a setting may be absent.
     return problem.replace(" | null`", "`").replace("`", "'"), keys
 
 

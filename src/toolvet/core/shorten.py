@@ -1,7 +1,7 @@
 """Shortens texts for a reader with little room, such as a model: JSON stays JSON, a table keeps its header.
 
-What stands at both ends stays, and so do lines that report a problem and items unlike the others; a mark says what was
-left out, and where it stood.
+Both ends stay, and so do lines that report a problem and items unlike the others. A mark in the place
+of a gap says what was left out.
 
     >>> shorten_text("a b c d " * 100, 60).text
     'a b c d a b c d a b … 771 characters left out … d a b c d '
@@ -23,7 +23,7 @@ _FEW_LINES: Final = 4
 
 
 class ShortText(NamedTuple):
-    """A shortened text, and what it was taken for."""
+    """A shortened text, and the kind of text it was taken for."""
 
     text: str
     form: TextForm
@@ -57,7 +57,7 @@ def _as_json(text: str, most: int) -> str | None:
         compact = msgspec.json.encode(value).decode()
         if len(compact) <= most:
             return compact
-        # Escapes make a text longer than its letters: what is too long is asked for once more, with less room.
+        # Escapes make a text longer than its letters: a text that is too long is cut once more, with less room.
         room = most
         for _ in range(_TRIALS):
             short = msgspec.json.encode(shorten_value(value, room)).decode()
@@ -77,7 +77,7 @@ _PROBLEM: Final = re.compile(
 _RULE: Final = re.compile(r"\s*\|?[\s:|+-]*-{3,}[\s:|+-]*\Z")
 _SEPARATORS: Final = ("\t", ";", ",", "|")
 _MOST_MARK: Final = 64
-# So many lines show whether the text is a table.
+# The number of lines that show whether the text is a table.
 _SAMPLE: Final = 20
 _MOST_LOOKED_AT: Final = 200_000
 
@@ -106,7 +106,7 @@ def shorten_lines(text: str, most: int) -> tuple[str, LineForm]:
 
 
 def header_of(lines: list[str]) -> int:
-    """How many lines are the header of a table; 0 for what is no table."""
+    """Return how many lines form the header of a table; 0 if the text is not a table."""
     if len(lines) > 2 and "|" in lines[0] and _RULE.match(lines[1]):
         return 2
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
@@ -167,14 +167,14 @@ _TEXT_LENGTHS: Final = (1 << 40, 4_000, 1_000, 300, 100, 40)
 # With fewer items in each list, shorter texts are tried first.
 _FEWEST: Final = 5
 _MOST_KEPT: Final = 1 << 20
-# So many items of a list are looked at for those that are unlike the others.
+# The number of items of a list that are searched for those unlike the others.
 _MOST_COMPARED: Final = 20_000
 _MOST_ODD: Final = 8
 _PROBLEMS: Final = ("error", "errors", "exception", "failure")
 
 
 class _TooLongError(Exception):
-    """The value is longer than what is asked for."""
+    """The value is longer than requested."""
 
 
 def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
@@ -182,12 +182,12 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
 
     Args:
         value: A decoded JSON value.
-        most: So many characters its compact JSON may have; the caller measures what comes, and asks for less.
+        most: The most characters of its compact JSON. The caller measures the result, and calls again with less.
         marks: Whether a text in a list, or a member of an object, says what was left out there. Without marks the value
             keeps its types, so that it may still satisfy a schema.
 
     Returns:
-        The copy. The shortest there is, where nothing is short enough.
+        The copy; the shortest one if none is short enough.
 
     Example:
         >>> shorten_value({"ids": list(range(100))}, 100)
@@ -204,7 +204,7 @@ def shorten_value(value: object, most: int, *, marks: bool = True) -> object:
 
 
 def _most_items(cutter: "_Cutter", value: object, most: int, longest: int) -> tuple[int, object]:
-    """The most items in each list with which the value fits, and that value; 0 and None where not even one does."""
+    """The most items in each list with which the value fits, and that value; 0 and None if not even one does."""
     low, high, found = 0, max(most, 2), None
     step = _FEWEST
     while low < high - 1:
@@ -230,7 +230,7 @@ class _Cutter:
         self._room = 0
 
     def cut(self, value: object, most: int, items: int, longest: int) -> object:
-        """Return the value with so many items in each list. Raises _TooLongError where it has more than `most`."""
+        """Return the value with at most `items` items in each list. Raise _TooLongError if it is longer than `most`."""
         self._room = most
         return self._cut(value, items, longest)
 
@@ -281,7 +281,7 @@ class _Cutter:
             yield mark
 
     def _chosen(self, value: Sequence[object], items: int) -> list[int]:
-        """The places that stay: both ends, and some of what is unlike the rest."""
+        """Return the places that stay: both ends, and some of those unlike the rest."""
         size = len(value)
         if size <= items:
             return list(range(size))
@@ -317,7 +317,7 @@ def without_middle(text: str, most: int) -> str:
         return text[: max(most - 1, 0)] + "…" if most else ""
     tail = room // 3
     head = text[: room - tail]
-    # Up to the end of a word, where one ends nearby.
+    # Up to the end of a word, if one ends nearby.
     words, blank, rest = head.rpartition(" ")
     head = words if blank and len(rest) < len(head) // 8 else head
     left = len(text) - len(head) - tail

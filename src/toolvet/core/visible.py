@@ -1,6 +1,6 @@
 """Text of a server, made safe to look at: characters that are invisible or steer a terminal are shown.
 
-It does not escape for any format: Rich markup, HTML, XML and Markdown do that where they are written.
+It does not escape for any format. The writers of Rich markup, HTML, XML and Markdown do that.
 """
 
 import re

@@ -1,8 +1,9 @@
-"""What can go wrong with a call, once for all rooms: a word or code of any vocabulary in, its row in the table out.
+"""The causes of failed calls, for all packages: look up a word or code of any vocabulary, and get its row of the table.
 
-The state of a result, the `error_type` and `error_code` of an envelope, HTTP statuses, codes of JSON-RPC, google.rpc,
-SQL and errno, the advice on calling again and the honest words of an answer are columns of one table (`causes.toml`,
-`codes.toml`). `table.py` reads it and has the words as enumerations, `page.py` prints it as docs/causes.md.
+One table (`causes.toml`, `codes.toml`) has a column for each vocabulary: the state of a result, the `error_type` and
+`error_code` of an envelope, HTTP statuses, codes of JSON-RPC, google.rpc, SQL and errno. Further columns are the advice
+on calling again and the honest words of an answer. `table.py` reads it and has the words as enumerations. `page.py`
+prints it as docs/causes.md.
 """
 
 from toolvet.core.causes.table import (

@@ -17,9 +17,9 @@ _LONGEST_NAME: Final = 100
 
 
 class ErrorKind(StrEnum):
-    """Who is at fault: the call (the tool rejected it, and works), or the tool and what it depends on.
+    """The side at fault: the caller, whose call a working tool rejected, or the tool and its dependencies.
 
-    `unknown` is an error whose words show neither a refusal nor a crash or an outage.
+    `unknown` is an error whose text shows no refusal, crash or outage.
     """
 
     BUSINESS = "business"
@@ -28,7 +28,7 @@ class ErrorKind(StrEnum):
 
 
 class Retry(StrEnum):
-    """What a caller should do before calling again."""
+    """The advice to a caller about calling again."""
 
     FIX_ARGUMENTS = "fix_arguments"
     BACKOFF = "backoff"
@@ -78,7 +78,7 @@ class State(StrEnum):
 
     @property
     def retry(self) -> Retry | None:
-        """What helps against it; None where that is not known."""
+        """The remedy; None if it is not known."""
         return cause_of(self).retry
 
 
@@ -97,7 +97,7 @@ class ErrorType(StrEnum):
 
     @property
     def state(self) -> State:
-        """The cause that a failure of this type has where nothing says more: that of its most general code."""
+        """The default cause of a failure of this type: that of its most general code."""
         return self.default_code.state
 
     @property
@@ -127,7 +127,7 @@ class ErrorType(StrEnum):
 
 
 class ErrorCode(StrEnum):
-    """The documented codes of an envelope; a server may have codes of its own beside them."""
+    """The documented codes of an envelope; a server may also have codes of its own."""
 
     VALIDATION_ERROR = "VALIDATION_ERROR"
     INVALID_FORMAT = "INVALID_FORMAT"
@@ -177,7 +177,7 @@ class _ReadCodes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Honesty(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an honest answer says of something, and the types of signals that it takes back."""
+    """The words by which an answer honestly reports something, and the signal types that such a report withdraws."""
 
     words: frozenset[str] = frozenset()
     takes_back: frozenset[str] = frozenset()
@@ -204,12 +204,12 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     @property
     def honesty(self) -> Honesty:
-        """What an honest answer says of it."""
+        """The words by which an answer honestly reports this cause."""
         return Honesty(self.words, self.takes_back)
 
     @property
     def answer_label(self) -> str:
-        """The signal of an answer that honestly reports it: "tool_failure", or "" where nothing is left open."""
+        """The signal of an answer that honestly reports it: "tool_failure", or "" if nothing is left open."""
         return "" if "tool_failure" in self.takes_back else "tool_failure"
 
 
@@ -253,12 +253,12 @@ def cause_of(state: State) -> Cause:
 
 
 def found_nothing() -> Honesty:
-    """What an honest answer says of a success that found nothing."""
+    """How an answer honestly reports a success that found nothing."""
     return _table().found_nothing
 
 
 def stops() -> Mapping[str, State]:
-    """The cause of each answer that toolvet gives in place of a tool, by what it was stopped for."""
+    """The cause of each answer that toolvet gives in place of a tool, by the reason for the stop."""
     return _table().stopped
 
 
@@ -272,9 +272,9 @@ def state_of_stop(stop: str) -> State:
 
 
 def state_of_http(status: int) -> State | None:
-    """What an HTTP status says went wrong: None below 400 and from 600 on.
+    """Return the cause of an HTTP status; None below 400 and from 600 on.
 
-    A 4xx that has no row is invalid input, a 5xx without one is internal (RFC 9110, section 15).
+    A 4xx without a row is invalid input; a 5xx without a row is internal (RFC 9110, section 15).
 
     >>> state_of_http(404), state_of_http(418), state_of_http(200)
     (<State.NOT_FOUND: 'not_found'>, <State.INVALID_INPUT: 'invalid_input'>, None)
@@ -285,12 +285,12 @@ def state_of_http(status: int) -> State | None:
 
 
 def state_of_json_rpc(code: int) -> State | None:
-    """What the code of a JSON-RPC error says went wrong; None where it says nothing."""
+    """Return the cause of a JSON-RPC error code; None for a code that names no cause."""
     return _readers().json_rpc.get(code)
 
 
 def state_of_google_rpc(name: str) -> State | None:
-    """What the name of a code of google.rpc, which gRPC uses, too, says went wrong; None for another name."""
+    """Return the cause of the name of a google.rpc code, which gRPC also uses; None for another name."""
     return _readers().google_rpc.get(name)
 
 
@@ -300,19 +300,19 @@ def google_rpc_names() -> Iterable[str]:
 
 
 def state_of_sqlstate(code: str) -> State | None:
-    """What an SQLSTATE says went wrong, by itself or by its class; None for another code."""
+    """Return the cause of an SQLSTATE, by the code itself or by its class; None for another code."""
     known = _codes().sqlstate
     return known.get(code) or known.get(code[:2])
 
 
 def state_of_errno(name: str) -> State | None:
-    """What the name of an errno such as `ENOENT` says went wrong; None for another name."""
+    """Return the cause of an errno name such as `ENOENT`; None for another name."""
     return _codes().errno.get(name)
 
 
 @lru_cache(maxsize=1024)
 def state_of_name(words: tuple[str, ...]) -> State | None:
-    """What the words in an error's name say, such as `msg`, `too`, `long`; None if they say nothing."""
+    """Return the cause that the words of an error's name show, such as `msg`, `too`, `long`; None if they show none."""
     joined = f"+{'+'.join(words)}+"[:_LONGEST_NAME]
     for row in _codes().names:
         if any(f"+{word}+" in joined for word in row.words):
@@ -321,10 +321,10 @@ def state_of_name(words: tuple[str, ...]) -> State | None:
 
 
 def state_of_failure(code: str, kind: str) -> State | None:
-    """What the `error_code` and `error_type` of a failure's envelope say went wrong; "" for one that is missing.
+    """Return the cause from the `error_code` and `error_type` of a failure's envelope; pass "" for a missing one.
 
-    The type decides, and the code says more where it belongs to that type: `error_code: "TIMEOUT"` with `error_type:
-    "unavailable"` is a timeout. Without a documented type the code decides. None where neither says anything.
+    The type decides. The code refines it if the code belongs to that type: `error_code: "TIMEOUT"` with `error_type:
+    "unavailable"` is a timeout. Without a documented type the code decides. Returns None if neither is known.
 
     >>> state_of_failure("TASK_NOT_FOUND", ""), state_of_failure("SHIP_LOST", "conflict")
     (<State.NOT_FOUND: 'not_found'>, <State.CONFLICT: 'conflict'>)
@@ -370,7 +370,7 @@ class _Readers(msgspec.Struct, frozen=True):
 
 @cache
 def _readers() -> _Readers:
-    """Code → cause: where several causes are written as one code, the row that lists it under `reads` reads it."""
+    """Return the cause of each code. If several causes share a code, the row that lists it under `reads` wins."""
     found = _Readers({}, {}, {})
     rows = _table().cause.items()
     for state, row in rows:

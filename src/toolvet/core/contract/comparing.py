@@ -1,7 +1,7 @@
 """`compare_locks`: the changes between two locks, each with a verdict, its reason and a counter-example.
 
-Of two schemas every difference is applied to the old one by itself, and `covering` says whether a caller can notice:
-an argument object that was accepted and is not any more, a result that is allowed now and was not.
+Each difference between two schemas is applied alone to the old one. Then `covering` decides whether a caller can
+notice: the server rejects an argument object that it accepted before, or allows a result that it did not allow before.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -258,7 +258,7 @@ def _explain(narrow: object, value: object, breaks: str | None) -> str:
 
 
 class _Differences:
-    """Walks two schemas side by side. `texts` has what says nothing about values: descriptions, defaults."""
+    """Walks two schemas side by side. `texts` has the parts that do not restrict values: descriptions, defaults."""
 
     def __init__(self, document: object, side: Side) -> None:
         self._document = document
@@ -318,7 +318,7 @@ class _Differences:
         old: object = None,
         new: object = None,
     ) -> _SchemaEdit:
-        """The edit at `path` that puts `value` at `place` of the document; None removes what is there."""
+        """Return the edit at `path` that puts `value` at `place` of the document; None removes the member there."""
         if value is None and place:
             value, place = without(at(self._document, place[:-1]), str(place[-1])), place[:-1]
         applied = replaced(self._document, place, value)

@@ -42,7 +42,7 @@ _MOST_TRIES: Final = 150
 _MOST_SCHEMAS: Final = 600
 _MOST_BRANCHES: Final = 40
 _MOST_EXPANDED: Final = 4_000
-# Keywords that say nothing about which values are accepted.
+# Keywords that do not restrict the values.
 NOTES: Final = frozenset(
     {"$comment", "$id", "$schema", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"}
 )
@@ -214,7 +214,7 @@ def _closed(schema: object) -> object:
 
 
 def expanded(schema: object) -> object:
-    """Return the schema with its local references replaced by what they name, where they do not lead to themselves.
+    """Return the schema with its local references replaced by their targets, unless they lead to themselves.
 
     A schema of more than 4,000 parts after that stays as it is.
     """
@@ -258,7 +258,7 @@ def _expanded(schema: object, root: object, trail: tuple[str, ...], room: list[i
 
 
 def bare(schema: object) -> object:
-    """Return the schema without what says nothing about its values: titles, descriptions, defaults, examples."""
+    """Return the schema without the parts that do not restrict values: titles, descriptions, defaults, examples."""
     if not is_object(schema):
         return schema
     changed: object = {name: value for name, value in schema.items() if name not in NOTES}

@@ -1,4 +1,4 @@
-"""`Lock`: what a server promises, as a document that is the same for the same promises, and reads well in a diff."""
+"""`Lock`: a server's promises as a document. The same promises give the same document, and it reads well in a diff."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ KINDS: Final[Mapping[Kind, tuple[str, str]]] = {
     "resource": ("resources", "uri"),
     "resource_template": ("resource_templates", "uriTemplate"),
 }
-# What says nothing to a caller, or differs from run to run.
+# Parts that mean nothing to a caller, or differ from run to run.
 _DEEPEST: Final = 200
 _PASSING: Final = frozenset({"_meta", "size", "lastModified"})
 
@@ -55,7 +55,7 @@ def lock_of(
     resource_templates: Iterable[object] = (),
     server: object = None,
 ) -> Lock:
-    """Return the lock of what a server lists. Total: of two of one name the second is left out.
+    """Return the lock of a server's lists. Never raises: of two entries with one name, the second is left out.
 
     >>> lock_of([{"name": "b"}, {"name": "a", "description": "Finds."}]).tools[0]["name"]
     'a'

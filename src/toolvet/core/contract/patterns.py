@@ -73,7 +73,7 @@ class _Automaton:
         if tree is None:
             raise _Unsupported
         self.borders: set[int] = set()
-        # Of each state: where it leads without a letter (at which place), and where with which letter.
+        # The edges of each state: those without a letter (with their place), and those with a letter.
         self._free: list[list[tuple[str, int]]] = [[]]
         self._edges: list[list[tuple[Callable[[str], bool], int]]] = [[]]
         end = self._add(tree, 0)
@@ -87,7 +87,7 @@ class _Automaton:
         return len(self._free) - 1
 
     def _add(self, node: Node, start: int) -> int:
-        """Add the states of `node` behind `start`. Returns the state after it."""
+        """Add the states of `node` after `start`. Returns the state after it."""
         if isinstance(node, Char | CharSet):
             end = self._state()
             self._edges[start].append((self._letter(node), end))

@@ -1,4 +1,4 @@
-"""What takes seconds: it is announced at a terminal, and done by another process where one can be started.
+"""Work that takes seconds: a terminal shows a notice, and another process does the work if one can be started.
 
 python -m toolvet.core.discover.background toolvet.core.matching.engine_hyperscan KEY     # what `start_building` starts
 """
@@ -12,7 +12,7 @@ from typing import Final, TextIO
 
 _WAIT: Final = "wait"
 _NICE: Final = 10
-# Ends at once, and leaves a process without a parent, so that there is none to wait for.
+# Ends at once and leaves a process without a parent, so that the caller need not wait for it.
 _SHELL: Final = 'trap "" HUP INT; "$@" </dev/null >/dev/null 2>&1 &'
 _announced: set[str] = set()
 _started: set[tuple[str, str]] = set()
@@ -63,7 +63,7 @@ def start_building(module: str, key: bytes) -> bool:
 
 
 def main() -> None:
-    """Build what the command line names, with what the processor has left."""
+    """Build the entries that the command line names, at a low priority."""
     module, key = sys.argv[1:]
     os.nice(_NICE)
     import_module(module).build(bytes.fromhex(key))

@@ -1,6 +1,6 @@
-"""A private folder for what was compiled from the package's own data, so that only the first process has to compile.
+"""A private folder for data compiled from the package's own files, so that only the first process has to compile.
 
-What a wheel brings along (`prepared`) was compiled where the wheel was built, and is found here under the same keys.
+A wheel brings compiled data along (`prepared`). It was compiled when the wheel was built, and has the same keys here.
 """
 # ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH111, PTH116, PTH118, PTH123 - pathlib would cost every start 8 ms.
 
@@ -61,7 +61,7 @@ def compiled_with_key(
     version: str,
     sources: tuple[str, ...] = (),
 ) -> tuple[bytes, bytes]:
-    """Return the key of the entry, too, for the keys of what is compiled from it; see `compiled_from`."""
+    """Return the key of the entry, for the keys of data compiled from it, and the entry; see `compiled_from`."""
     files = (wanted,) if isinstance(wanted, str) else wanted
     key = b"\0".join((b"built", version.encode(), package.encode(), fingerprint(package, *files, sources=sources)))
     built = cached(key)
@@ -126,7 +126,7 @@ def _are_settled(states: Iterable[FileState]) -> bool:
 
 
 def cached(key: bytes, *, checks_itself: bool = False) -> bytes | None:
-    """Return what `keep` stored under `key`, or what the package brings; None for a missing or untrustworthy entry.
+    """Return what `keep` stored under `key`, or the shipped entry; None for a missing or untrustworthy one.
 
     What `checks_itself` when it is used, as a database does, is not looked through for damage here (2 ms for 10 MB).
     """
@@ -171,9 +171,10 @@ def keep(key: bytes, content: bytes) -> bool:
 
 @contextmanager
 def building(key: bytes) -> Generator[None]:
-    """Hold the lock of an entry while it is built, so that of many processes one builds it and the others wait.
+    """Hold the lock of an entry while it is built, so that one of several processes builds it and the others wait.
 
-    Where there are no locks, or no folder can be written, each builds for itself. The lock ends with its process.
+    Without locks, or without a folder that can be written, each process builds for itself. The lock ends with its
+    process.
     """
     lock = _open_lock(_name(key))
     try:
@@ -181,7 +182,7 @@ def building(key: bytes) -> Generator[None]:
     finally:
         if lock is not None:
             descriptor, path = lock
-            # Who waits for it finds the entry; who comes later does so, too, and asks for no lock.
+            # Waiting processes find the entry afterwards; later ones find it without a lock.
             with suppress(OSError):
                 os.unlink(path)
             os.close(descriptor)
@@ -224,7 +225,7 @@ def _read(folder: str, name: str, *, checks_itself: bool = False) -> bytes | Non
 
 
 def entries_of(build: Callable[[], None]) -> dict[str, bytes]:
-    """Return what `build` keeps where nothing was kept before: content by name, as `prepared.pack` takes it."""
+    """Return what `build` stores in an empty cache: content by name, as `prepared.pack` takes it."""
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - only for wheels and images
 
     before = dict(os.environ)

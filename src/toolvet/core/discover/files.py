@@ -118,7 +118,7 @@ def _state(path: str, seen: os.stat_result) -> FileState:
 
 
 def module_state(module: str) -> FileState | None:
-    """Return the state of the source file of `module` without importing it; None where there is no such file."""
+    """Return the state of the source file of `module` without importing it; None if there is no such file."""
     package, _, name = module.rpartition(".")
     path = os.path.join(import_module(package).__path__[0], f"{name}.py")
     try:
@@ -146,9 +146,9 @@ def is_installed() -> bool:
 
 
 def settings_file(given: str | None) -> str | None:
-    """Return the path of the settings file: `given`, or the one of the current folder; None where there is none.
+    """Return the path of the settings file: `given`, or the one in the current folder; None if there is none.
 
-    A pyproject.toml in which nothing is about toolvet is none, whatever else is in it.
+    A pyproject.toml that never mentions toolvet is ignored.
 
     Raises:
         UsageError: there is no file `given`.
@@ -165,7 +165,7 @@ def settings_file(given: str | None) -> str | None:
         with open("pyproject.toml", "rb") as file:
             is_about_us = b"toolvet" in file.read()
     except OSError:
-        # Whoever reads it says what is wrong with it.
+        # The reader of the file reports the problem.
         is_about_us = True
     return "pyproject.toml" if is_about_us else None
 

@@ -1,4 +1,4 @@
-"""Entries of the cache that a wheel brings along: built where the wheel was built, so that no machine has to wait.
+"""Cache entries that a wheel ships. They were built with the wheel, so that no machine has to wait for them.
 
     pack(cache_folder, package / "prepared")    # the build of a wheel (hatch_build.py), `toolvet warm --for-all`
     prepared(name)                              # any process: the content of an entry, or None
@@ -18,7 +18,7 @@ _OTHERS_MAY_WRITE: Final = 0o002
 
 
 def prepared(name: str) -> bytes | None:
-    """Return the content of the entry of this name; None where the package brings none, or a damaged one."""
+    """Return the content of the entry of this name; None if the package ships none, or a damaged one."""
     try:
         with open(os.path.join(FOLDER, name), "rb", buffering=0) as file:
             # As code, it may be installed for a group to write; but what everybody may write is not loaded.
@@ -31,7 +31,7 @@ def prepared(name: str) -> bytes | None:
 
 
 def is_prepared(name: str) -> bool:
-    """Return whether the package brings an entry of this name."""
+    """Return whether the package ships an entry of this name."""
     return os.path.exists(os.path.join(FOLDER, name))  # noqa: PTH110 - as above
 
 

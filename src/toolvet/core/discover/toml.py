@@ -22,8 +22,8 @@ _T = TypeVar("_T")
 def read_toml(package: str, name: str, kind: type[_T]) -> _T:
     """Return the table `name`, a file in the folder of `package` itself, as a `kind`.
 
-    Raises `msgspec.DecodeError` where the file is not TOML, and its subclass `msgspec.ValidationError` where it is not
-    a `kind`; both carry the path of the file as a note.
+    Raises `msgspec.DecodeError` if the file is not TOML, and its subclass `msgspec.ValidationError` if it is not a
+    `kind`. Both carry the path of the file as a note.
     """
     key, is_settled = file_key(package, name)
     known = cached(key)
@@ -31,7 +31,7 @@ def read_toml(package: str, name: str, kind: type[_T]) -> _T:
         try:
             return msgspec.msgpack.decode(known, type=decodable(kind))
         except msgspec.DecodeError:
-            pass  # It was kept by another version: the file says what is wrong, if anything is.
+            pass  # Another version stored it: reading the file reports the problem, if it has one.
     place = f"{package}: {name}"
     document = decode_toml(data_file(package, name), object, place)
     try:

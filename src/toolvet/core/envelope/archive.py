@@ -1,4 +1,4 @@
-"""What an archive is: content that a response left out, kept under its own hash, to be asked for later and verified."""
+"""Archives: content that a response left out, kept under its own hash, so that a client can ask for and verify it."""
 
 import hashlib
 import json
@@ -177,7 +177,7 @@ class ContentArchive:
         return decode_content(found[0], wanted)
 
     def sweep(self) -> tuple[Eviction, ...]:
-        """Delete what is too old, and return what was deleted. Every `put` and `get` does so, too."""
+        """Delete content that is too old, and return the evictions. Every `put` and `get` also does this."""
         with self._lock:
             evictions = self._delete_expired(self._clock())
         self._report(evictions)

@@ -137,7 +137,7 @@ class Advice(NamedTuple):
 
 
 class EnvelopeParts(NamedTuple):
-    """The parts of an envelope; `data` and `meta` are empty where they are not objects."""
+    """The parts of an envelope; `data` and `meta` are empty unless they are objects."""
 
     success: object
     data: Mapping[str, object]

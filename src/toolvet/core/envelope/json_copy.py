@@ -47,7 +47,7 @@ def copy_bounded(value: object, place: str) -> Any:
         copy: object = orjson.loads(orjson.dumps(value, option=_STRICT))
     except (TypeError, ValueError, RecursionError):
         return _copy_slowly(value, place, 0)
-    # The copy equals the value only where nothing was converted on the way (NaN, UUID, Enum).
+    # The copy equals the value only if nothing was converted on the way (NaN, UUID, Enum).
     return copy if copy == value else _copy_slowly(value, place, 0)
 
 

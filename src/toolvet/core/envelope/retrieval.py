@@ -39,8 +39,8 @@ def retrieve_content(
         budget: the largest number of bytes of JSON on a page, which always holds at least one item.
 
     Returns:
-        A success with `items`. Content that `fit_response` did not make is in `items` too where it is an array, else in
-        `content`. Unknown hashes, damaged content and arguments that make no sense are failures; nothing is raised.
+        A success with `items`. Content that `fit_response` did not make is also in `items` if it is an array,
+        else in `content`. Unknown hashes, damaged content and invalid arguments give a failure. Never raises.
 
     Example:
         >>> from toolvet import ContentArchive

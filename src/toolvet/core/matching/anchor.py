@@ -50,7 +50,7 @@ class _Piece:
 
 
 def anchor(whole: Group) -> str | None:
-    """Return what Hyperscan looks for, or None where no word of the pattern is long enough."""
+    """Return what Hyperscan looks for, or None if no word of the pattern is long enough."""
     found = _of_group(whole)
     return found.source if found is not None and found.length >= _TOO_SHORT else None
 
@@ -196,7 +196,7 @@ _SIGMAS = "\u03a3\u03c3\u03c2"
 
 
 def needed_words(tree: Group) -> tuple[str, ...]:
-    """Return the words, sorted; empty where none are needed."""
+    """Return the words, sorted; empty if none are needed."""
     return tuple(sorted(_needed_by_group(tree)))
 
 

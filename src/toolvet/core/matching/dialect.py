@@ -1,9 +1,9 @@
 r"""The one regular-expression dialect that both engines match alike, in linear time.
 
 `translate` reads a pattern once and writes it twice. For Hyperscan it writes bytes without Unicode mode, and may write
-*more* than the pattern says (a counted gap without its count, a border of letters that Hyperscan does not know left
-out): that is what keeps the automata small. For `re` it writes exactly the pattern, and `re` decides around each place
-that Hyperscan names. What the dialect means:
+*more* than the pattern matches: it omits the count of a gap, or a border of letters that Hyperscan does not know. That
+keeps the automata small. For `re` it writes exactly the pattern, and `re` decides around each place that Hyperscan
+reports. The rules of the dialect:
 
 - A letter is found in upper and lower case in any script, and in the variants of `letters.toml`. An `i` is found as I,
   i and I with a dot; a dotless i as itself and as I, and an `i` never as a dotless one. So Turkish is found in its own
@@ -65,8 +65,8 @@ _ENDLESS = 256
 _MOST_DOUBTFUL = 16
 # A pattern of ASCII words that is no longer than this is looked for as it is.
 _SMALL = 400
-# A phrase that is only to be there, not to be placed, is looked for as it is where it is not longer than this: of seven
-# phrases whose anchors stand in a short error four are not there, which costs `re` 3 µs each.
+# A phrase whose place does not matter is searched as it is, up to this length. Of seven phrases whose anchors are in a
+# short error, four do not match, and each of those costs `re` 3 µs.
 _LARGE = 4_000
 # How far a repeat without end is looked for, if it is of letters, digits or spaces alone.
 _LONGEST_WORD = 48
@@ -248,7 +248,7 @@ class _DialectWriter:
             opening += written.python
             reach += written.most
             if written.least or not isinstance(part, Repeat):
-                # What may be missing says nothing unless something follows.
+                # An optional part decides nothing unless something follows.
                 known, length = opening, reach
         return known, length
 

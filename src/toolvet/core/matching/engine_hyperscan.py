@@ -1,15 +1,15 @@
 """Hyperscan: all patterns in one pass, about 1 GB/s, in linear time whatever the pattern and the text.
 
-Hyperscan says which patterns may match and where the matches end. Whether they do, and where they start, `re`
-decides in a window around each end: asking Hyperscan for starts (HS_FLAG_SOM_LEFTMOST) made the database three times as
-large and the scan up to ten times as slow, and the engine of the 0.9.1 wheel dies of it: `a+b` over a thousand `a` is a
-segmentation fault.
+Hyperscan reports which patterns may match and where the matches end. `re` decides whether they match and where they
+start, in a window around each end. Hyperscan can report starts, too (HS_FLAG_SOM_LEFTMOST), but that made the database
+three times as large and the scan up to ten times as slow. It also crashes the engine of the 0.9.1 wheel: `a+b` over a
+thousand `a` is a segmentation fault.
 
 `CompiledSet`: the databases of a set of patterns, from the cache if the set is large.
 
-One database has the patterns that any text may match, and a class for each family of scripts. The patterns that need a
-letter of a family have a database of their own, which is loaded when a text first has such a letter: a program that
-reads only English does not pay for Russian.
+One database has the patterns that any text may match, and a class for each family of scripts. Patterns that need a
+letter of a family have their own database, loaded when a text first has such a letter. A program that reads only
+English does not pay for Russian.
 """
 
 import platform
@@ -98,7 +98,7 @@ class CompiledSet:
         expressions = [self._index[number] for number in numbers]
         if family:
             return _compile_patterns(expressions, list(numbers), {})
-        # What has to be normalized is rare, and so are most scripts: a class of each, found once, says what a text has.
+        # Text to normalize is rare, and so are most scripts: one class for each, found once, shows what a text has.
         classes = dict(zip([self.rare_id, *self.families], [RARE, *self._index.classes.values()], strict=True))
         return _compile_patterns(expressions, list(numbers), classes)
 
@@ -153,7 +153,7 @@ def _compile(database: hyperscan.Database, sources: list[bytes], ids: list[int],
 
 _INSIDE_CHARACTERS = bytes(range(0x80, 0xC0))
 
-# What is kept of the searches in a text that grows: so many, of so many characters. A window of a stream has 30.
+# How many searches in a growing text are kept, each of up to this many characters. A window of a stream has 30.
 _MOST_PLACED = 200
 _LONGEST_PLACED = 2_000
 
@@ -184,7 +184,7 @@ class HyperscanEngine:
         return self.place(scanned, only, most, scopes) if scanned is not None else []
 
     def scan(self, text: str, placed: PlacedBefore | None = None) -> "Scanned | None":
-        """Where in a text matches may end: the one pass over it, without a look at what is there. None: nowhere."""
+        """Return where in a text matches may end, from one pass over it; the matches are not checked. None: nowhere."""
         if text.isascii():
             ends = self._ends(text.encode("ascii"))
             return Scanned(_Words(text, placed, ascii_only=True), ends) if ends else None
@@ -252,7 +252,7 @@ class HyperscanEngine:
     ) -> dict[int, list[int]]:
         """The ends without those around which no match can lie in the scope of its pattern.
 
-        The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 behind
+        The match that is found around an end begins up to `width` before it, and ends less than 2 * `width` + 2 after
         it. Where the next end is that far away, what was found before does not change what is found there.
         """
         kept: dict[int, list[int]] = {}
@@ -302,10 +302,10 @@ class HyperscanEngine:
         if finder is None:
             finder = self._finders[index, words.ascii_only] = finding(expression, ascii_text=words.ascii_only)
         width = expression.width or WINDOW
-        # Two ends whose windows touch are one window. A search reads on behind its last end, so one for each of many
+        # Two ends whose windows touch are one window. A search reads on after its last end, so one for each of many
         # ends in a row read every character a hundred times: 8 µs each, where none of them was a match.
         near = 2 * width + 2 if expression.width is not None else 0
-        # What comes behind a text that grows may still change what is found around the last ends.
+        # Text that arrives later may still change the matches around the last ends.
         open_from = len(words.text) if words.placed is None else len(words.text) - width - 2
         found: list[Match] = []
         reached, limit = 0, -1
@@ -324,7 +324,7 @@ class HyperscanEngine:
                 limit = ends[last]
             match = words.search(finder, max(reached, end - width), limit, expression)
             if match is None:
-                # None begins up to here: what comes next begins behind it, so no place is tried twice.
+                # No match begins up to here. The next search begins after it, so no place is tried twice.
                 reached = limit + 1
             else:
                 found.append((index, *match))
@@ -342,7 +342,7 @@ class _Words(NamedTuple):
     ascii_only: bool = False
 
     def search(self, finder: Finder, start: int, limit: int, about: Translation) -> tuple[int, int] | None:
-        """As of the finder; what the words alone decide, whatever comes behind them, is searched once."""
+        """As of the finder. A match that later text cannot change is searched only once."""
         last = limit + (about.width or WINDOW) + 2
         placed = self.placed
         if placed is None or last > len(self.text) or last - start > _LONGEST_PLACED:
@@ -383,7 +383,7 @@ def _record(index: int, _start: int, end: int, _flags: int, found: object) -> No
 
 
 def _to_characters(ends: dict[int, list[int]], data: bytes) -> dict[int, list[int]]:
-    """Byte offsets to character offsets, walking the text once; an offset inside a character counts behind it."""
+    """Byte offsets to character offsets, walking the text once; an offset inside a character counts as after it."""
     place: dict[int, int] = {}
     byte = character = 0
     for offset in sorted({offset for places in ends.values() for offset in places}):

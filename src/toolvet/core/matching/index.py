@@ -22,11 +22,11 @@ Expression = tuple[str, int, bool]
 """The regex, the flags and the spans of a pattern."""
 
 Parts = list[Sequence[msgspec.Raw]]
-"""The translations of a set as they are kept, so many together."""
+"""The translations of a set as they are stored, a fixed number in each part."""
 
 
 class _CachedIndex(msgspec.Struct, frozen=True, array_like=True):
-    """What is kept of a set: the patterns of each family. A text without hits needs no more."""
+    """The stored index of a set: the patterns of each family. A text without hits needs nothing else."""
 
     families: dict[str, tuple[int, ...]]
     """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
@@ -40,7 +40,7 @@ class PatternIndex:
     def __init__(self, key: bytes, kept: _CachedIndex, read: Callable[[int], Sequence[msgspec.Raw]]) -> None:
         """`read` returns the part of this number of the translations."""
         self.key = key
-        """What the patterns and their translations depend on; empty for a set that is not kept."""
+        """The key of the patterns and their translations; empty for a set that is not stored."""
         self.families = kept.families
         """The numbers of the patterns that need a letter of a family; the empty name is for the others."""
         self.classes = kept.classes
@@ -80,7 +80,7 @@ def index_of(patterns: Sequence[Expression], *, is_kept: bool | None = None) -> 
 def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> PatternIndex:
     """Return the index of the patterns that `make` returns, from the cache.
 
-    `source` is what they are made from, and they are made only where the cache has nothing of it. Raises as `index_of`.
+    `source` is what they are made from, and they are made only if the cache does not have them. Raises as `index_of`.
     """
     # The translation of a pattern depends on the files of this package.
     key = digest(msgspec.msgpack.encode((fingerprint("toolvet.core.matching", ".py", "letters.toml"), source)))
@@ -100,7 +100,7 @@ def index_made_from(source: bytes, make: Callable[[], Sequence[Expression]]) -> 
     def rebuilt() -> Parts:
         return _built(key, make())[1]
 
-    # Whoever drops old files may have dropped a part.
+    # A cleanup of old files may have deleted a part.
     return PatternIndex(key, found, lambda number: _read_part(key, number) or rebuilt()[number])
 
 
@@ -172,7 +172,7 @@ def _translate_all(patterns: Iterable[Expression]) -> tuple[Translation, ...]:
 
     expressions = tuple(translate(regex, re.RegexFlag(flags), spans=spans) for regex, flags, spans in patterns)
     for expression in expressions:
-        # What the translator writes is a regular expression; only of a very large one it may still be said to be so.
+        # The translator always writes a valid regular expression; `re` may still reject a very large one.
         if expression.tree is not None:
             finder(expression, ascii_text=True)
     return expressions

@@ -3,14 +3,15 @@
 `normalize_text` returns a text as patterns read it, and the way back to positions in the original. It changes three
 kinds of characters:
 
-- look-alikes that are common (curly apostrophes, no-break spaces): one for one, by `as_ascii`;
-- letters in two parts, which NFC puts together (e and U+0301, Hangul in jamo), and accents that no letter takes up
-  (stress marks of Russian), Hebrew points and Arabic vowel marks, which are dropped;
-- what compatibility forms mean (full-width letters, half-width katakana, ligatures, mathematical letters, Arabic
-  presentation forms), and what cannot be seen (zero-width, soft hyphen, direction marks, tatweel), which is dropped.
+- Common look-alikes (curly apostrophes, no-break spaces) are replaced one for one, by `as_ascii`.
+- Letters in two parts are put together by NFC (e and U+0301, Hangul in jamo). Accents that no letter takes up (stress
+  marks of Russian), Hebrew points and Arabic vowel marks are dropped.
+- Compatibility forms (full-width letters, half-width katakana, ligatures, mathematical letters, Arabic presentation
+  forms) are replaced by their meaning. Invisible characters (zero-width, soft hyphen, direction marks, tatweel) are
+  dropped.
 
-The last two are rare: `RARE` is one class for an engine to look for in the same pass, and `normalize_text`
-runs where it hit.
+The last two are rare: `RARE` is one class for an engine to look for in the same pass, and `normalize_text` runs if it
+matched.
 """
 
 import re
@@ -26,7 +27,7 @@ from toolvet.core.discover.toml import read_toml
 
 
 class Script(StrEnum):
-    r"""What a character is to `\b`: a border is between two of different kinds, and beside every unspaced one."""
+    r"""The kind of a character for `\b`: a border is between two different kinds, and beside every unspaced one."""
 
     SPACED = "spaced"
     """Letters, digits and `_` of scripts with spaces between words; marks too."""
@@ -209,7 +210,7 @@ def as_ascii(text: str) -> str:
 
 
 def normalize_text(text: str) -> tuple[str, OffsetMap]:
-    """Return the text with all that is rare normalized, and the way back. In linear time."""
+    """Return the text with rare characters normalized, and the way back. In linear time."""
     pieces: list[str] = []
     places = OffsetMap()
     reached = length = 0

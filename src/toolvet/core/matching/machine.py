@@ -21,18 +21,18 @@ class PatternPart(msgspec.Struct, frozen=True, array_like=True):
 
     kind: Literal["one", "at", "all", "any", "times"]
     source: str = ""
-    """What the character or the place must match, for `re`."""
+    """The expression that the character or the place must match, for `re`."""
     parts: tuple["PatternPart", ...] = ()
     least: int = 0
     most: int | None = 0
 
 
 _LARGEST = 20_000
-# What is kept of the steps of one machine, and of one set of ways: beyond, it is forgotten and worked out again.
+# The most steps kept for one machine and for one set of ways. Beyond that, they are dropped and computed again.
 _MOST_KEPT = 2_000
 _MOST_STEPS = 4_000
 _MOST_CLASSES = 20_000
-# Characters of every kind that a border of words tells apart; what none of them is shows two characters to be alike.
+# One character of every kind that a border of words distinguishes. Two characters are alike if no probe separates them.
 _PROBES = ("a", "\uac00", "\u4e00", " ", "\n", "")
 
 
@@ -61,7 +61,7 @@ class MatchOpening(NamedTuple):
 class _Ways:
     """The ways that are open between two characters, in order: the state that each is in, and its beginning's number.
 
-    `steps` has what was worked out so far: by the characters before and behind a place, and by their classes.
+    `steps` has what was worked out so far: by the characters before and after a place, and by their classes.
     """
 
     __slots__ = ("beginning", "by_class", "open", "steps")
@@ -75,7 +75,7 @@ class _Ways:
 
 
 class _Step(NamedTuple):
-    """What one place and the character behind it make of some ways.
+    """What one place and the character after it make of some ways.
 
     `ended` is the number of the beginning whose match ends at the place, or -1. `kept` are the beginnings that are
     still open, by their numbers before; None for all of them.
@@ -239,7 +239,7 @@ class Machine:
 
 
 class _Classes:
-    """Which characters a machine tells apart: those of one class are read by the same states, and bound words alike."""
+    """The classes of characters of a machine: characters of one class have the same states, and bound words alike."""
 
     def __init__(self) -> None:
         self._readers: dict[str, int] = {}

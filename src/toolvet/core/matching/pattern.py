@@ -1,8 +1,8 @@
-"""`Pattern`, a phrase to look for, and `Hit`, a place where it was found.
+"""`Pattern`, a phrase to look for, and `Hit`, a place where it matched.
 
-`Phrase` and `PhraseFile` are what the entries and the files of all phrases have in common. Readers extend both;
-`toolvet.core.matching.phrasebook` reads the files. They are not part of it, because a process that finds its phrases in
-the cache reads no files.
+`Phrase` and `PhraseFile` are the common part of the entries and the files of all phrases. Readers extend both, and
+`toolvet.core.matching.phrasebook` reads the files. It is a module of its own, because a process that finds its phrases
+in the cache reads no files.
 """
 
 import re
@@ -52,10 +52,10 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 class LazyPatterns(NamedTuple):
-    """Patterns that are made only where what they compile to is not kept: making thousands takes milliseconds."""
+    """Patterns that are made only if their compiled form is not stored: making thousands takes milliseconds."""
 
     key: bytes
-    """What they are made from: another key means other patterns."""
+    """The key of their source: another key means other patterns."""
     ids: Sequence[str]
     scopes: Sequence[HitScope | None]
     make: Callable[[], Iterable[Pattern]]
@@ -84,7 +84,7 @@ def literal(identifier: str, phrase: str) -> Pattern:
 
 
 WINDOW = 256
-"""How far a match without a greatest length is looked for, in characters: it bounds what a hit costs."""
+"""How far a match without a greatest length is looked for, in characters: it bounds the cost of a hit."""
 
 _TOKEN = re.compile("\0.")
 
@@ -117,7 +117,7 @@ class Translation(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Finder(Protocol):
-    """Decides where an expression matches."""
+    """Finds the matches of an expression."""
 
     def search(self, text: str, start: int, limit: int) -> tuple[int, int] | None:
         """Return the first match that begins from `start` on; if it begins before `limit`, it is not missed."""

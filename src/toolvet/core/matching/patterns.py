@@ -1,10 +1,10 @@
 """`PatternSet`: finds many phrases in one pass, with the same answer from either engine.
 
-`RowScan` says where patterns may match in many ASCII texts at once, one behind the other in one buffer.
+`RowScan` says where patterns may match in many ASCII texts at once, one after the other in one buffer.
 
-One pass over a buffer of short texts costs a third of a pass over each. What it finds is only that a match may be
-there: whether it is, `place` says of the row alone. Nothing is missed, because between two texts stands
-`SEPARATOR`, at which the border of a word is where it is at the end of a text.
+One pass over a buffer of short texts costs a third of a pass over each text. It finds only where a match may be;
+`place` then checks the row alone. Nothing is missed, because two texts have `SEPARATOR` between them. There the border
+of a word is the same as at the end of a text.
 """
 
 import re
@@ -32,10 +32,10 @@ class Engine(Protocol):
         scopes: Sequence[HitScope | None] | None = None,
         placed: PlacedBefore | None = None,
     ) -> list[tuple[int, int, int]]:
-        """Every match of every expression, or of those in `only`, in any order; `most`: so many of each, the first.
+        """Every match of every expression, or of those in `only`, in any order; with `most`, only the first of each.
 
-        With `scopes`, one for each expression, matches outside of them may be left out. `placed` is what scans of the
-        same text before found, and grows.
+        `scopes` has one scope for each expression, and matches outside of it may be left out. `placed` holds the
+        findings of earlier scans of the same text, and grows.
         """
         ...
 
@@ -91,7 +91,7 @@ class PatternSet:
         return chosen
 
     def prepare(self) -> None:
-        """Compile what is missing in the cache, here and now: what scans otherwise do when a text needs it."""
+        """Compile the parts that the cache lacks now. Otherwise a scan compiles them when a text needs them."""
         self._engine.prepare()
 
     def scan(
@@ -99,9 +99,9 @@ class PatternSet:
     ) -> list[Hit]:
         """Return every hit in `text`, sorted by start, then end; hits of one pattern do not overlap.
 
-        With `most`, only so many hits of each pattern are looked for, the first. With `in_scope`, hits outside of the
-        scope of their pattern may be left out, which spares the search for where they begin; those inside are the same.
-        Of a text that grows, a scan may be given what the scans before it have `placed`, by the words that they read.
+        With `most`, only the first hits of each pattern are searched. With `in_scope`, hits outside the scope of their
+        pattern may be left out, which avoids the search for their start; hits inside are the same. For a growing text,
+        a scan can receive the findings of earlier scans as `placed`, by the words that they read.
         """
         return self.hits(self._engine.find(text, self._only, most, self._scopes if in_scope else None, placed))
 
@@ -189,14 +189,14 @@ def _engine_of(index: PatternIndex) -> Engine:
 
 
 SEPARATOR: Final = b"\n"
-"""What has to stand between two texts."""
+"""The separator that two texts in a buffer need between them."""
 # What Hyperscan finds only at the edge of a whole buffer.
 _EDGES: Final = re.compile(r"(?:[^\\]|\A)(?:\\\\)*(?:\^|\$|\\[AzZ])")
 _CLASS: Final = re.compile(r"\[(?:\\.|[^\]\\])*\]")
 
 
 class Reach(NamedTuple):
-    """Where in a text of so many characters a pattern may match: see `HitScope`, and `width` is its longest match."""
+    """Where in a text of a given length a pattern may match: see `HitScope`. `width` is its longest match."""
 
     scope: HitScope | None
     width: int | None
@@ -216,7 +216,7 @@ class RowScan:
         if compiled is None:
             raise ValueError("no engine that reads buffers")
         if not cast("CompiledSet", compiled).is_kept():
-            # A database is loaded when a text needs it; only where there is none yet all are made first.
+            # A database is loaded when a text needs it. Only if none exists yet, all are made first.
             patterns.prepare()
         patterns.scan("")  # The engine becomes the fast one with the first text.
         engine = getattr(engine, "_engine", engine)
@@ -239,11 +239,11 @@ class RowScan:
         return self._engine.scan(text)
 
     def found_in(self, text: str, ends: dict[int, list[int]]) -> object | None:
-        """Return what `place` asks for, of an ASCII text of a buffer, seen where in it matches may end.
+        """Return the argument for `place` for one ASCII text of a buffer, from the places where matches may end.
 
-        A match that began in the text before is none, and moves nothing; but where a pattern has no greatest length,
-        such an end moves the window in which others are looked for: that text has to be scanned by itself, and None is
-        returned.
+        A match that began in the text before does not count, and usually changes nothing. But if a pattern has no
+        greatest length, such an end moves the search window of others. Then the method returns None, and the caller
+        must scan that text alone.
         """
         if any(self.reach[number].width is None for number in ends):
             return None

@@ -10,7 +10,7 @@ from toolvet.core.discover.cache import compiled_from
 from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 _FORMAT: Final = "files/1"
-# What is kept depends on how these read the files, so their own text counts, too.
+# The text of these modules is part of the key: they decide how the files are read.
 _SOURCES: Final = (__name__, "toolvet.core.matching.pattern", "toolvet.core.matching.phrasebook")
 
 FileT = TypeVar("FileT", bound=PhraseFile[Phrase])

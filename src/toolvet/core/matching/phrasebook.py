@@ -17,7 +17,7 @@ in which it must not. What else an entry may say is decided by its reader, whose
    `\bI (?:can't|cannot|can not) (?:(?:[^\s.!?]+ ){0,2})help\b`.
 2. Instead of `match`, an entry may give `say = "I {cannot} {words:2} help"` (see below), and a part may be a list of
    plain words: `cannot = ["can't", "cannot", "can not"]`.
-3. What is wrong is raised as `PhraseError` with file, line and phrase. `failed_proofs` names a failing proof likewise.
+3. A problem is raised as `PhraseError` with file, line and phrase. `failed_proofs` names a failing proof likewise.
 
 Plain words in, a regular expression out: how a phrase is written by people who know no regular expressions.
 
@@ -45,7 +45,7 @@ from toolvet.core.discover.toml import decode_toml
 from toolvet.core.matching.pattern import LANGUAGES, WORDS_FILE, Phrase, PhraseFile
 
 GAPS: Final[Mapping[str, str]] = {
-    # A word and the space behind it: {words:2} is "", "a " or "a b ", within one sentence.
+    # A word and the space after it: {words:2} is "", "a " or "a b ", within one sentence.
     "words": r"[^\s.!?]+ ",
     # One character of a sentence: {characters:3} is up to three of them.
     "characters": r"[^.!?\n]",
@@ -325,7 +325,7 @@ class _Reader:
         return _PlainPart(regex, _first(items), _last(items))
 
     def _item(self, closing: str) -> _PlainPart:
-        """What stands between two spaces: one or several pieces; at the top of the line with `|` between."""
+        """Read the part between two spaces: one or several pieces; at the top of the line with `|` between them."""
         alternatives: list[_PlainPart] = []
         pieces: list[_PlainPart] = []
         while (token := self._peek()) is not None and token[0] != "space":

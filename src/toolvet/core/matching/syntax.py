@@ -58,7 +58,7 @@ def parse_ecma(pattern: str) -> Group | None:
 
 
 class _Opening(NamedTuple):
-    """What begins with a parenthesis: the fields of its `Group`, and of its `Look` where it is one."""
+    """An opening parenthesis: the fields of its `Group`, and of its `Look` if it is a lookaround."""
 
     name: str | None = None
     flags: str = ""
@@ -67,7 +67,7 @@ class _Opening(NamedTuple):
 
 
 class _Parser(ABC):
-    """The steps that all dialects share. A method is called at the first character of what it reads."""
+    """The steps that all dialects share. Each method starts at the first character that it reads."""
 
     deepest: int
     """How many groups may be nested."""
@@ -85,7 +85,7 @@ class _Parser(ABC):
     def parse(self) -> Group:
         """Return the tree of the pattern; raises `UnsafePattern`."""
         branches = self._branches()
-        # An escape that the end of the pattern cuts off leaves the place behind the end.
+        # An escape that the end of the pattern cuts off leaves the place after the end.
         if self._at != len(self._pattern):
             raise self._refuse("a parenthesis is not open:")
         return Group(branches, "")
@@ -97,14 +97,14 @@ class _Parser(ABC):
         return self._pattern.startswith(text, self._at)
 
     def _take(self, text: str) -> bool:
-        """Move behind `text` if it is next, and return whether it was."""
+        """Move past `text` if it is next, and return whether it was."""
         if self._peek(text):
             self._at += len(text)
             return True
         return False
 
     def _take_until(self, end: str) -> str:
-        """Return what is written up to `end` and move behind that; raises ValueError where it is missing."""
+        """Return the text up to `end` and move past `end`; raise ValueError if it is missing."""
         start, self._at = self._at, self._pattern.index(end, self._at) + len(end)
         return self._pattern[start : self._at - len(end)]
 
@@ -196,7 +196,7 @@ class _Parser(ABC):
 
     @abstractmethod
     def _opening(self) -> _Opening | None:
-        """Move behind what opens a group; None for what is complete in itself, such as `(?i)`."""
+        """Move past what opens a group; None for what is complete in itself, such as `(?i)`."""
 
     @abstractmethod
     def _escape(self) -> Node:
@@ -298,7 +298,7 @@ class _LinearParser(_Parser):
         return Char(self._escaped_character(), self._fold)
 
     def _escaped_character(self) -> str:
-        """The character that the escape at this place means; moves behind it."""
+        """The character that the escape at this place means; the parser moves past it."""
         name = self._pattern[self._at + 1 : self._at + 2]
         if name in _CONTROL:
             self._at += 2
@@ -388,7 +388,7 @@ _CATEGORIES: Final = frozenset(
 
 
 class _EcmaParser(_Parser):
-    """ECMA 262 and what other engines add to it; what it raises only says that the pattern cannot be read."""
+    """ECMA 262 and the additions of other engines. Its exceptions only mean that the pattern cannot be read."""
 
     deepest = 39
     dot = CharSet(_LINE_ENDS, "", negated=True, fold=False)
@@ -458,7 +458,7 @@ class _EcmaParser(_Parser):
         return CharSet((), "", negated=name == "P", fold=False, categories=((category, True),))
 
     def _escaped_character(self, name: str) -> str:
-        """The character that an escape means; the place is behind `name`, its first letter."""
+        """The character that an escape means; the place is after `name`, its first letter."""
         if name in _CONTROL:
             return _CONTROL[name]
         if name == "0":
@@ -497,7 +497,7 @@ class _EcmaParser(_Parser):
         while (quantifier := _QUANTIFIER.match(self._pattern, self._at)) is not None:
             node = Repeat(node, *_bounds(quantifier))
             self._at = quantifier.end()
-            # A lazy or possessive mark changes how an engine searches, not what it accepts.
+            # A lazy or possessive mark changes how an engine searches, but not which texts it accepts.
             if not self._take("?"):
                 self._take("+")
         return node

@@ -61,7 +61,7 @@ class Assertion(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One of several branches; `flags` as in `(?-i:…)`; `name` (or number) is None where nothing is captured."""
+    """One of several branches; `flags` as in `(?-i:…)`; `name` (or number) is None if nothing is captured."""
 
     branches: tuple["Sequence", ...]
     flags: str

@@ -7,12 +7,12 @@ import msgspec
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """One tool call of a turn, and what came back.
+    """One tool call of a turn, and its result.
 
-    `result` is what the tool returned: text, any JSON value, an MCP result as a mapping or an object of the
-    official SDK; None says that the call never returned (a tool that returns nothing is `""`), and `UNKNOWN` that the
-    result was not handed over. `failed` is whether the call did not do what it was asked; None lets `check_result`
-    judge that from the result. `id` is what the messages called it by.
+    `result` is a text, any JSON value, or an MCP result as a mapping or an object of the official SDK. None means that
+    the call never returned (use `""` for a tool that returns nothing), and `UNKNOWN` that the result is not known.
+    `failed` is whether the call failed; with None, `check_result` decides from the result. `id` is the call's id in
+    the messages.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Pairing:
         return place
 
     def answer(self, result: object, *, id_: str, name: str, failed: bool | None) -> int | None:
-        """Give a result to the call that waits for it. Returns the place of the call, None where there is none."""
+        """Give a result to the call that waits for it. Return the place of the call, None if no call waits."""
         if id_:
             # Ids may come twice in a long conversation: the first call that still waits gets the result.
             place = self._oldest(self._by_id.get(id_))
             if place is None and name:
-                # A result may have an id where its call has none, and then its name says whose it is.
+                # If a result has an id but its call does not, the name of the result decides which call it belongs to.
                 named = self._oldest(self._by_name.get(name))
                 place = None if named is None or self.calls[named].id else named
         elif name:

@@ -25,14 +25,14 @@ class Turn:
     """A question, the tool calls made for it, and the answer.
 
     Attributes:
-        question: what the user asked; "" where the assistant spoke first.
-        answer: what the assistant said at the end, after its last call; None where it has not answered (yet).
-        calls: the calls with their results. A call without a result has `UNKNOWN` for one (`ToolCall.answered`).
-        midturn: what the assistant said before its answer ("Let me look that up.").
-        finish_reason: why the model stopped at the end, where the messages say so.
-        indices: the places of the messages that it was read from.
-        skipped: the places of the messages in it that are of no known format.
-        notes: what a reader should know: skipped messages, results that answer no call.
+        question: the user's message; "" if the assistant spoke first.
+        answer: the assistant's text after its last call; None if it has not answered (yet).
+        calls: the calls with their results. The result of a call without one is `UNKNOWN` (`ToolCall.answered`).
+        midturn: the assistant's texts before its answer ("Let me look that up.").
+        finish_reason: why the model stopped at the end, if the messages contain the reason.
+        indices: the places of the messages of the turn.
+        skipped: the places of its messages whose format is not known.
+        notes: facts a reader should know: skipped messages, results that answer no call.
     """
 
     question: str
@@ -43,13 +43,13 @@ class Turn:
     indices: tuple[int, ...] = ()
     skipped: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-    # What came before, shared by all turns of a conversation so that many turns need little room.
+    # The messages before the turn. All turns of a conversation share them, so that many turns need little memory.
     _history: Sequence[str | ToolCall] = field(default=(), repr=False, compare=False)
     _before: int = field(default=0, repr=False, compare=False)
 
     @property
     def context(self) -> list[str | ToolCall]:
-        """What the answer may rest on beside its calls: system prompt, earlier questions and calls, the question.
+        """The context that the answer may rest on besides its calls: system prompt, earlier turns, the question.
 
         `check_answer(turn.answer, calls=turn.calls, question=turn.context)` compares the answer with all of it.
         """
@@ -68,7 +68,7 @@ def turns(messages: object) -> list[Turn]:
             system prompt beside them. The first 20,000 are read.
 
     Raises:
-        TypeError: It is none of these. One strange message among others is only noted in its turn.
+        TypeError: It is not one of these. One unknown message among others is only noted in its turn.
 
     Example:
         >>> messages = [
@@ -99,7 +99,7 @@ def turns(messages: object) -> list[Turn]:
 
 
 def is_conversation(value: object) -> bool:
-    """Whether a JSON value is a conversation, and not one of its messages: a list, or what has one as messages."""
+    """Whether a JSON value is a conversation and not a single message: a list, or an object that holds messages."""
     return isinstance(value, list) or any(isinstance(dict_of(value).get(key), list) for key in _MESSAGES)
 
 
@@ -200,7 +200,7 @@ class _OpenTurn:
         self._places: list[int] = []
         self._lone: dict[int, int] = {}
         self._midturn: list[str] = []
-        # What the assistant said since its last call or result: the texts of each message.
+        # The assistant's texts since its last call or result, by message.
         self._said: dict[int, list[str]] = {}
 
     @property
@@ -219,7 +219,7 @@ class _OpenTurn:
             self._lone[place] = index
 
     def pause(self) -> None:
-        """A call or a result: what was said until now was not the answer."""
+        """Take a call or a result: the text so far was not the answer."""
         self._midturn += self._texts()
         self._said.clear()
 
@@ -304,9 +304,9 @@ def is_said_with_calls(text: str, messages: Sequence[object]) -> bool:
 
 
 def words_of_others(question: str | Sequence[object] | None) -> str:
-    """Return the words of everything but the assistant in `question`: a text, or messages of a conversation.
+    """Return the words of everyone but the assistant in `question`: a text, or messages of a conversation.
 
-    Results of tools are among them. What the assistant said itself bears nothing out.
+    Results of tools are included. The assistant's own messages support nothing, so they are left out.
     """
     if isinstance(question, str) or question is None:
         return question or ""
@@ -329,7 +329,7 @@ def words_of_others(question: str | Sequence[object] | None) -> str:
 
 
 def words_of_person(question: str | Sequence[object] | None) -> str:
-    """Return what the person said in `question`: a text, or messages of a conversation."""
+    """Return the person's words in `question`: a text, or messages of a conversation."""
     if isinstance(question, str) or question is None:
         return question or ""
     found: list[str] = []

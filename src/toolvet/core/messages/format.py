@@ -12,7 +12,7 @@ from toolvet.core.messages.parts import Parts, first_in, first_of, inner, text_i
 
 
 class Receiver(Protocol):
-    """What a format hands over: who said what, which tools were called, and what came back."""
+    """The parts that a format passes on: who said what, which tools were called, and what they returned."""
 
     @property
     def nested(self) -> bool:
@@ -25,7 +25,7 @@ class Receiver(Protocol):
     def called(
         self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None
     ) -> None:
-        """Take a call, with its result where the same item has it."""
+        """Take a call, with its result if the same item has it."""
 
     def returned(self, result: object, *, id_: str = "", name: str = "", failed: bool | None = None) -> None:
         """Take a result: of the call with this id, else of this name, else of the oldest that waits."""
@@ -37,7 +37,7 @@ class Receiver(Protocol):
         """Read a message of `speaker`: its content, and the members beside it."""
 
     def within(self, item: object, speaker: str | None = None) -> bool:
-        """Read what is inside of the item at hand. Returns whether a format knows it."""
+        """Read the content of the item at hand. Return whether a format knows it."""
         ...
 
 
@@ -46,14 +46,14 @@ Read = Callable[[Parts, Receiver], bool]
 
 
 class MessageFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """How the messages of one family are known.
+    """How to recognize the messages of one family.
 
     Attributes:
         name: the family, for the error that lists what can be read.
         types: readers by the value of `type`.
         endings: readers by the end of the value of `type`.
-        members: readers by a member that is there and not None.
-        beside: readers by a member of a message with a role that stands beside its content.
+        members: readers by a member that is present and not None.
+        beside: readers by a member next to the content of a message with a role.
     """
 
     name: str
@@ -149,10 +149,10 @@ def response_reader(choices: str, message: str, *reasons: str) -> Read:
 
 
 def ignored(_parts: Parts, to: Receiver) -> bool:
-    """Read nothing of a block that says nothing in words: images, reasoning."""
+    """Read nothing from a block without words: images, reasoning."""
     return to.nested
 
 
 def ignored_item(_parts: Parts, _to: Receiver) -> bool:
-    """Read nothing of an item that stands where messages do: reasoning, events."""
+    """Read nothing from an item in the place of a message: reasoning, events."""
     return True

@@ -20,9 +20,9 @@ _EMPTY: Final[Parts] = {}
 
 
 def parts_of(item: object) -> Parts | None:
-    """Return the members of a mapping, or the attributes of an object; None for what has none.
+    """Return the members of a mapping, or the attributes of an object; None for any other value.
 
-    May raise what the object raises when it is looked at.
+    Passes on any exception that the object raises when it is read.
     """
     if type(item) is dict:
         return cast("Parts", item)
@@ -48,7 +48,7 @@ def dict_of(value: object) -> Parts:
 
 
 def inner(value: object) -> Parts:
-    """Return the parts of `value`, an empty mapping for what has none."""
+    """Return the parts of `value`; an empty mapping if it has none."""
     return parts_of(value) or _EMPTY
 
 
@@ -107,7 +107,7 @@ IDS: Final = ("call_id", "id", "tool_call_id")
 
 
 def call_in(parts: Parts) -> ToolCall | None:
-    """Return the call that a mapping describes: it needs a name beside arguments or a result, else None."""
+    """Return the call that a mapping describes, or None. It needs a name, and arguments or a result."""
     function = inner(parts["function"]) if "function" in parts else None
     about = {**parts, **function} if function else parts
     name = text_in(about, *NAMES)

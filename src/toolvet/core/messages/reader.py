@@ -1,4 +1,4 @@
-"""Reads messages, items and blocks of any format: what was said, which tools were called, what came back. Total."""
+"""Reads messages, items and blocks of any format: texts, tool calls and results. Never raises."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -47,7 +47,7 @@ _MESSAGE_MEMBERS: Final = ("content", "parts", "tool_calls", "function_call")
 
 
 class Utterance(msgspec.Struct, frozen=True, gc=False):
-    """A text that somebody said, and the index of its message."""
+    """A text of the conversation, and the index of its message."""
 
     index: int
     speaker: str
@@ -80,7 +80,7 @@ Event: TypeAlias = Utterance | Called | Returned | Stopped
 
 
 class MessageReader:
-    """Reads one message after the other; `events` has what was found in them, in order.
+    """Reads one message after the other; `events` has their events, in order.
 
     With `records`, what is not a message may be the record of a call (`{"name": …, "result": …}`), or a bare result.
     """
@@ -133,7 +133,7 @@ class MessageReader:
         return is_known
 
     def within(self, item: object, speaker: str | None = None) -> bool:
-        """Read what is inside of the item at hand. Returns whether a format knows it."""
+        """Read the content of the item at hand. Return whether a format knows it."""
         if isinstance(item, ToolCall):
             self._add(item)
             return True
@@ -229,7 +229,7 @@ class MessageReader:
     def called(
         self, name: str, arguments: object, id_: str = "", *, result: object = UNKNOWN, failed: bool | None = None
     ) -> None:
-        """Take a call. A message may describe one twice: in its content, and beside that."""
+        """Take a call. A message may describe one twice: in its content and next to it."""
         if id_:
             if id_ in self._ids:
                 return
@@ -258,5 +258,5 @@ class MessageReader:
 
 
 def _bounded(value: object) -> object:
-    """The arguments or the result of a call; what has no end in JSON counts as not handed over."""
+    """The arguments or the result of a call; a value without an end in JSON counts as missing."""
     return UNKNOWN if is_endless(value) else value

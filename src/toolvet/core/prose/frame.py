@@ -43,7 +43,7 @@ _MOST_SPEAKERS = 12
 
 
 class FrameKind(StrEnum):
-    """What a line of a frame does."""
+    """The effect of a line on a frame."""
 
     LEAD_IN = "lead_in"
     """A draft, a poem, a script follows."""
@@ -62,7 +62,7 @@ class Frame(Phrase, frozen=True, kw_only=True):
 
 
 class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands before a colon: names of the two sides of a chat, and words that name no speaker."""
+    """The labels before a colon: names of the two sides of a chat, and words that do not name a speaker."""
 
     chat: frozenset[str] = frozenset()
     none: frozenset[str] = frozenset()
@@ -123,7 +123,7 @@ class FrameState:
             self._speakers = (*self._speakers, name)
 
     def fence(self) -> None:
-        """A fence opens here: what a lead-in announced may be what stands in it."""
+        """Handle an opening fence: it may contain what a lead-in announced."""
         self._end_dialogue()
         if self._open is not None and not self._lines:
             self._open = None
@@ -133,13 +133,13 @@ class FrameState:
         return min(each.start if each is not None else end for each in (self._open, self._dialogue))
 
     def continued(self) -> "FrameState":
-        """A copy that may be read to an end; what is settled stays here."""
+        """Return a copy that may be read to an end; the settled masks stay here."""
         rest = copy(self)
         rest.settled = []
         return rest
 
     def ended(self, end: int) -> list[Mask]:
-        """What is open when the text ends here."""
+        """Return the masks of a text that ends here, including the open ones."""
         self._end_dialogue()
         if self._open is not None:
             self._close(self._open, end)
@@ -220,5 +220,5 @@ def frame_patterns() -> PatternSet:
 
 
 def _kinds(line: str) -> set[str]:
-    """What this line does for a frame."""
+    """Return the effects of this line on a frame."""
     return {hit.id.partition("/")[0] for hit in frame_patterns().scan(line)}

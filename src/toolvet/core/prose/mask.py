@@ -50,10 +50,10 @@ class Masks:
         self._layers = layers
 
     def kind_at(self, start: int, end: int) -> MaskKind | None:
-        """Return why the words from `start` up to `end` are not the author's own, or None where they are.
+        """Return why the words from `start` up to `end` are not the author's own, or None if they are.
 
         The first character decides for the phrase: in `I cannot say "yes"` it is the author's. An empty
-        span is judged by the character at `start`, or before it where a mask ends there.
+        span is judged by the character at `start`, or the one before it if a mask ends there.
         """
         at = start - 1 if start == end and start else start
         for layer in self._layers:

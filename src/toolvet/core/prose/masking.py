@@ -16,7 +16,7 @@ The blocks, the quotations and the passages of `frame` (drafts, stories) are thr
 a draft. So "I cannot" is a QUOTATION, and "I can" is the author's. At the end, a layer that covers all words is taken
 off: then it is only the packaging of the answer.
 
-What is masked: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, if they close
+Masked are: fenced code, also unclosed; inline code; quotations in the styles of `quotations.toml`, if they close
 within their paragraph; Markdown block quotes; lines of logs, stack traces and consoles; drafts, poems and
 stories from their lead-in to where the author speaks again; dialogues and `*actions*` (`frames/`). Indented text is
 not masked: it is as often a list's paragraph as it is code. Tables are not: their cells are the author's.
@@ -45,8 +45,8 @@ _PACKAGING = frozenset({MaskKind.CODE, MaskKind.QUOTATION, MaskKind.BLOCK_QUOTE,
 def masks(text: str, asked: Sequence[int] | None = None) -> Masks:
     """Return the masked parts of `text`, in time that grows linearly with it.
 
-    Where only some places are `asked` for, in order, no more is read than they need: what is returned is true of them,
-    and says nothing of others.
+    If only some places are `asked` for, in order, the reader stops when they are known. The masks are then valid for
+    these places only.
     """
     if asked is None:
         state = MaskState()
@@ -65,7 +65,7 @@ def masks(text: str, asked: Sequence[int] | None = None) -> Masks:
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """The end of the line, or of the piece of a long one, that begins at `at`; -1 where the text ends before."""
+    """The end of the line, or of the piece of a long one, that begins at `at`; -1 if the text ends before."""
     newline = text.find("\n", at, at + _LONGEST)
     if newline >= 0:
         return newline + 1
@@ -145,7 +145,7 @@ class _MaskReader:
             self._run.start if self._run is not None else self._at,
             self._frames.open_since(self._at),
         )
-        # A mask that begins behind the first word is not packaging, and one that ends before the last neither.
+        # A mask that begins after the first word is not packaging, and one that ends before the last neither.
         if not 0 <= self._first_word < place:
             return 0
         firsts = (layer[0] for layer in (self._blocks, self._inline) if layer)
@@ -234,7 +234,7 @@ class _MaskReader:
         if not self._first_paragraph:
             self._first_paragraph, self._first_paragraph_at = paragraph, at
         if self._asked is not None and 0 <= self._first_word < at:
-            # Behind the first word nothing is packaging: only what is asked for matters.
+            # After the first word nothing is packaging: only the places asked for matter.
             place = bisect_left(self._asked, at)
             if place == len(self._asked) or self._asked[place] >= at + len(paragraph):
                 return

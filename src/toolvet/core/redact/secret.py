@@ -37,11 +37,11 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
 def redact(value: object) -> object:
-    """Return `value` with every secret replaced by `[redacted]`; the very same object when there is none. Total.
+    """Return `value` with every secret replaced by `[redacted]`; the same object when there is none. Total.
 
     Mappings stay mappings and lists stay lists with as many members; a key that looks like a secret itself is replaced.
     Under a secret key every text and number is replaced, unless the value is a JSON Schema, which only describes such a
-    value. A container that contains itself is replaced where it comes again, and so is what is deeper than 200 levels.
+    value. A container that contains itself is replaced where it occurs again, and so is a value deeper than 200 levels.
 
     >>> redact({"user": "ann", "dbPassword": "hunter2", "limit": 10})
     {'user': 'ann', 'dbPassword': '[redacted]', 'limit': 10}
@@ -69,9 +69,9 @@ def redact_text(text: str) -> str:
 
 
 def may_hold_secrets(text: str) -> bool:
-    """Whether a text, or the value of which it is the JSON, may hold what `redact` replaces; often wrongly True.
+    """Whether a text, or the value that the text encodes as JSON, may hold a secret for `redact`; often wrongly True.
 
-    Where it is False, `redact` returns the value as it is: a few microseconds tell that for most values.
+    If it is False, `redact` returns the value as it is. Most values need only this check, a few microseconds.
 
     >>> may_hold_secrets('{"user": "ann", "limit": 10}'), may_hold_secrets('{"dbPassword": "hunter2"}')
     (False, True)
@@ -113,7 +113,7 @@ class _Redaction:
     __slots__ = ("_done",)
 
     def __init__(self) -> None:
-        # The container beside its copy: as long as it is here, no other object has its id.
+        # The container is kept with its copy: while it exists, no other object can have its id.
         self._done: dict[tuple[int, bool], tuple[object, object]] = {}
 
     def of(self, value: object, *, depth: int, hide: bool) -> object:
@@ -126,7 +126,7 @@ class _Redaction:
             key = (id(container), hide)
             if key in self._done:
                 return self._done[key][1]
-            # A container that contains itself is no JSON: where it comes again, it is left out.
+            # A container that contains itself is not JSON: where it occurs again, it is left out.
             self._done[key] = container, REDACTED
             safe: object = container
             if isinstance(container, Mapping):
@@ -206,7 +206,7 @@ _WORDS_BEFORE: Final = re.compile(r"[\w.-]{1,32} (?:[\w.-]{1,32} )?$")
 # end where the next can begin, so that no text is read more than a few times.
 _MEMBER: Final = re.compile(r"""\s{0,4}\\?["'](?P<value>[^"'\\]+)""")
 _TIGHT: Final = re.compile(r"""(?P<value>"[^"]+"|'[^']+'|(?!(?:None|null|true|false)\b)[^\s&,;"'<>()\[\]{}]+)""")
-# What is read of a value before it is known to be a secret: it is read again from each sign in it.
+# The part of a value that is read before it is known to be a secret. It is read again from each sign in it.
 _LOOSE: Final = re.compile(
     r"""[ \t]{0,4}[*]{0,2}[ \t]?(?P<open>\\?["'`])?"""
     # Looked ahead and then taken as a whole, so that the search does not come back for a shorter value.
@@ -215,7 +215,7 @@ _LOOSE: Final = re.compile(
 _REST: Final = re.compile(r"""[^\s&,;"'<>()\[\]{}`\\]*""")
 _HEADER = re.compile(
     r"(?im)^[> ]{0,4}(?P<keep>(?P<name>(?:x-[\w-]{1,60}|authorization|proxy-authorization|(?:set-)?cookie)):[ ]{0,4})"
-    # A header's value has no blanks but behind a semicolon; a sentence has.
+    # A header's value has no blanks but after a semicolon; a sentence has.
     r"(?P<value>[^\s;]+(?:;[ ]?[^\s;]+)*)[ ]{0,4}$"
 )
 
@@ -250,7 +250,7 @@ def _hide_assigned(text: str, backwards: str) -> str:
 
 
 def _assigned_value(text: str, start: int, end: int, sign: str, secrecy: int) -> tuple[int, int] | None:
-    """Return where the secret is that follows a secret name and its sign; None where none follows."""
+    """Return where the secret is that follows a secret name and its sign; None if none follows."""
     if sign[-1] == ">" and "=" not in sign and (sign != ">" or text[start - 1 : start] != "<"):
         return None
     member = _MEMBER.match(text, end) if sign[0] in "\\\"'" and sign[-1] == ":" else None
@@ -431,19 +431,19 @@ _OURS: Final = frozenset(
 
 
 class SecretMask:
-    """Replaces secrets in what is quoted from an exchange. Total, and pure.
+    """Replaces secrets in quotations from an exchange. Never raises, and has no side effects.
 
     >>> SecretMask.learned({"password": "FIXTUREPW1"}).text("no user FIXTUREPW1")
     'no user [redacted]'
     """
 
     def __init__(self, secrets: Iterable[str] = (), words: Iterable[str] = ()) -> None:
-        """Make a mask of `secrets`; `words` are words of a text that are masked only as a whole or where it is cut."""
+        """Make a mask of `secrets`; `words` are masked only as a whole word of a text, or where the text is cut."""
         found = sorted(dict.fromkeys(secret for secret in secrets if secret), key=len, reverse=True)[:_MOST]
         self.secrets = tuple(found)
         self.words = frozenset(words)
         self._pattern = re.compile("|".join(map(_expression, found))) if found else None
-        # What is looked for first: the beginning and the end of each secret, at which a quotation may have been cut.
+        # The first search: the beginning and the end of each secret, where a quotation may have been cut.
         self._begun = tuple(secret[:_LONGEST] for secret in found)
         self._ends = tuple((secret[:least], secret[-least:]) for secret in found for least in (_least_half(secret),))
         self._longest = max(map(len, found), default=0)
@@ -485,7 +485,7 @@ class SecretMask:
         return cls(secrets, words)
 
     def text(self, text: str) -> str:
-        """Return a quotation without secrets, also where it has only a part of one."""
+        """Return a quotation without secrets, even if it holds only a part of one."""
         return self._without_known(redact_text(text))
 
     def _without_known(self, safe: str) -> str:
@@ -518,7 +518,7 @@ class SecretMask:
         return self._walk(redact(value), frozenset(), {})
 
     def own(self, value: object) -> object:
-        """Return a JSON value of ours, such as a verdict: what has no foreign words in it (`state`, `kind`) stays."""
+        """Return a JSON value of ours, such as a verdict, without secrets; members of our own words (`state`) stay."""
         return self._walk(redact(value), _OURS, {})
 
     def _walk(self, value: object, kept: frozenset[str], done: dict[int, object]) -> object:
@@ -586,7 +586,7 @@ def _texts(values: Iterable[object]) -> Iterator[tuple[str, bool]]:
 
 
 def _gaps(text: str, safe: str) -> Iterator[str]:
-    """Yield what stood in `text` where `safe` has a mark."""
+    """Yield the parts of `text` that `safe` replaced by a mark."""
     pieces = safe.split(REDACTED)
     place = len(pieces[0])
     for piece in pieces[1:-1]:
@@ -599,7 +599,7 @@ def _gaps(text: str, safe: str) -> Iterator[str]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield a secret that can be told from other words, and those of its parts: `bob:pa55wd` and `pa55wd`."""
+    """Yield a secret that is unlike ordinary words, and its parts that are: `bob:pa55wd` and `pa55wd`."""
     whole = secret.strip().strip("\"'")
     if REDACTED in whole or (not any(map(str.isdigit, whole)) and is_secret_key(whole)):
         return

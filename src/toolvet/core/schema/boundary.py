@@ -26,7 +26,7 @@ class BoundaryExample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 MOST = 60
-# Beyond these a bound is left out: a text of ten million characters says no more than one of twenty thousand.
+# Beyond these a bound is left out: a text of ten million characters tests no more than one of twenty thousand.
 LONGEST_TEXT = 20_000
 MOST_ITEMS = 1_000
 

@@ -31,7 +31,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One keyword that one place of the instance breaks.
 
     `keyword` is the keyword as the schema spells it (`dependentRequired`, not the `required` it implies), `pointer` the
-    place in the instance, and `schema_pointer` the keyword's place in the schema (behind any `$ref`). `params` holds
+    place in the instance, and `schema_pointer` the keyword's place in the schema (after any `$ref`). `params` holds
     what the keyword demands as JSON: `limit`, `pattern`, `options`, `property`, `unexpected`, `types`, `format`, …
     `branches` holds, for `anyOf` and `oneOf`, what each branch found wrong (an empty tuple for one that matched).
     `instance` is the offending value: for `required` and `additionalProperties` that is the whole object.
@@ -80,7 +80,7 @@ MOST_LISTED = 2_000
 
 
 def unlisted(more: int | None) -> Violation:
-    """Return the violation that stands for those that are not listed: how many, or None if they were not counted."""
+    """Return the violation for those that are not listed: how many, or None if they were not counted."""
     said = "too large to list all that is wrong" if more is None else f"{more} more are not listed"
     return Violation(keyword="unlisted", pointer="", schema_pointer="", message=said, params={"more": more})
 
@@ -109,7 +109,7 @@ def _violation_of(error: jsonschema_rs.ValidationError) -> Violation:
         branches = tuple(violations_of(branch, instance) for branch in kind.context)
         params = {"matched": [index for index, branch in enumerate(kind.context) if not branch]}
     elif isinstance(kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
-        # The path leads into the schema of the names; what is broken is the object that holds the name.
+        # The path leads into the schema of the names, but the violation is that of the object that holds the name.
         keyword = kind.name
         inner = kind.error
         params = {"property": inner.instance, "keyword": inner.kind.name, **_plain_params(inner.kind.as_dict())}
@@ -133,7 +133,7 @@ _UNIONS = (
     jsonschema_rs.ValidationErrorKind.OneOfNotValid,
     jsonschema_rs.ValidationErrorKind.OneOfMultipleValid,
 )
-# Keywords that the library reports under the name of what they imply.
+# Keywords that the library reports under the name of a keyword that they imply.
 _OWN_NAMES = frozenset(
     {
         "additionalItems",
@@ -299,7 +299,7 @@ ProblemKind = Literal["invalid", "unsupported_dialect", "remote_ref", "broken_re
 
 
 class SchemaProblem(msgspec.Struct, frozen=True):
-    """Why a schema cannot judge anything: what is wrong, and where in the schema (a JSON Pointer)."""
+    """Why a schema cannot judge anything: the problem, and its place in the schema (a JSON Pointer)."""
 
     kind: ProblemKind
     message: str
@@ -356,12 +356,12 @@ class Schema:
         self._copies: CopyCounter | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A validator neither pickles nor copies: it is compiled again, or found where it was compiled before.
+        # A validator cannot be pickled or copied. It is compiled again, or found if it was compiled before.
         restore = compiled if self.problem is None else partial(Schema, problem=self.problem)
         return restore, (self.document,)
 
     def is_valid(self, instance: object) -> bool:
-        """Whether `instance` satisfies the schema, formats included. Total: what is not a JSON value is not valid.
+        """Whether `instance` satisfies the schema, formats included. Never raises: a value outside JSON is not valid.
 
         A recursive schema whose alternatives multiply with the depth of the value beyond any budget judges nothing.
         """
@@ -471,10 +471,10 @@ def compiled(schema: object) -> Schema:
     key is the content, never the identity.
     """
     try:
-        # 0.6 µs for a typical tool schema. The guard below and the JSON text cost 3.5 µs together; `marshal` needs no
-        # guard, because it writes a part that is shared only once, and tells apart all that JSON does. To compare the
-        # schema with a kept copy found by its identity is no faster: equal is not the same (`1` is `True`, and order
-        # does not count), so the text would have to be compared, too.
+        # 0.6 µs for a typical tool schema. The guard below and the JSON text cost 3.5 µs together. `marshal` needs no
+        # guard, because it writes a shared part only once, and its bytes differ wherever the JSON differs. Finding a
+        # kept copy by identity and comparing it is not faster: `==` is too lax (`1` equals `True`, and order does not
+        # count), so the text would have to be compared, too.
         written = _marshalled(schema)
     except ValueError:
         # Not of plain types, or more than 2,000 levels deep.
@@ -635,7 +635,7 @@ def _problem_of(error: ValueError) -> SchemaProblem:
 def _drop_bad_patterns(usable: dict[str, object] | bool) -> tuple[str, ...]:  # noqa: FBT001
     """Remove the patterns that no engine accepts from `usable`: each fails open by itself, and is named."""
     notes: list[str] = []
-    # What is removed is not visited: the walk reads the children of a schema after this loop has changed it.
+    # The walk does not visit removed parts: it reads the children of a schema after this loop has changed it.
     for path, found in subschemas(usable):
         here = cast("dict[str, object]", found)
         pattern = here.get("pattern")

@@ -1,4 +1,4 @@
-"""A document with a schema: its dialect, the parts in it, and what its references lead to."""
+"""A document with a schema: its dialect, its parts, and the targets of its references."""
 
 from collections.abc import Iterator, Mapping
 from typing import NoReturn, cast
@@ -40,7 +40,7 @@ _BY_URI = {dialect.uri: dialect for dialect in DIALECTS}
 
 
 def dialect_of(document: object) -> Dialect | str:
-    """Return the dialect of a document, or a sentence that says why there is none.
+    """Return the dialect of a document, or a sentence that says why it has none.
 
     Without `$schema` it is 2020-12 (MCP 2026-07-28, basic).
 
@@ -157,7 +157,7 @@ class Scope:
         return self._known[reference]
 
     def inside(self, schema: Mapping[str, object]) -> "Scope":
-        """The scope for what is inside `schema`: another one if the schema has an `$id` of its own."""
+        """Return the scope inside `schema`: another one if the schema has an `$id` of its own."""
         own = schema.get("id" if self.dialect.number == 4 else "$id")
         if schema is self._root or not isinstance(own, str) or own.startswith("#"):
             return self

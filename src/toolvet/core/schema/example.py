@@ -15,7 +15,7 @@ from toolvet.errors import Unsatisfiable
 
 
 class NoExampleFound(Unsatisfiable):
-    """No value was found, although it is not proven that there is none."""
+    """No value was found, although one may exist."""
 
 
 def valid_example(schema: object, *, required_only: bool = False) -> object:
@@ -136,7 +136,7 @@ def _optional_causes(violations: tuple[Violation, ...], sketch: Sketch) -> froze
         path = path_of(sketch.value, violation.pointer)
         forbidden = names(members(violation.params.get("schema")).get("required"))
         if violation.keyword == "not" and forbidden:
-            # Without one of the members that it requires, what is forbidden is not there.
+            # Without one of its required members, the forbidden schema no longer matches.
             found.add((*path, forbidden[-1]))
             continue
         unexpected = names(violation.params.get("unexpected"))
@@ -179,7 +179,7 @@ def unsatisfiable_parts(schema: object) -> tuple[str, ...]:
 
 
 def canonical(ready: Schema) -> jsonschema_rs.CanonicalSchema | None:
-    """Return the canonical form of a schema, or None where there is none or it might take too long."""
+    """Return the canonical form of a schema, or None if it has none or computing it might take too long."""
     if ready.problem is not None or not _is_affordable(ready.usable):
         return None
     try:

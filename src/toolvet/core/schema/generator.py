@@ -1,4 +1,4 @@
-"""`Generator`: writes a value for a schema, place by place; where a preferred value contradicts, another one.
+"""`Generator`: writes a value for a schema, place by place. If a preferred value contradicts, it writes another one.
 
 One schema, step by step:
 
@@ -16,7 +16,7 @@ One schema, step by step:
 5. The result is {"code": "ABC", "seats": 2}, and `places` has the demands at its three places: `invalid` and `boundary`
    change the value at one of them.
 
-If a part cannot be met, `Unmeetable` leads back to the last choice, which takes its next option; with a `judge`, a
+If a part cannot be met, `Unmeetable` leads back to the last choice, which takes its next option. With a `judge`, a
 place whose parts may contradict each other is checked at once, and written again in other variations (`_OTHERS`). Every
 value costs a step, and so does every further option or variation at a place, written or not. The steps are limited, so
 a hostile schema ends in `Exhausted`.
@@ -77,7 +77,7 @@ def limits(demands: Demands, least: str, most: str) -> tuple[int, int | None]:
 
 
 _DEEPEST = 48
-# What is tried at a place whose value, once written, turns out wrong.
+# The variations to try if the value written at a place turns out wrong.
 _OTHERS = (
     Variation(extent="required"),
     Variation(branch=1),
@@ -280,7 +280,7 @@ class Generator:
         wanted = [name for name in _with_dependents(demands, wanted) if name in needed or name not in demands.avoid]
         waiting = self._dependent_schemas(demands, wanted)
         if waiting:
-            # Members ask for further schemas, which may bring choices of their own.
+            # Members lead to further schemas, which may have choices of their own.
             made = len(demands.choices)
             branch = demands.copy()
             try:
@@ -312,7 +312,7 @@ class Generator:
             for schema in demands.plain()
         )
         if not found and extent == "all" and shows_others and not demands.declared() and location.room >= 1:
-            # One member for an object that only says what its members look like.
+            # One member for an object that only restricts the form of its members.
             self._grow(demands, found, location, 1)
         least, _ = limits(demands, "minProperties", "maxProperties")
         if len(found) < least <= ITEMS:
@@ -427,7 +427,7 @@ class Generator:
 
 
 def _with_dependents(demands: Demands, required: list[str]) -> list[str]:
-    """`required` and what its members require in turn."""
+    """The `required` members, and those that they require in turn."""
     lists = [
         members(schema[keyword])
         for schema in demands.plain()
@@ -519,7 +519,7 @@ _EVIDENCE = {
 
 
 def write_array(writer: Generator, demands: Demands, location: ValueLocation, variation: Variation) -> list[object]:
-    """Return an array for `demands`: one item where none is needed, so that a reader sees one. Raises `Unmeetable`."""
+    """Return an array for `demands`: one item if none is required, so that a reader sees one. Raises `Unmeetable`."""
     schemas = demands.plain()
     least, highest = limits(demands, "minItems", "maxItems")
     most = ITEMS if highest is None else highest
@@ -597,7 +597,7 @@ def _add_contained(
     most: int,
     location: ValueLocation,
 ) -> None:
-    """Make `items` hold as many values of `part` as it demands, behind the others where there is room."""
+    """Make `items` hold as many values of `part` as it demands, after the others if there is room."""
     judge = writer.judge or Judge()
     wanted = count(members(schema).get("minContains"))
     missing = (1 if wanted is None else wanted) - sum(judge.accepts(part, item) for item in items)

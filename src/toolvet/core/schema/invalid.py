@@ -230,7 +230,7 @@ def _break_list_of_values(value: object, demands: Demands) -> Iterator[Change]:
             wrong: tuple[object, ...] = (not value,)
         elif (here := number(value)) is not None:
             top = max((found for item in listed if (found := number(item)) is not None), default=here)
-            # A half more, where a float can hold that.
+            # A half more, if a float can hold that.
             half = here + 0.5 if abs(here) < _LARGEST_WITH_A_HALF else here + 2
             wrong = (top + 1, here + 1, -1, half)
         elif isinstance(value, str):

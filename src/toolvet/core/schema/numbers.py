@@ -93,7 +93,7 @@ def exact(value: object) -> Fraction | None:
 
 
 def plain(value: Fraction) -> int | float | None:
-    """The fraction as JSON: an integer where it is one, else the nearest float; None beyond a float's range."""
+    """Return the fraction as JSON: an integer if it is one, else the nearest float; None beyond a float's range."""
     if value.denominator == 1:
         return int(value)
     try:
@@ -111,7 +111,7 @@ def common_multiple(left: Fraction | None, right: Fraction) -> Fraction:
 
 
 def _steps_to_skip(is_open: bool, bound: Fraction, step: Fraction) -> int:  # noqa: FBT001
-    """1 where the bound is excluded and a multiple of the step, else 0."""
+    """Return 1 if the bound is excluded and a multiple of the step, else 0."""
     return int(is_open and (bound / step).denominator == 1)
 
 

@@ -150,7 +150,7 @@ def _evaluations(
 
 
 class CopyCounter:
-    """Adds up what the errors of a validation copy: each has a copy of the value that it is about.
+    """Adds up the copies that the errors of a validation make: each has a copy of the value that it is about.
 
     The validator makes all of them before it returns the first one, so this is done beforehand.
     """
@@ -211,7 +211,7 @@ class _CopyWalk:
         self._copies: dict[tuple[int, int], tuple[int, int]] = {}
 
     def size(self, value: object) -> int:
-        """The bytes of a value, with all that is in it."""
+        """Return the bytes of a value with everything in it."""
         found = self._sizes.get(id(value))
         if found is None:
             found = sys.getsizeof(value)
@@ -301,7 +301,7 @@ _MOST_LOOKED_AT = 100_000
 _MOST_VISITS = 1_000_000
 # An error without its value.
 _OF_ERROR = 400
-# A value with more parts may break a schema in so many ways that to list them takes minutes.
+# A larger value may break a schema in countless ways, and listing them takes minutes.
 _MOST_VALUES = 50_000
 # No value takes less than this.
 _LEAST_SIZE = sys.getsizeof(None)

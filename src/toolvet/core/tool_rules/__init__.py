@@ -1,4 +1,4 @@
-"""What a tool's definition and its calls show: whether it only reads, what it may destroy, and how its calls ended."""
+"""Rules on a tool's definition and its calls: whether it only reads, what it may destroy, and how its calls ended."""
 
 from toolvet.core.exports import lazy
 

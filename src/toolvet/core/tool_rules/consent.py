@@ -1,12 +1,12 @@
-"""Which tools an assessment calls without being asked, and for each other tool why not.
+"""Decides which tools an assessment calls without being asked, and why it skips each other tool.
 
-A tool is called when it says `readOnlyHint: true` and nothing contradicts that, or when the server annotates none of
-its tools and this one plainly reads, by all the words of its name, by its description and by its parameters. Everything
-else is skipped: a missed call is cheap, a deleted file is not.
+A tool is called if it has `readOnlyHint: true` and nothing contradicts that. If the server annotates none of its tools,
+a tool is called if its name, description and parameters plainly show that it only reads. All other tools are skipped: a
+missed call is cheap, a deleted file is not.
 
-    habits = habits_of(tools)                       # what the server's tool list has in common
+    habits = habits_of(tools)                       # the common traits of the server's tools
     why_not_called(get_orders, habits)              # None: it may be called
-    why_not_called(cleanup_resources, habits)       # "its name opens with 'cleanup', which is no verb that only reads"
+    why_not_called(cleanup_resources, habits)       # "its name opens with 'cleanup', which is not known as a verb …"
 
 The words are data (`consent.toml`), with their proof beside them.
 """
@@ -27,13 +27,13 @@ from toolvet.core.tool_rules.subject import ToolDefinition
 
 _HINTS = ("readOnlyHint", "destructiveHint")
 _FEWEST_OF_A_PREFIX = 3
-# Not sets: what a server sends may be a list, which has no hash.
+# Not sets: a server may send a list, which has no hash.
 _SCALARS = ("string", "number", "integer", "boolean")
 _LONGEST_DESCRIPTION = 2_000
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 _WORD = re.compile(r"[A-Za-z]+")
 _LABEL = re.compile(r"^[\w /-]{1,40}:\s+")
-# Words behind the objects of a verb, and words by which a sentence says for whom or for what a thing is made.
+# Words after the objects of a verb, and words by which a sentence says for whom or for what a thing is made.
 _BEHIND_OBJECTS = frozenset(
     {"against", "based", "between", "by", "for", "from", "in", "into", "of", "on", "that", "to", "using", "with"}
 )
@@ -47,7 +47,7 @@ _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*"
 
 
 class Habits(msgspec.Struct, frozen=True):
-    """What the tools of one server have in common.
+    """The common traits of the tools of one server.
 
     `annotates` is true when any of them has a readOnlyHint or destructiveHint; `prefix` are the words that all their
     names open with (`git_status`, `git_log`), which say nothing about a single tool.
@@ -65,7 +65,7 @@ def habits_of(tools: Sequence[ToolDefinition]) -> Habits:
     ends = (min(named, default=()), max(named, default=()))
     prefix = tuple(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
     table = _words()
-    # What all tools do is no prefix: `purge_list`, `purge_status`.
+    # A verb that all tools share is not a prefix: `purge_list`, `purge_status`.
     verbs = table.reading | table.altering | table.deriving | {*changing_words(prefix, nouns=True)}
     says_nothing = tuple(takewhile(lambda word: word not in verbs, prefix))
     return Habits(annotates, says_nothing if len(named) >= _FEWEST_OF_A_PREFIX else ())
@@ -171,7 +171,7 @@ def _turned(tool: ToolDefinition, words: tuple[str, ...]) -> Iterator[str]:
 def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
     """Whether a tool that the user included makes its answer of its arguments, and so can harm nothing with any value.
 
-    `parse_cidr(cidr)` and `generate_uuid()` do. The name has to say so, and nothing may speak against it.
+    `parse_cidr(cidr)` and `generate_uuid()` do. The name must show it, and nothing may contradict it.
     """
     words, table = _own_words(tool, habits), _words()
     verbs = (table.deriving - _MAY_RUN) | table.computing | (table.reading - table.making) | table.transforming
@@ -203,7 +203,7 @@ def _plain(description: str) -> str:
 
 
 def _disclaims(tool: ToolDefinition) -> bool:
-    """Whether a description says that its tool changes nothing, and what it returns instead."""
+    """Whether a description says that its tool changes nothing, and names what it returns instead."""
     text = tool.description[:_LONGEST_DESCRIPTION]
     makes = not opening_verb(_FRAME.sub("", _first_sentence(tool)))[0].isdisjoint(_words().deriving | _MAKES)
     return makes and bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()
@@ -232,7 +232,7 @@ def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
     if is_thing and not stems.isdisjoint(table.openers):
         return True
     verbs = table.reading | table.deriving
-    # "Element icon search" says no more than the name.
+    # "Element icon search" only repeats the name.
     is_title = last in table.reading and after[-1:] != () and after[-1].lower() == last
     if not is_title and stems.isdisjoint(table.openers - table.answers | verbs) and not says_harmless(sentence):
         return False
@@ -261,7 +261,7 @@ def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
 
 
 def _things_told(sentence: str) -> Iterator[str]:
-    """The words of a sentence that are no verbs: those behind the first one, and not behind "and", "or", "to"."""
+    """Yield the words of a sentence that are not verbs: all but the first one and those after "and", "or", "to"."""
     words = _WORD.findall(sentence)
     for before, word in pairwise(words):
         if before.lower() not in {"and", "or", "then", "to"}:
@@ -360,7 +360,10 @@ def _betrayals(tool: ToolDefinition, *, trusted: bool) -> Iterator[str]:
 
 
 def _records(tool: ToolDefinition, name: str, schema: Mapping[str, object]) -> bool:
-    """`verify_task(id, score)` keeps a judgement; a `status` is one only where it is required beside something else."""
+    """Whether the tool records a parameter as a judgement, such as the `score` of `verify_task(id, score)`.
+
+    A `status` counts only if it is required, beside another required parameter.
+    """
     table = _words()
     if table.checking.isdisjoint(word_segments(tool.name)[:2]) or tool.single(schema).get("type") == "boolean":
         return False

@@ -17,14 +17,14 @@ from toolvet.core.contract import ContractChange
 from toolvet.core.json_value import elements, members, names
 from toolvet.core.schema import Violation
 
-FOREIGN_ORIGIN: Final = "https://attacker.example"  # What the probes say that they come from.
+FOREIGN_ORIGIN: Final = "https://attacker.example"  # The origin that the probes claim.
 # How the HTTP layers of the Python SDK (which FastMCP is built on) and the TypeScript SDK refuse a Content-Type.
 _PYTHON: Final = ("Invalid Content-Type header",)
 _TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/json",)
 _DEEPEST: Final = 3  # Levels of a structure whose members are parameters as well.
 _MOST_MEMBERS: Final = 500
-PROBE_POINTER: Final = "/transport/"  # What the JSON Pointers of findings about probes begin with.
-# Statuses that say nothing of the probe: credentials are wanted, or there were too many requests.
+PROBE_POINTER: Final = "/transport/"  # The beginning of the JSON Pointers of findings about probes.
+# Statuses that decide nothing about the probe: it lacks credentials, or the server had too many requests.
 UNJUDGED: Final = frozenset({401, 429})
 
 
@@ -34,7 +34,7 @@ class HttpExchange(msgspec.Struct, frozen=True, kw_only=True):
     `probe` is its id, `sent` says in a phrase what was sent, and `wanted` what should come back. `status` is None where
     no response came; `failure` then says why. `body` is its head. `is_result` says whether the body is a JSON-RPC
     result (or an array with one), `code`, `words` and `data` are those of a JSON-RPC error. `as_wanted` says whether
-    the protocol wants this response; None where none came.
+    the protocol wants this response; None if none came.
     """
 
     probe: str
@@ -101,7 +101,7 @@ class ObservedHttp(msgspec.Struct, frozen=True, kw_only=True):
     not_probed: str = ""
 
     def find(self, probe: str) -> HttpExchange | None:
-        """The exchange of this probe; None where it was not sent."""
+        """Return the exchange of this probe; None if it was not sent."""
         return next((exchange for exchange in self.exchanges if exchange.probe == probe), None)
 
     def is_served(self, probe: str) -> bool:
@@ -188,7 +188,7 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """The declared top-level parameters: name to schema; empty when the schema has none that can be read."""
+        """The declared top-level parameters: name to schema; empty if the schema has no readable ones."""
         return members(members(self.input_schema).get("properties"))
 
     def parameters(self) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -303,11 +303,11 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a very large answer in whose place rules have an excerpt.
+    """The facts about a very large answer, of which the rules receive an excerpt.
 
-    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole, where it has few
-    values, or else the excerpt; structured content was then not compared with the outputSchema. `borders` are texts
-    around the places where the excerpt was cut, to look for secrets in.
+    `size` is the bytes of the whole message. `verdict_on` says what the verdict is about: the whole answer if it has
+    few values, else the excerpt. The excerpt's structured content was not compared with the outputSchema. `borders` are
+    texts around the places where the excerpt was cut, to look for secrets in.
     """
 
     size: int
@@ -320,12 +320,12 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
 
     `violations` says how the arguments break the tool's inputSchema (empty: they satisfy it). `intended` is set when
     a scenario broke one thing on purpose. `verdict` is set exactly when `outcome` is RESULT; `error_verdict` is the
-    verdict on a protocol error, read as the error result that it should have been; None where there is none.
+    verdict on a protocol error, read as the error result that it should have been; None if there is no such error.
     `detail` holds what is known of an outcome without an answer (exit code, last words on stderr, why a message was
     invalid). `preview` is what the server's own validator said just before the call; None when it was not asked or
     gave no verdict. `known_paths` are paths that the caller gave to the server in other ways: its working folder,
     its command line. `absent` is the parameter whose value was made to name nothing that exists, or "", and
-    `present` the value that a listing of the server has for it; None where no listing has one. `excerpt` is set where
+    `present` the value that a listing of the server has for it; None if no listing has one. `excerpt` is set where
     `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
     without the fault of this call, `outage_nearby` that other tools reported an outage that explains how it ended.
     `is_own` says that the caller made up all values of `arguments`, so that none of them is a secret.
@@ -395,7 +395,7 @@ class ObservedValidation(msgspec.Struct, frozen=True, kw_only=True):
 
     `method` is the tool that validates, `asked` how often it was asked. `announcement_problems` are sentences about
     what was announced: `announced` is False when they leave no announcement. `failures` says, once for each time, why
-    asking brought no verdict.
+    asking gave no verdict.
     """
 
     announced: bool
@@ -409,9 +409,9 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     """The server as a whole: its tools, how it answered a tool that does not exist, and what was odd on the wire.
 
     `unknown_tool` is the call of a tool that is not in the list (None: not tried). `listing_problems` are sentences.
-    `validation` is None when the server says nothing of `toolValidation`. `calls` are all calls of all tools, for what
-    only the whole of them shows. `odd_arguments` are calls whose `arguments` were no JSON object at all.
-    `overfilled` says how much the server wrote into its folders, where that was more than allowed.
+    `validation` is None if the server does not mention `toolValidation`. `calls` are all calls of all tools, for what
+    only the whole of them shows. `odd_arguments` are calls whose `arguments` were not a JSON object.
+    `overfilled` says how much the server wrote into its folders, if that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`
     those since the server's lock was written.

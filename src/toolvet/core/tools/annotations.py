@@ -24,7 +24,7 @@ _INJECTED: Final = frozenset((
 
 
 class PythonTool(msgspec.Struct, frozen=True):
-    """What a class or a function says of the tool that it is."""
+    """The tool definition that a class or a function gives."""
 
     name: str
     description: str
@@ -75,7 +75,7 @@ def _read(tool: object) -> PythonTool:
 
 
 def _words_of(of: object, name: str) -> str:
-    """The docstring up to the first blank line; what a dataclass writes for itself is none."""
+    """Return the docstring up to the first blank line, except one that a dataclass generated."""
     text = inspect.cleandoc(getattr(of, "__doc__", None) or "")
     return "" if text.startswith(f"{name}(") else text.partition("\n\n")[0]
 
@@ -124,7 +124,7 @@ def _schema_of_record(kind: type) -> object:
 
 
 def _schema_of(annotation: object) -> object:
-    """The schema of one annotation. Raises TypeError where no schema can express it."""
+    """The schema of one annotation. Raises TypeError if no schema can express it."""
     # There only where pydantic is loaded.
     adapter = cast("Callable[[object], _Adapter] | None", getattr(sys.modules.get("pydantic"), "TypeAdapter", None))
     if _is_class(annotation):

@@ -54,7 +54,7 @@ class ToolShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """The parts of a definition as they are in it; None where one is absent."""
+    """The parts of a definition, unchanged; None for each absent one."""
 
     shape: str
     name: object
@@ -100,7 +100,7 @@ def read_definition(tool: object) -> Definition | None:
 
 
 def is_json_schema(parts: Mapping[object, object]) -> bool:
-    """Whether a mapping that is no definition is a JSON Schema, by its keywords."""
+    """Whether a mapping that is not a definition is a JSON Schema, by its keywords."""
     kind = parts.get("type")
     kinds = cast("list[object]", kind) if isinstance(kind, list) else [kind]
     if "type" in parts and not all(isinstance(each, str) and each.lower() in _JSON_TYPES for each in kinds):
@@ -134,7 +134,7 @@ def _read_as(shape: ToolShape, get: Getter) -> Definition | None:
             schema = _TAKES_NOTHING
     elif shape.openapi or is_openapi(schema):
         schema = as_json_schema(schema)
-    # The first that is there counts, even if it is None: SDKs warn when the older spelling behind it is read.
+    # The first that is there counts, even if it is None: SDKs warn when the older spelling after it is read.
     output = next((value for name in shape.output if (value := get(name)) is not _ABSENT), None)
     return Definition(shape.name, get("name"), get("description"), schema, _schema(output))
 

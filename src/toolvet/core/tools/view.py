@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ToolView(msgspec.Struct, frozen=True, gc=False):
     """A tool definition: name and description ("" without one), `inputSchema` and `outputSchema` (None without one).
 
-    `shape` is the name of the shape that it was read as, "" where it was not read.
+    `shape` is the name of the shape that it was read as, or "".
     """
 
     name: str
@@ -31,7 +31,7 @@ class ToolHandle(msgspec.Struct, frozen=True, eq=False):
     """A tool definition that was read, with its compiled schema. `tool` makes one; what takes a definition takes it.
 
     `ready` is the compiled schema of the arguments, None for a tool without one, and `view` has the parts as they were
-    read. `ready_output` is the compiled schema of the results; None where that was not compiled yet. The definition
+    read. `ready_output` is the compiled schema of the results; None if that was not compiled yet. The definition
     must not be changed while its handle is in use: make another one.
     """
 
@@ -46,7 +46,7 @@ class ToolHandle(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def description(self) -> str:
-        """What the tool says of itself; "" where it says nothing."""
+        """The tool's own description; "" if it has none."""
         return self.view.description
 
     @property

@@ -1,4 +1,4 @@
-# What this package offers; `__init__.py` loads each name when it is first asked for.
+# The public names of this package. `__init__.py` loads each one on first use.
 
 from toolvet.core.turn.announcing import announced_step as announced_step
 from toolvet.core.turn.check import (

@@ -24,7 +24,7 @@ class Announcing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hits: list[str]
     misses: list[str]
     steps: str = ""
-    """What an announcement must also match to be a step that was not made where the turn has ended."""
+    """A further condition for an announcement that ends a turn to count as a step that was not made."""
     step_hits: list[str] = []
     step_misses: list[str] = []
 
@@ -43,7 +43,7 @@ def announces(text: str) -> bool:
 
 
 def announced_step(text: str) -> FailureSignal | None:
-    """Return a signal where an answer that ends its turn ends with a step that is still to be made.
+    """Return a signal if an answer that ends its turn ends by announcing a step.
 
     Example:
         >>> announced_step("The order is not there. I'll now look at the logs and get back to you.").label
@@ -68,7 +68,7 @@ def announced_step(text: str) -> FailureSignal | None:
 
 def _last_sentence(text: str) -> str:
     end = text.rstrip()
-    # What ends the sentence itself is no start of another one.
+    # The end mark of the sentence itself does not begin another sentence.
     tail = end[-_LONGEST:].rstrip(_END_MARKS)
     starts = [match.end() for match in _LAST_SENTENCE.finditer(tail)]
     if not starts and len(end) > _LONGEST:

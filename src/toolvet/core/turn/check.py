@@ -117,7 +117,7 @@ class AnswerCheck:
         self.languages = known_languages(languages)
         self.packs: SignalPhrases | None = None
         if packs is not None:
-            # It brings the reader of phrase files, which takes 3 ms.
+            # It imports the reader of phrase files, which takes 3 ms.
             from toolvet.core.checks.answer.packs import pack_phrases  # noqa: PLC0415
 
             self.packs = pack_phrases(packs)
@@ -187,8 +187,8 @@ def check_answer(
         text: The answer. None, as some APIs give for an answer without text, is an empty one.
         calls: The tool calls of the turn with their results, in any of the usual shapes (`toolvet.ToolCall`). What the
             answer claims is compared with them. None: not known. An empty list: there were none.
-        question: What was asked, or the messages of the conversation up to this answer, with their system prompt.
-            Values that they mention need no call; what the assistant said in them counts for nothing.
+        question: The user's question, or the messages of the conversation up to this answer, with their system prompt.
+            Values that they mention need no call; the assistant's own messages support nothing.
         finish_reason: Why the model stopped, in the words of any vendor (`stop`, `max_tokens`, `SAFETY` …).
         trace: The id of the turn, as the proxy gives it in `_meta["dev.toolvet/trace"]`: the verdict's `trace_id`.
         options: See `AnswerCheck`.
@@ -246,7 +246,7 @@ def best_answer(
     Args:
         texts: The answers; at least one.
         calls: The tool calls that all of them rest on, as in `check_answer`.
-        question: What was asked.
+        question: The user's question.
         options: See `AnswerCheck`.
 
     Raises:
@@ -310,7 +310,7 @@ _ANNOUNCES: Final = (":", "：", "…", "...")  # noqa: RUF001 - a full-width co
 _BEFORE_CALLS: Final = "tool_calls"
 _CUT: Final = "truncated"
 _SHORT: Final = "too_short"
-# What a text that only announces something costs: it informs, and never escalates alone.
+# The cost of a text that only announces something: it informs, and never escalates alone.
 _WEIGHT_ANNOUNCED: Final = 0.2
 
 
@@ -321,7 +321,7 @@ def may_announce(text: str) -> bool:
 
 
 def announced(text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-    """Return `signals` of a text alone; where it announces something, its end and length weigh little.
+    """Return `signals` of a text alone; if it announces something, its end and length weigh little.
 
     "Let me see:" is short and stops at a colon, because a call follows.
     """
@@ -338,9 +338,9 @@ def _is_of_shape(signal: FailureSignal) -> bool:
 
 
 def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:
-    """Return the finish reason `tool_calls` where `calls` show that `text` was said before one of them, else None.
+    """Return the finish reason `tool_calls` if `calls` show that `text` was said before one of them, else None.
 
-    They do where they are messages and one of them has both this text and calls, or a call right behind it, and where
+    They do if they are messages and one of them has both this text and calls, or a call right after it. They also do if
     the last call has no result yet and the text announces something.
     """
     # Loaded only for the few answers that end like this.
@@ -357,7 +357,7 @@ def reason_before_calls(text: str, calls: Sequence[object]) -> str | None:
 _THRESHOLD: Final = 0.7
 _STRICT_THRESHOLD: Final = 0.75
 _MOST_UNESCALATED: Final = 3
-# A value that the calls do not support and that weighs less only informs: many of them say no more than one.
+# A value that the calls do not support and that weighs less only informs: many of them prove no more than one.
 _COUNTS: Final = 0.1
 _ALWAYS: Final = (SignalType.REFUSAL, SignalType.TOOL_FAILURE)
 _DEFAULT_WEIGHTS: Final[Mapping[SignalType, float]] = MappingProxyType({})
@@ -419,7 +419,7 @@ _MOST_SENTENCES = 3
 
 
 class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of one kind of signal."""
+    """The texts about one kind of signal."""
 
     name: str = ""
     feedback: str = ""
@@ -429,7 +429,7 @@ class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def wording() -> dict[str, SignalWording]:
-    """A signal type, or `type.label`, to what is said of it."""
+    """Return the texts about each signal type or `type.label`."""
     return read_toml("toolvet.core.checks.answer", "wording.toml", dict[str, SignalWording])
 
 
@@ -448,7 +448,7 @@ def feedback(signals: Sequence[FailureSignal]) -> str:
 
 
 def advice(signals: Sequence[FailureSignal]) -> list[str]:
-    """What the next attempt should do, in a sentence for each kind of signal."""
+    """Return instructions for the next attempt, in a sentence for each kind of signal."""
     return _sentences(signals, "advice")
 
 
@@ -473,7 +473,7 @@ def _sentences(signals: Sequence[FailureSignal], what: str) -> list[str]:
 
 
 def words_of(signal: FailureSignal, what: str) -> str:
-    """The words of the signal's label, or of its type where the label has none of its own."""
+    """Return the words of the signal's label, or those of its type if the label has none."""
     own = _of_label(signal)
     words: str = getattr(own, what) if own is not None else ""
     return words or str(getattr(wording()[signal.type.value], what))
@@ -486,7 +486,7 @@ def _of_label(signal: FailureSignal) -> SignalWording | None:
 
 
 def turn_words(key: str) -> str:
-    """What is said of the turn: `question`, `returned`, `failed`."""
+    """Return the text about the turn under a key: `question`, `returned`, `failed`."""
     return wording()[f"turn-{key}"].advice
 
 
@@ -504,12 +504,13 @@ _LONGEST_QUESTION = 200
 def regeneration_advice(
     quality: AnswerQuality, *, question: str | None = None, calls: Sequence[object] | None = None
 ) -> str | None:
-    """Return an instruction for the model before it answers again, in a few sentences; None where nothing is wrong.
+    """Return an instruction for the model before it answers again, in a few sentences; None if nothing is wrong.
 
     Args:
         quality: The verdict on the failed answer. Its signals give one sentence for each kind, the gravest first and
             three at most.
-        question: What was asked. It is repeated at the end, because the next attempt may see nothing else of the turn.
+        question: The user's question. The instruction repeats it at the end, because the next attempt may see nothing
+            else of the turn.
         calls: The tool calls of the turn, as `check_answer` takes them: the advice names those that returned something
             and those that failed.
 

@@ -97,7 +97,7 @@ def contradictions(
 
     `turns` in the order of the conversation, as `toolvet.Turn` or (question, answer); the last 200 count. Questions ask
     the same from a similarity of `same_question` on. What changes with time ("How late is it?") changes rightly: leave
-    such turns out. Never raises for what the texts hold or the model does.
+    such turns out. Never raises, whatever the texts hold or the model does.
     """
     if embedder is None:
         return Consistency(state="off", reason=OFF)
@@ -145,7 +145,7 @@ def _found(turns: list[Turn], first: int, embedder: Embedder, same_question: flo
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """A sentence and where it begins in its answer."""
+    """A sentence, and its start in the answer."""
 
     text: str
     start: int
@@ -157,7 +157,7 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
         return None
     if yes_and_no(before[0].text, now[0].text):
         return "yes_no", before[0], now[0]
-    # A sentence without its numbers and names: what it is about.
+    # A sentence without its numbers and names: its subject.
     vectors = embed(embedder, [_NAME.sub("X", _NUMERAL.sub("0", sentence.text)) for sentence in (*before, *now)])
     asked = {word.lower().removesuffix("s") for word in _WORD.findall(earlier.question + " " + later.question)}
     said_before, said_now = (
@@ -179,7 +179,7 @@ def _clash(earlier: Turn, later: Turn, embedder: Embedder) -> tuple[Kind, Senten
             return "numbers", said, says
         names_before, names_now = _names(said.text) - asked, _names(says.text) - asked
         # President Obama and Barack Obama are one: names that share a part don't disagree.
-        prose = brief or (_PROSE.search(said.text) and _PROSE.search(says.text))  # Headings name what they like.
+        prose = brief or (_PROSE.search(said.text) and _PROSE.search(says.text))  # Headings may name anything.
         if (
             same_frame
             and prose
@@ -284,8 +284,8 @@ _SHOWN = 200
 class Relevance(msgspec.Struct, frozen=True, kw_only=True):
     """How near an answer is to its question.
 
-    `similarity` (-1 to 1) is that of its nearest sentence, or of its beginning where that is nearer; None unless
-    `state` is `checked`. `signal` is there where the answer is off topic; `reason` is a sentence for a reader.
+    `similarity` (-1 to 1) is that of its nearest sentence, or of its beginning if that is nearer; None unless
+    `state` is `checked`. `signal` is set if the answer is off topic; `reason` is a sentence for a reader.
     """
 
     state: State
@@ -338,7 +338,7 @@ class EmbedderFailed(Exception):  # noqa: N818 - it never leaves this package.
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    """A vector of length 1 for each text (all zero where the model sees nothing in it); raises `EmbedderFailed`."""
+    """Return a vector of length 1 for each text (zero if the model sees nothing in it); raise `EmbedderFailed`."""
     if not texts:
         return []
     try:
@@ -363,8 +363,8 @@ def similarity(one: Vector, two: Vector) -> float:
 _SENTENCE = re.compile(r"(?:[^.!?。\uff01\uff1f؟।\n]|[.!?](?=\S))+[.!?。\uff01\uff1f؟।]*")
 _MARKER = re.compile(r"\s*(?:[-*•#>]+|\d{1,2}[.)](?=\s))\s*")
 _MOST = 24  # Sentences of an answer that are looked at …
-_SHORTEST_SENTENCE = 2  # … with at least so many characters …
-_LONGEST = 400  # … and so many of each.
+_SHORTEST_SENTENCE = 2  # … with at least this many characters …
+_LONGEST = 400  # … of which at most this many are read.
 _READ = 6000  # Characters of an answer that are looked at.
 
 

@@ -25,8 +25,8 @@ _MOST_TOOLS = 10_000
 class CallVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
     """The verdict on one call of a turn.
 
-    `arguments` is None where no definition of the tool was given, `result` where the call has no result. What the call
-    sent and brought is in the messages, and the JSON form does not repeat it.
+    `arguments` is None if the tool has no definition, `result` if the call has no result. The messages contain the
+    arguments and the result of the call, and the JSON form does not repeat them.
     """
 
     _adds = ("name", "failed", "id")
@@ -44,7 +44,7 @@ class CallVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def id(self) -> str | None:
-        """The id of the call; None where the messages have none."""
+        """The id of the call; None if the messages have none."""
         return self.call.id
 
     @property
@@ -56,7 +56,7 @@ class CallVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
 
 
 class TurnVerdict(JsonForm, msgspec.Struct, frozen=True, eq=False):
-    """The verdict on one turn: on its answer, None where there is none, and on each of its calls."""
+    """The verdict on one turn: on its answer, None if it has none, and on each of its calls."""
 
     _adds = ("messages", "notes")
     _hides = ("turn",)

@@ -27,12 +27,12 @@ class JudgedEnding(msgspec.Struct, frozen=True):
 
     @property
     def contradiction(self) -> FailureSignal | None:
-        """The signal by which the calls plainly contradict the answer; None where they do not."""
+        """The signal by which the calls plainly contradict the answer; None if they do not."""
         return claim_signal(self.quality) if self.quality.should_escalate else None
 
 
 def judged_ending(messages: Sequence[object], check: AnswerCheck, *, trace: str | None = None) -> JudgedEnding | None:
-    """Judge the last answer of a conversation; None where it has none, or where nothing of it can be read.
+    """Judge the last answer of a conversation; None if it has no answer, or none that can be read.
 
     Args:
         messages: the messages, oldest first, in any format that `toolvet.turns` reads.

@@ -18,10 +18,10 @@ from toolvet.core.checks.answer.read import (
 from toolvet.core.prose import Masks, MaskState
 from toolvet.core.turn.check import CLEAN, AnswerCheck, AnswerOptions, checked_text
 
-# A phrase is no longer than this, and neither is what its sentence says of it: what lies further back is settled.
+# A phrase is at most this long, and so is the part of its sentence that decides it: earlier text is settled.
 _SETTLED = 512
 _MOST = 100
-# What a phrase asks of the characters before it, such as a border of words.
+# How many characters before it a phrase may depend on, such as a border of words.
 _BEFORE = 16
 
 Chunk = TypeVar("Chunk")
@@ -48,7 +48,7 @@ class AnswerStream:
         self._length = 0
         self._window = ""
         self._masks = MaskState()
-        # What begins before this place is settled: nothing that comes can change what was found there.
+        # Text before this place is settled: later text cannot change the matches there.
         self._settled_before = 0
         self._settled: list[_Held] = []
         self._open: list[_Held] = []
@@ -59,13 +59,13 @@ class AnswerStream:
 
     @property
     def text(self) -> str:
-        """What was fed so far."""
+        """The text so far."""
         if len(self._chunks) > 1:
             self._chunks = ["".join(self._chunks)]
         return self._chunks[0] if self._chunks else ""
 
     def feed(self, chunk: str | None) -> AnswerQuality:
-        """Read on; the verdict on what was read so far. None, as an API gives for a chunk without text, is nothing."""
+        """Read a chunk and return the verdict so far. None, as some APIs give for an empty chunk, adds nothing."""
         chunk = checked_text(chunk)
         if chunk:
             self._chunks.append(chunk)
@@ -76,7 +76,7 @@ class AnswerStream:
 
     @property
     def so_far(self) -> AnswerQuality:
-        """The verdict on what was read so far."""
+        """The verdict on the text so far."""
         if not (self._settled or self._open):
             return CLEAN
         of_phrases: list[FailureSignal] = []
@@ -105,7 +105,7 @@ class AnswerStream:
         finish_reason: str | None = None,
         trace: str | None = None,
     ) -> AnswerQuality:
-        """`check_answer` of the whole text, with what is known of its turn only now."""
+        """Return `check_answer` of the whole text, with facts about its turn that are known only now."""
         return self._check(self.text, calls=calls, question=question, finish_reason=finish_reason, trace=trace)
 
     def _scan(self, chunk: str) -> None:
@@ -113,7 +113,7 @@ class AnswerStream:
         begin = self._length - len(window)
         check = self._check
         found: list[_Item] = []
-        # Where nothing is open, what is new lies in the part that is not settled: half as much to look through.
+        # If nothing is open, new text is in the part that is not settled: half as much to search.
         recent = window[-(_SETTLED + len(chunk) + _BEFORE) :]
         placed, since = self._memory.placed, self._settled_before
         if self._open or is_anything_in(recent, check.languages, check.packs, placed, since=since):
@@ -132,7 +132,7 @@ class AnswerStream:
             fresh = [each for each in found if _start(each) >= self._settled_before]
             self._settled += [_Held(each) for each in fresh if _start(each) < settled_before]
             self._open = [_Held(each) for each in fresh if _start(each) >= settled_before]
-            # More would say nothing new, and cost every verdict.
+            # More would add nothing, and every verdict would cost more.
             del self._settled[_MOST:]
         self._settled_before = settled_before
         self._window = window[-2 * _SETTLED :]
@@ -142,7 +142,7 @@ _Item = Found | FailureSignal
 
 
 class _MasksNow:
-    """The masks of a stream as it is: they are made only where a phrase asks that is not in what is settled."""
+    """The masks of a stream as it is, made only if a phrase outside the settled part asks for them."""
 
     def __init__(self, state: MaskState) -> None:
         self._state = state
@@ -161,7 +161,7 @@ class _MasksNow:
 
 
 class _Held:
-    """What was found, and whether it counts, once nothing that comes can change that."""
+    """An item that was found, and whether it counts, once later text cannot change that."""
 
     __slots__ = ("_told", "item")
 
@@ -211,7 +211,7 @@ class VettedStream(Generic[Chunk]):
     def finish(
         self, *, calls: Sequence[object] | None = None, question: str | None = None, trace: str | None = None
     ) -> AnswerQuality:
-        """The verdict with what is known of the turn, and `quality` from now on."""
+        """Return the verdict with the facts known about the turn; it is `quality` from now on."""
         self._final = self._stream.finish(calls=calls, question=question, finish_reason=self._reason, trace=trace)
         return self._final
 

@@ -8,7 +8,7 @@ from toolvet.core.turn.ledger.extent import extent_phrases
 
 
 def prepare() -> None:
-    """Compile and keep what is not in the cache yet."""
+    """Compile and store everything that is not in the cache yet."""
     answers, claims = of_answers.phrases(), of_claims.phrases()
     for patterns in (
         answers.pattern_set,

@@ -5,12 +5,11 @@ r"""Reads an answer: what its text alone says about how good it is. With the tur
 1. `shape` looks at the text as a whole: nothing in it, broken off, the same again and again. Here: nothing.
 2. `read.find` scans it once for all phrases (`phrases`, from `toolvet.core.languages`). Here two of English:
    "I can't open" (low_confidence, label `incapable`) and "I cannot help" (refusal). Other words of its sentence
-   (`unless`) or words
-   after it (`followed`) may take a phrase back.
-3. `read.counting` leaves out what is in a quotation, in code or in a draft (`toolvet.core.prose`), and what is in a
-   place where it does not count. Here: the second one, a quotation.
+   (`unless`) or words after it (`followed`) may take a phrase back.
+3. `read.counting` leaves out hits in a quotation, in code or in a draft (`toolvet.core.prose`), and hits in a place
+   where they do not count. Here: the second one, a quotation.
 4. `read.apart` keeps the heaviest of the signals of one type that overlap.
-5. Where nothing of weight was found and a cue was, the learned model is asked (`model`).
+5. If it found no signal of weight, but a cue, it asks the learned model (`model`).
 
     FailureSignal(type="low_confidence", label="incapable", evidence="I can't open", weight=0.4, position=15, …)
 """

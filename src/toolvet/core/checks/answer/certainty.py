@@ -30,14 +30,14 @@ class _AnswerCertainties(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 def assessment_confidence(signals: int) -> float:
-    """Return how sure (0 to 1) a verdict is that rests on so many signals, where no more is known of them."""
+    """Return how sure (0 to 1) a verdict is, given only the number of its signals."""
     return (0.9, 0.85, 0.8, 0.75)[signals] if signals < 4 else 0.65
 
 
 def certainty_of(signals: Sequence[float | None]) -> float:
     """Return how sure (0 to 1) an assessment is that rests on signals of these certainties.
 
-    One real signal is enough, so the most certain of them counts; where none is known, their number. Without signals
+    One real signal is enough, so the most certain of them counts; if none is known, their number. Without signals
     it is the documented 0.9, which is less than was measured.
 
     Example:
@@ -60,7 +60,7 @@ def signal_certainty(kind: str, label: str | None, source: str, weight: float) -
 
 
 def key_of(kind: str, label: str | None, source: str, weight: float) -> str:
-    """Return the key of a signal in `certainty.toml`: type, label, source where it is no phrase, and "mild"."""
+    """Return the key of a signal in `certainty.toml`: type, label, a source other than phrase and shape, and "mild"."""
     beside = "" if source in {"phrase", "shape"} else f", {source}"
     mild = ", mild" if weight < _MILD else ""
     return f"{kind}{f'-{label}' if label else ''}{beside}{mild}"

@@ -31,7 +31,7 @@ class CustomPatterns:
         self._types = tuple(signal_type for signal_type, _, _ in given)
 
     def signals(self, text: str, offset: int = 0) -> list[FailureSignal]:
-        """Return what the patterns find in `text`, in quotations and code too. `offset` is where the text begins."""
+        """Return the matches of the patterns in `text`, also in quotations and code. The text begins at `offset`."""
         if self.patterns is None:
             return []
         return [

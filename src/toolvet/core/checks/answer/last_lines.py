@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from toolvet.core.checks.answer.ending_marks import EndingMarks
 
 _FENCE = "```"
-_PROSE = 80  # A line of so many characters is a sentence, and no title or verse.
+_PROSE = 80  # A line of this many characters is a sentence, not a title or a verse.
 _SHORT_LINE = 40
 
 _RULE = re.compile(r"(?:\n[ \t]*(?:-[ \t]?){3,}|\n[ \t]*(?:\*[ \t]?){3,}|\n[ \t]*_{3,})\s*\Z")
@@ -31,17 +31,17 @@ _CODE = re.compile(
 )
 _FIGURE = re.compile(r"(?:\A|[\s(:=$€£¥])[-+$€£¥]?\d[\d.,:/%°+-]*\s?[\w%°]{0,8}\Z")
 _INNER_END = re.compile(r"[.!?\u2026]['\"\u201d\u2019)*_]*\s+\S|[\u3002\uff01\uff1f\u0964\u06d4\u061f]\S")
-# A source behind the end of a sentence: (OECD, 2021), [3].
+# A source after the end of a sentence: (OECD, 2021), [3].
 _SOURCE = re.compile(r"(?<=[.!?…。])\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 # Marks after which a sentence goes on: commas, colons, dashes and opening brackets of all scripts.
 _GOES_ON = frozenset(
     ",;:-/(=<[{&+\u2013\u2014\u060c\u061b\u3001\uff0c\uff1b\uff1a\uff08\u300c\u300e\u201c\u201e\u00bf\u00a1"
 )
-# A remark in italics behind the last sentence: "Good night! *waves*".
+# A remark in italics after the last sentence: "Good night! *waves*".
 _STAGE = re.compile(r"[.!?\u2026]\s+\*[^*\n]+\*\Z")
 # A fence, a formula or a row above the last line belongs to no address.
 _NO_ADDRESS = (_FENCE, "\\", "$$", "|", "<")
-# Words of a sentence: so many of them are prose, even if some of it looks like code.
+# Words of a sentence: a line with this many of them is prose, even if some of it looks like code.
 _WORDS = re.compile(r"(?<![\w.(=/$\\<])[^\W\d_]{2,}(?=[ ,])")
 _MOST_WORDS_OF_CODE = 7
 # "adds memoization to `my_expe"
@@ -59,7 +59,7 @@ class LastLines:
     def __init__(self, tail: str, known: EndingMarks, *, is_all: bool = True) -> None:
         self._known = known
         self._is_all = is_all
-        # Every line break of the text would be looked at for a rule behind it.
+        # Every line break of the text would be looked at for a rule after it.
         without_rule = _RULE.sub("", tail).rstrip() if tail[-1:] in _RULE_MARKS else tail
         self._had_rule = without_rule != tail
         self._tail = without_rule or tail
@@ -70,7 +70,7 @@ class LastLines:
         self._word = match.group() if match is not None else ""
 
     def are_whole(self) -> bool:
-        """Whether the text may end here: with a mark behind a quote, without one as its neighbours do, or with code."""
+        """Whether the text may end here: with a mark after a quote, without one as its neighbours do, or with code."""
         if self._lacks_a_part():
             return False
         return self._needs_no_mark() or (not self._is_open() and self._stands_like_its_neighbours())
@@ -90,13 +90,13 @@ class LastLines:
         )
 
     def must_go_on(self) -> bool:
-        """Whether something stays open. A label with nothing behind it may wait for the reader: "Your move:"."""
+        """Whether something stays open. A label with nothing after it may wait for the reader: "Your move:"."""
         if self._lacks_a_part():
             return True
         return self._is_open() and not (self._tail[-1] == ":" and len(self._line.split()) < 3)
 
     def _needs_no_mark(self) -> bool:
-        """Whether the end needs no mark: it has one behind a quote, or is a picture, link, table, tag or code."""
+        """Whether the end needs no mark: it has one after a quote, or is a picture, link, table, tag or code."""
         last = self._tail[-1]
         if self._line.lstrip().startswith("|"):
             return last == "|"
@@ -198,7 +198,7 @@ class LastLines:
         return bool(longer) and all(rest and not _SUFFIXES.fullmatch(rest) for rest in longer)
 
     def _siblings(self) -> list[str]:
-        """The items before the last one that are of its kind: of its own list where there are two, of any list else."""
+        """The earlier items at the level of the last one: from its own list if that has two, else from any list."""
         own: list[str] = []
         for each in reversed(self._lines[:-1]):
             if _ITEM.match(each):
@@ -325,7 +325,7 @@ def is_short_row(lines: Sequence[str]) -> bool:
 
 
 def is_empty_label(lines: Sequence[str]) -> bool:
-    """Whether the last line is a label with nothing behind it, while most labels before it have something."""
+    """Whether the last line is a label with nothing after it, while most labels before it have something."""
     last = _LABEL.match(lines[-1])
     if last is None or last[2]:
         return False
@@ -334,9 +334,9 @@ def is_empty_label(lines: Sequence[str]) -> bool:
 
 
 def is_filled_label(lines: Sequence[str]) -> bool:
-    """Whether the last line is a label with a few words behind it, as those before it are: "Priority: High".
+    """Whether the last line is a label followed by a few words, like the lines before it: "Priority: High".
 
-    The lines of a dialogue, which end with marks, are no labels.
+    Lines of a dialogue end with punctuation, so they are not labels.
     """
     if len(lines[-1]) > _SHORT_ROW or _LABEL.match(lines[-1]) is None:
         return False

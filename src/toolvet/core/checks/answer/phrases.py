@@ -8,26 +8,26 @@ refusals in English. How files are read, and what `{name}` means in them, is at 
     say       the same in plain words, instead of `match` (docs/languages.md)
     hits      texts in which it must count (the tests run them all)
     misses    near misses: texts that share words with the hits, in which it must not count
-    weight    what a hit costs, 0 to 1; the default of its type where it is not given
+    weight    the cost of a hit, 0 to 1; by default that of its type
     label     what it is, more finely than its type
     strength  "mild" for a hedge that colours an answer more than it weakens it: it costs 0.14, its label is `mild`, and
               in an answer of more than 600 characters it counts only at either end
     where     "opening", "closing" or "edges" (either): it counts only in the first or last 300 characters of an
               answer, because refusals open or close one, and the middle of an essay is rarely its speaker's own voice
-    at_most   it counts only in an answer of at most so many characters
+    at_most   it counts only in an answer of at most this many characters
     needs     a regular expression that must be found in its sentence too, such as the apology before "I can't"
-    unless    a regular expression, or several: the hit does not count where one of them is found in its sentence, such
+    unless    a regular expression, or several: the hit does not count if one of them matches in its sentence, such
               as "if you" or "he said" before it
-    followed  a regular expression: the hit does not count where it is found in the 200 characters after it, because the
-              answer goes on to give what was asked for ("I can't draw, but here is a description")
-    softened  what a hit costs where `followed` is found, instead of not counting
-    offered   a regular expression: where it is found in the 200 characters after the hit, and before `followed` is, the
-              answer offers something else, and the hit is a `partial_refusal`; but where the offer is in the same
-              sentence and much follows, the answer is given, and the hit does not count
-    excuse    a regular expression, such as "as an AI": in a sentence where it is found, an offer in the next sentence
-              is as good as one in the same
-    in_code   true where it counts in code, quotations and logs too, such as a placeholder comment
-    cue       true where it costs nothing and only makes the answer one that the learned model looks at
+    followed  a regular expression: the hit does not count if it matches in the 200 characters after the hit. Then
+              the answer goes on to give what was asked for ("I can't draw, but here is a description")
+    softened  the cost of a hit if `followed` matches; without it such a hit does not count
+    offered   a regular expression: if it matches in the 200 characters after the hit, before any match of
+              `followed`, the answer offers something else, and the hit is a `partial_refusal`. If the offer is in
+              the same sentence and much follows, the answer does help, and the hit does not count
+    excuse    a regular expression, such as "as an AI": if it matches in the sentence of the hit, an offer in the next
+              sentence counts like one in the same
+    in_code   true if it counts in code, quotations and logs too, such as a placeholder comment
+    cue       true if it costs nothing and only sends the answer to the learned model
 
 `match`, `needs`, `unless` and `followed` are searched for without regard to case.
 """
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = (WORDS_FILE, *(f"{kind}.toml" for kind in SignalType))
 _VERSION: Final = "phrases/3"
-# What is kept depends on how these read the files, so their own text counts, too.
+# The text of these modules is part of the key: they decide how the files are read.
 _SOURCES: Final = (
     __name__,
     "toolvet.core.checks.answer.quality",
@@ -71,7 +71,7 @@ EDGE: Final = 300
 """How many characters the opening and the closing of an answer have."""
 
 SHORT: Final = 600
-"""In an answer of so many characters mild phrases count everywhere."""
+"""Mild phrases count everywhere in an answer of up to this many characters."""
 
 PARTIAL: Final = "partial_refusal"
 """The label of what counts only where little follows."""
@@ -115,7 +115,7 @@ class SignalPhrase(Phrase, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
             where, whole = "edges", SHORT
         if where is None:
             return None if self.at_most is None else HitScope(self.at_most)
-        # One more for what ends just where the closing begins.
+        # One more for a hit that ends exactly at the beginning of the closing.
         return HitScope(
             self.at_most,
             min(whole, self.at_most or whole),
@@ -141,7 +141,7 @@ class KnownPhrase(msgspec.Struct, frozen=True, gc=False):
         return None if self.phrase.followed is None else _compiled(self.phrase.followed)
 
     def offer(self) -> re.Pattern[str] | None:
-        """The pattern of an offer behind the hit; compiled at the first call."""
+        """The pattern of an offer after the hit; compiled at the first call."""
         return None if self.phrase.offered is None else _compiled(self.phrase.offered)
 
     def excused(self) -> re.Pattern[str] | None:
@@ -187,9 +187,9 @@ class SignalPhrases:
     ) -> list[Hit]:
         """Return every hit in `text`, by place, then in the order of the phrases: of all languages, or of these.
 
-        In a text that is the whole answer, some that stand where their phrase does not count are left out; and so are,
-        in a text from behind the opening of a longer answer (`is_later`), all phrases that count only there. `most` and
-        `placed` are those of `PatternSet.scan`.
+        For a whole answer (`is_whole`), the scan may leave out hits outside the scope of their phrase. For a later part
+        of a longer answer (`is_later`), it leaves out all phrases that count only in the opening. `most` and `placed`
+        are those of `PatternSet.scan`.
         """
         chosen = self.pattern_set if languages is None else self.only(languages)
         if is_later:
@@ -229,10 +229,10 @@ class CachedPhrases(msgspec.Struct, frozen=True, array_like=True):
     scopes: tuple[HitScope | None, ...]
     languages: frozenset[str]
     key: bytes = b""
-    """What they were made from."""
+    """The key of the files that the phrases were made from."""
 
     def source(self, known: Mapping[str, KnownPhrase]) -> LazyPatterns:
-        """The patterns, made only where what they compile to is not kept."""
+        """The patterns, made only if their compiled form is not stored."""
         return LazyPatterns(self.key, tuple(self.phrases), self.scopes, lambda: _patterns_of(known))
 
 
@@ -267,7 +267,7 @@ def _patterns_of(known: Mapping[str, KnownPhrase]) -> Iterator[Pattern]:
 
 @cache
 def phrases() -> SignalPhrases:
-    """Every phrase that toolvet ships; read at the first call, from the cache where it has them."""
+    """Return every phrase that toolvet ships; the first call reads them, from the cache if possible."""
     key, built = compiled_with_key(LANGUAGES, _FILES, _built, _VERSION, _SOURCES)
     kept = msgspec.structs.replace(msgspec.msgpack.decode(built, type=decodable(CachedPhrases)), key=key)
     return SignalPhrases(_DecodedPhrases(kept.phrases), kept)

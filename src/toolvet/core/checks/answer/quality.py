@@ -12,7 +12,7 @@ from toolvet.core.json_form import JsonForm
 
 
 class SignalType(StrEnum):
-    """What is wrong with an answer, coarsely."""
+    """The kind of problem that an answer has, coarsely."""
 
     CONFUSION = "confusion"
     REFUSAL = "refusal"
@@ -24,7 +24,7 @@ class SignalType(StrEnum):
 
     @property
     def weight(self) -> float:
-        """What a signal of this type costs by default, and the most that all of this type together cost (0 to 1)."""
+        """The default cost of a signal of this type, and the most that all of its signals cost together (0 to 1)."""
         return _WEIGHTS[self.value]
 
 
@@ -65,11 +65,11 @@ class Action(StrEnum):
 class FailureSignal(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """One reason to doubt an answer.
 
-    `evidence` are the words of the answer, `position` is where they begin (in characters of the original text; None
-    where a signal has no place), and `context` is the text around them. `label` says more finely than `type` what it
-    is, `against` quotes the other side where there is one (a tool's result), `language` is the one of the phrase.
-    `model` names the learned model that says so, by the first twelve digits of the SHA-256 of its file.
-    `weight` is a cost. How likely the signal is right is its `certainty`.
+    `evidence` quotes the answer, `position` is where the quotation begins (in characters of the original text; None for
+    a signal without a place), and `context` is the text around it. `label` is finer than `type`. `against` quotes the
+    other side, such as a tool's result. `language` is that of the phrase.
+    `model` names the learned model that gave the signal, by the first twelve digits of the SHA-256 of its file.
+    `weight` is a cost. `certainty` is how likely the signal is right.
     """
 
     _adds = ("certainty",)
@@ -87,7 +87,7 @@ class FailureSignal(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def certainty(self) -> float | None:
-        """How likely (0 to 1) the answer has the fault that the signal says; None where that was never measured."""
+        """How likely (0 to 1) the answer has the fault that the signal says; None if that was never measured."""
         return signal_certainty(self.type.value, self.label, self.source, self.weight)
 
 
@@ -95,7 +95,7 @@ class CallFailure(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of the turn that did not do what was asked, and that no later call made good.
 
     `state`, `error_code` and `retry` are those of `check_result`: what went wrong, its code, and what helps. They are
-    None where that is not known, as for a call that never returned. `tool` is the tool's name.
+    None if that is not known, as for a call that never returned. `tool` is the tool's name.
     """
 
     tool: str
@@ -119,13 +119,13 @@ class PartialCall(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
 class AnswerQuality(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
     """How good an answer is.
 
-    `score` is 1 minus what the signals cost, not below 0. `signals` are sorted by weight, then position. `reason` says
-    in a sentence why the answer should or need not be looked at, and `feedback` what to change (None where nothing).
-    `failed_calls` are the calls of the turn that failed, `partial_calls` those that brought only a part, whether the
-    answer says so or not; the JSON form leaves them out where there are none. `assessment_confidence` (0 to 1) is how
+    `score` is 1 minus the cost of the signals, at least 0. `signals` are sorted by weight, then position. `reason` is a
+    sentence that says why the answer should or need not be reviewed; `feedback` says what to change (None if nothing).
+    `failed_calls` are the calls of the turn that failed, and `partial_calls` those that returned only a part, whether
+    the answer reports it or not; the JSON form omits them if they are empty. `assessment_confidence` (0 to 1) is how
     likely the most certain of the signals is right, or 0.9 without signals. `likely_good` is the score read as a
     probability. `action` is what to do next: `use` for an answer that is not escalated, else the action of its gravest
-    signal. `trace_id` is the id of the answer's turn, where it was given.
+    signal. `trace_id` is the id of the answer's turn, if known.
     """
 
     _adds = ("likely_good",)

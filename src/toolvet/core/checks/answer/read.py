@@ -33,7 +33,7 @@ _SENTENCE_END = re.compile(r"[.!?\u0964\u061f\u06d4]\s|[\u3002\uff01\uff1f]|\n")
 _SENTENCE = 200  # How far a sentence is followed from a hit, in characters.
 _NEAR = 60
 _MOST_KNOWN = 1_000  # Answers of patterns that are kept while one text is read.
-_MOST = 100  # Signals reported for one answer: beyond, they say nothing new.
+_MOST = 100  # Signals reported for one answer; more would add nothing.
 # Hits of one phrase that are placed in a whole answer, the first ones: a text made of nothing else cost 3 µs a
 # character. The most in a labelled answer are 19. Where what is left out could count, all are placed (`_hides`).
 _MOST_HITS = 2 * _MOST
@@ -45,14 +45,14 @@ ConditionAnswers = dict[tuple[int, str], int]
 
 
 class ReadingMemory(NamedTuple):
-    """What was asked of a text that is read again and again while it grows."""
+    """The findings about a growing text that the next reading of it can reuse."""
 
     conditions: ConditionAnswers
     placed: PlacedBefore
 
 
 class Found(NamedTuple):
-    """A phrase that was found, its place in the whole text, and the signal that it gives where it counts.
+    """A phrase that was found, its place in the whole text, and the signal that it gives if it counts.
 
     `conceded`: it goes on to what can be done, and excuses rather than refuses: it counts only where little follows.
     """
@@ -65,23 +65,23 @@ class Found(NamedTuple):
 
 
 class ScreenedText(NamedTuple):
-    """What is known of a text before it is read: its shape gives no signal.
+    """A text that a screening already looked at: its shape gives no signal.
 
-    `place` returns the hits of the phrases in it, of each at most so many; None where they have to be looked for.
+    `place` returns the hits of the phrases in the text, up to a number of each; None if the phrases must be searched.
     """
 
     place: Callable[[int | None], list[Hit]] | None = None
 
 
 class FullPhrase(NamedTuple):
-    """A phrase of which `_MOST_HITS` hits were placed, and where the last of them begins."""
+    """A phrase with `_MOST_HITS` placed hits, and the start of the last of them."""
 
     known: KnownPhrase
     last: int
 
 
 class _Aftermath(NamedTuple):
-    """What a hit costs and is called, seen what the answer says next; `conceded` as in `Found`."""
+    """The cost and the label of a hit, given the text that follows it; `conceded` as in `Found`."""
 
     cost: float
     label: str | None
@@ -89,10 +89,9 @@ class _Aftermath(NamedTuple):
 
 
 class _Conditions:
-    """What the entries of phrases ask of the sentences of one text.
+    """The conditions that phrases set for the sentences of one text.
 
-    A text that says the same again and again, as models do that have run into a loop, is asked once for each pattern
-    and words.
+    Models that run into a loop repeat themselves, so each pattern and each sentence are compared only once.
     """
 
     def __init__(self, text: str, known: ConditionAnswers | None = None) -> None:
@@ -111,7 +110,7 @@ class _Conditions:
         return any(self._place(pattern, sentence) >= 0 for pattern in about.voids())
 
     def aftermath(self, hit: Hit, about: KnownPhrase) -> _Aftermath | None:
-        """What is left of a hit, seen what follows it; None if it does not count because the answer goes on to help."""
+        """Return the cost and label of a hit, given the text after it; None if the answer goes on to help."""
         remedy, offer = about.remedy(), about.offer()
         label = about.phrase.label
         if remedy is None and offer is None:
@@ -154,13 +153,13 @@ def read_answer(
 ) -> list[FailureSignal]:
     """Every signal in `text`, the gravest first, then in order of position; at most 100 of them.
 
-    `model` is the learned model that is asked where the rules leave the text open; None is the shipped one. `screened`
-    says what is known of the text already.
+    `model` is the learned model for texts that the rules leave open; None is the shipped one. `screened`
+    holds known facts about the text.
     """
     shape = shape_signals(text, min_length, finish_reason) if screened is None else []
     placing = None if screened is None else screened.place
     own = custom.signals(text) if custom.patterns is not None else []
-    # What failed is tried again where a call follows: only the last message of a turn reports a failure.
+    # A failed step is retried if a call follows: only the last message of a turn reports a failure.
     left_out = SignalType.TOOL_FAILURE if finish_kind(finish_reason) == "calling" else None
     full: list[FullPhrase] | None = []
     while True:
@@ -181,11 +180,11 @@ def read_answer(
 
 
 def _hides(full: FullPhrase, signals: Iterable[FailureSignal], *, undecided: bool) -> bool:
-    """Whether the hits of a phrase that were not placed could say more than what was found.
+    """Whether the hits of a phrase that were not placed could add a signal.
 
-    They could not where as many signals as are reported at most weigh no less and stand before them; and where a cue
-    was found, no other cue says more. What is quoted, voided or made good is no signal: no number of such hits hides
-    the one that counts.
+    They cannot if `_MOST` signals that weigh at least as much come before them, because no more are reported. After one
+    cue, further cues add nothing. A hit that is quoted, void or made good is not a signal, so no number of such hits
+    hides one that counts.
     """
     phrase = full.known.phrase
     if phrase.cue:
@@ -212,8 +211,8 @@ def find(
     """The phrases in `text` that their sentence does not void.
 
     `offset` is where `text` begins in the whole text. `known` are the phrases to look for, by default all of toolvet's.
-    `packs` are looked for beside them. A phrase that begins before `since` in the whole text is left out, and so is one
-    that does not fit in a whole text of `length`; from `since` behind the opening, also what counts only there.
+    `packs` are looked for in addition. A phrase that begins before `since` in the whole text is left out, and so is one
+    that does not fit in a whole text of `length`; from `since` after the opening, also what counts only there.
     `memory` is of what was asked of the same text before, and grows. With `full`, at most `_MOST_HITS` hits of each
     phrase are placed, and those that reach it are added to `full`. `placing` returns the hits of toolvet's own phrases
     where a scan of many texts has found them, as in `ScreenedText`.
@@ -243,7 +242,7 @@ def find(
             about = some.by_id[hit.id]
             if about.type in replaced or hit.start + offset < since:
                 continue
-            # What needs no look at the sentence comes first: most hits of a long answer stand where they do not count.
+            # Checks that need not read the sentence come first: most hits in a long answer are in other places.
             if length is not None and not _stands(about.phrase, hit.start + offset, hit.end + offset, length):
                 continue
             if conditions.void(hit, about):
@@ -271,9 +270,9 @@ def is_anything_in(
     *,
     since: int = 0,
 ) -> bool:
-    """Return whether any phrase is found in `text`, whatever its sentence says of it.
+    """Return whether any phrase matches in `text`, whatever its sentence.
 
-    `placed` is as in a scan, and what begins before `since` in the whole text does not matter.
+    `placed` is as in a scan. Matches that begin before `since` in the whole text do not matter.
     """
     return any(
         some.scan(text, languages, is_later=since >= EDGE, placed=placed)
@@ -303,7 +302,7 @@ def counts(found: Found, length: int, regions: Masks | None) -> bool:
 
 
 def fits(found: Found, length: int) -> bool:
-    """Whether a phrase stands where its entry says, in an answer of such a length."""
+    """Whether a phrase is in the place that its entry requires, in an answer of this length."""
     if found.conceded and length - found.end > EDGE:
         return False
     return _stands(found.known.phrase, found.start, found.end, length)
@@ -352,7 +351,7 @@ def apart(signals: Sequence[FailureSignal]) -> list[FailureSignal]:
 
 
 def judged(text: str, model: "Model | None" = None) -> list[FailureSignal]:
-    """What the learned model is sure enough of; None is the shipped one."""
+    """Return the signals that a learned model is sure enough of; None for the shipped model."""
     # Loaded only when asked (6 ms): most texts are decided without it.
     from toolvet.core.checks.answer.model import judge  # noqa: PLC0415
 
@@ -395,8 +394,8 @@ def sentence_around(text: str, start: int, end: int) -> str:
 class OwnRules:
     """The caller's exceptions and weights.
 
-    `exceptions` void a signal of their type where one is found in its sentence. `weights` are what the types cost at
-    most; each signal of a type is scaled by its new weight over its default.
+    `exceptions` void a signal of their type if one of them matches in its sentence. `weights` are the most that the
+    types cost; each signal of a type is scaled by its new weight over its default.
     """
 
     def __init__(self, exceptions: CustomPatterns, weights: Mapping[SignalType, float]) -> None:
@@ -405,7 +404,7 @@ class OwnRules:
         self.changes_nothing = exceptions.patterns is None and not weights
 
     def apply(self, text: str, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-        """Return the signals that count, each with what it costs."""
+        """Return the signals that count, each with its cost."""
         if self.changes_nothing:
             return list(signals)
         counted: list[FailureSignal] = []
@@ -437,7 +436,7 @@ def own_rules(
     Args:
         exceptions: For each signal type patterns (as in `custom_patterns`): a signal of that type does not count where
             one of them is found in its sentence.
-        weights: For each signal type what it costs, 0 to 1; 0 leaves the type out.
+        weights: The cost of each signal type, 0 to 1; 0 leaves the type out.
 
     Raises:
         BadOption: There is no such type, or a weight is not a number from 0 to 1.

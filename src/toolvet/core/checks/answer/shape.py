@@ -38,7 +38,7 @@ def shape_signals(text: str, min_length: int = 20, finish_reason: str | None = N
         if stopped in _KINDS:
             kind, label = _KINDS[stopped]
             found.append(_signal(kind, f"{finish_reason}"[:40], kind.weight, None, label))
-    # What is said before a call may be short, or nothing, and ends as it likes: "Let me look:".
+    # A text before a call may be short or empty, and ends in any way: "Let me look:".
     if stopped != "calling":
         if len(text) < _DENSE * min_length or len(text) < 200:
             said = length(text)
@@ -114,9 +114,9 @@ _SEPARATORS = re.compile(r"[\s-]+")
 
 
 def finish_kind(reason: str | None) -> FinishKind | None:
-    """What a vendor's finish reason says of the answer; None for none, and for one that `finish.toml` does not know.
+    """Return what a vendor's finish reason means for the answer; None for no reason, or one not in `finish.toml`.
 
-    Enums of a vendor's library may be given as they print: `FinishReason.MAX_TOKENS`.
+    An enum of a vendor's library works in its printed form: `FinishReason.MAX_TOKENS`.
     """
     if not reason:
         return None
@@ -179,7 +179,7 @@ class Break(NamedTuple):
 
 
 def break_off(text: str) -> Break | None:
-    """Where `text` breaks off, or None where it ends as texts do. Looks at 6000 characters, and counts fences."""
+    """Where `text` breaks off, or None if it ends as texts do. Looks at 6000 characters, and counts fences."""
     known = ending_marks()
     end = len(text.rstrip())
     if not end:
@@ -294,12 +294,12 @@ class RawErrors:
 
     @cached_property
     def not_failed(self) -> re.Pattern[str]:
-        """States that are none, whatever words they have."""
+        """States that do not count, whatever words they have."""
         return re.compile(self.keys.not_failed, re.IGNORECASE)
 
     @cached_property
     def own(self) -> re.Pattern[str]:
-        """Keys of what the assistant did itself."""
+        """Keys of the assistant's own actions."""
         return re.compile(self.keys.own, re.IGNORECASE)
 
 

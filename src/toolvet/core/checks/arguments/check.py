@@ -34,7 +34,7 @@ _MOST_FIELDS: Final = 30
 
 
 class ReportedFault(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a call, as documents show it. `valid_example` is absent where none was found.
+    """The problems of a call as documents show them. `valid_example` is absent if toolvet found none.
 
     The report has the other members under the same names; `repair` is masked here.
     """
@@ -49,7 +49,7 @@ class ReportedFault(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
-    """What is wrong with a call, and what would be valid. `check_arguments` makes it; everything is read-only.
+    """The problems of a call, and valid alternatives. `check_arguments` makes it; everything is read-only.
 
     All but `valid` and `issues` is computed when it is first read, so a valid call costs very little. `repair` reads
     the arguments at that time, so they must not be changed before. `trace_id` is the id of the turn, if given. The JSON
@@ -75,12 +75,12 @@ class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
     _repair: Repair | None = None
     _wording: Wording | None = None
     trace_id: str | None = None
-    # Where the search for a repair begins, until it has ended: it would find them anew.
+    # Kept until the search for a repair has ended, so that it need not find them a second time.
     _violations: tuple[Violation, ...] = ()
 
     @property
     def valid(self) -> bool:
-        """Whether the call may be sent. Also true where the schema of the tool cannot be used: see `is_checked`."""
+        """Whether the call may be sent. Also true if the schema of the tool cannot be used: see `is_checked`."""
         return not self._issues
 
     @property
@@ -119,7 +119,7 @@ class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
 
     @property
     def description(self) -> str:
-        """What the tool says of itself; "" where it says nothing."""
+        """The tool's own description; "" if it has none."""
         return view_of(self._tool).description
 
     @property
@@ -169,7 +169,7 @@ class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
 
     @property
     def error(self) -> "ReportedFault | None":
-        """What is wrong, all of it, as the JSON form has it: without secrets. None for a valid call."""
+        """Every problem of the call in its JSON form, without secrets; None for a valid call."""
         if self.valid:
             return None
         return ReportedFault(
@@ -212,7 +212,7 @@ class ArgumentReport(JsonForm, msgspec.Struct, eq=False):
         return {"resultType": "complete", **result} if era == "modern" else result
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Of the tool only what the report says of it: a function or a class of the caller may not travel.
+        # Pickle only what the report needs of the tool: a function or class of the caller may not be picklable.
         view = view_of(self._tool)
         tool = {"name": view.name, "description": view.description}
         rest = (self._issues, self._correct, self._repair, self._wording, self.trace_id)

@@ -63,7 +63,7 @@ _BY_KEYWORD: Final = {
 class Facts:
     """The demands of all schemas at one place, with references followed and `allOf` joined.
 
-    `impossible` is true where no value can meet them. `forms` are the alternatives of a union.
+    `impossible` is true if no value can meet them. `forms` are the alternatives of a union.
     """
 
     def __init__(self, parts: Sequence[Subschema], depth: int = 0) -> None:
@@ -162,7 +162,7 @@ def describe_fix(facts: Facts, name: str) -> str:
 
 
 def describe(facts: Facts) -> str:
-    """What is valid at the place, as a noun phrase: `an integer >= 18 and <= 120`."""
+    """Return the valid values at the place as a noun phrase: `an integer >= 18 and <= 120`."""
     if facts.values is not None:
         return _describe_values(facts.values)
     forms = facts.forms()
@@ -351,7 +351,7 @@ def _guide(ready: Schema, _table: Wording) -> "Guide":
     return Guide(ready)
 
 
-# For each field that distinguishes the forms of a union: its values in each form, None where it may be any.
+# For each field that distinguishes the forms of a union: its values in each form, None if it may be any.
 Discriminators = Mapping[str, Sequence[Sequence[object] | None]]
 
 
@@ -409,7 +409,7 @@ class Guide:
         return known
 
     def facts_at(self, place: str) -> Facts | None:
-        """The facts of the value at `place`, a JSON Pointer into a call; None where a union leaves them open."""
+        """The facts of the value at `place`, a JSON Pointer into a call; None if a union leaves them open."""
         here = self.facts("")
         for step in pointer_steps(place):
             if here.demands.choices:
@@ -561,7 +561,7 @@ def _value_like(value: object, path: Path) -> tuple[object, ...]:
 
 
 def _neutralize(sketch: Sketch, ready: Schema) -> object:
-    """The example with neutral names, and with numbers from the middle of their range, where that is valid, too."""
+    """The example with neutral names, and with numbers from the middle of their range, if that is valid, too."""
     value = sketch.value
     for path, demands in sketch.places.items():
         if demands.listed() is not None or demands.suggested():

@@ -49,8 +49,8 @@ class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):
     pointer: the same as a JSON Pointer.
     keyword: the keyword of the schema that the value violates.
     kind: the sort of mistake: `required`, `type`, `format`, `pattern`, `range`, `size`, `enum`, `unknown`, `excluded`,
-        `union`, `syntax`, `partial` where not everything is listed, or `unchecked` for a tool without a schema.
-    problem: what is wrong.
+        `union`, `syntax`, `partial` if not everything is listed, or `unchecked` for a tool without a schema.
+    problem: the problem in a sentence.
     received: what was sent, without secrets and not long; `(missing)` for a missing member.
     received_text: the same as the Markdown report shows it.
     expected: what is valid, in a few words.
@@ -97,7 +97,7 @@ def issue_at(
     place: str, keyword: str, words: KeywordText, sent: Sent, *, fix: str = "", guesses: tuple[object, ...] = ()
 ) -> Issue:
     """The issue at `place`, a JSON Pointer. A `fix` replaces that of `words`."""
-    # Calls name the same few places again and again; a name that is no name of a field is not kept.
+    # Calls name the same few places repeatedly, so short ones are cached; a long one is not the name of a field.
     at = _known_place(place) if len(place) <= _LONGEST_KEPT else _read_place(place)
     problem, fix = words.problem, fix or words.fix
     if words.names:
@@ -182,7 +182,7 @@ class _IssueCollector:
         self.guide = guide
         self.issues: list[Issue] = []
         self.unions = 0
-        # How many problems are not among the issues, by part; 0 where that is not known.
+        # How many problems are not among the issues, by part; 0 if that is not known.
         self.unlisted: list[int] = []
         # What all missing members of one object have in common, by the pointers into the call and the schema.
         self._unknown: dict[tuple[str, str], list[str]] = {}
@@ -429,7 +429,7 @@ def _similar_values(value: object, options: Sequence[object]) -> tuple[object, .
 
 
 def _type_sent(value: object, wanted: Sequence[object]) -> str:
-    """The name of the type of `value`: a number with a fraction is a float where an integer is wanted."""
+    """The name of the type of `value`: a number with a fraction is a float if an integer is wanted."""
     name = type_name(value)
     if name == "number" and "integer" in wanted:
         return "float"
@@ -625,7 +625,7 @@ def _normalize(text: str) -> str:
 def _distance(left: str, right: str) -> int:
     """The Levenshtein distance, bit-parallel (Myers 1999).
 
-    A column of the matrix is two integers: a bit of `plus` (`minus`) is set where the distance grows (falls) by one
+    A column of the matrix is two integers: a bit of `plus` (`minus`) is set if the distance grows (falls) by one
     from one row to the next. `_distance("cat", "cart")` reads c, a, r, t and adds one at `r`: 1.
     """
     size = len(left)

@@ -45,7 +45,7 @@ class ReportParts(Protocol):
 
     @property
     def description(self) -> str:
-        """What the tool says of itself."""
+        """The tool's own description."""
         ...
 
     @property
@@ -62,7 +62,7 @@ class ReportParts(Protocol):
 def render_markdown(
     report: ReportParts, guide: Guide | None, max_chars: int | None, *, summary: str, suggestions: Sequence[str]
 ) -> str:
-    """The text of a report, not longer than `max_chars` where that is given. Without a `guide` only its head."""
+    """Return the text of a report, at most `max_chars` long if given. Without a `guide` only its head."""
     head = f"❌ {summary}" if not report.valid else f"✅ {summary}"
     if report.valid or guide is None:
         text = f"{head}\n\n{words('not_checked', reason=report.unchecked)}" if report.unchecked else head
@@ -278,9 +278,9 @@ def shown_repair(found: Repair) -> ShownRepair:
 
 
 def mask_arguments(arguments: object) -> object:
-    """Arguments without secrets and long texts; the very same object if nothing had to be masked."""
+    """Arguments without secrets and long texts; the same object if nothing had to be masked."""
     try:
-        # Nearly no call holds a secret, and its JSON tells that in a fifth of the time of a walk.
+        # Few calls hold a secret, and searching their JSON takes a fifth of the time of a walk.
         safe = not may_hold_secrets(orjson.dumps(arguments).decode())
     except (TypeError, RecursionError):
         safe = False
@@ -301,7 +301,7 @@ def _mask_long(value: object, depth: int) -> object:
     return value
 
 
-# A call with more members than that is no example for anybody.
+# A call with more members than this is too long for an example.
 _MOST_MEMBERS: Final = 64
 
 
@@ -313,12 +313,12 @@ def with_own_values(
     Args:
         example: A valid call, made from the schema.
         arguments: The arguments as sent.
-        issues: What is wrong with them.
-        repair: The nearest valid call, where there is one: an example must not say something else.
+        issues: The problems of the arguments.
+        repair: The nearest valid call, if toolvet found one; the example must not contradict it.
         ready: The schema.
 
     Returns:
-        A valid call; the very same `example` where nothing can be taken over.
+        A valid call; the same `example` object if no value can be taken over.
     """
     own = arguments if repair is None else repair.arguments
     if not is_object(example) or not is_object(own) or not own or len(own) > _MOST_MEMBERS:

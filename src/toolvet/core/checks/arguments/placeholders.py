@@ -41,10 +41,10 @@ _KEPT: Final = 4_096
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What the texts are about: the row of `wording.toml`, the place of the schema, and what the validator demanded.
+    """The subject of the texts: the row of `wording.toml`, the place of the schema, and the validator's demand.
 
     `member` is a missing field, `received` the type that was sent instead. `extra` is what else distinguishes two
-    violations of one keyword (which items are equal, what the field depends on). `values` are the valid values where
+    violations of one keyword (which items are equal, what the field depends on). `values` are the valid values if
     several schemas list them, `path` is the place of the call for an example.
     """
 
@@ -119,7 +119,7 @@ class WordingPlaceholders:
             sentence = phrase("use", what=phrase("values", values=join_values(self.subject.values)))
         else:
             sentence = describe_fix(self.target, self.subject.member or NAME)
-        # The sentence continues behind "Add 'name':".
+        # The sentence continues after "Add 'name':".
         return f"{sentence[0].lower()}{sentence[1:]}" if self.subject.row in _MISSING else sentence
 
     def _noun(self) -> str:
@@ -204,7 +204,7 @@ def required_of(guide: Guide, pointer: str) -> list[str]:
 
 
 def texts_for(guide: Guide, subject: Subject) -> KeywordText:
-    """The texts for a subject, from the guide where they were made before."""
+    """Return the texts for a subject; those made before come from the guide."""
     key = (subject.row, subject.schema_pointer, subject.member, subject.received, subject.extra)
     known = guide.words.get(key)
     if known is not None and not subject.values:

@@ -2,7 +2,7 @@
 
 `read_wording` reads the user's own texts for reports, in another language or another voice:
 
-inherit = true                      # what this file does not say is said in toolvet's English
+inherit = true                      # texts missing in this file come from toolvet's English
 
 [text]
 summary_invalid = "Acme: '{tool}' cannot be called like this, {count} problem(s)."
@@ -200,7 +200,7 @@ def read_wording(content: str, file: str = "wording") -> Wording:
 
 
 def _problems(given: OwnWording, own: Wording) -> Iterator[tuple[str, str]]:
-    """What is wrong, each with its key."""
+    """The messages about what is wrong, each with its key."""
     for table in ("keyword", *_TABLES):
         here = cast("Mapping[str, object]", getattr(given, table))
         known = cast("Mapping[str, object]", getattr(own, table))
@@ -231,7 +231,7 @@ def _check_row(
                 yield f"{place}.{field}", _MISSING
             continue
         usable = _placeholders(own) if field in ("constraint", "phrase") else about_call
-        # The name of a member is filled in later, and not in what is expected.
+        # The name of a member is filled in later, but not in the text about the expected value.
         yield from _check_template(f"{place}.{field}", row[field], usable - {"name"} if field == "expected" else usable)
 
 

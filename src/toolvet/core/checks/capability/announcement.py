@@ -44,7 +44,7 @@ class Caching(msgspec.Struct, frozen=True, kw_only=True):
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     """How a server validates. Options that it left out, or that could not be read, have their default.
 
-    `levels` is empty where the server announces none. `problems` has a sentence for every unreadable option.
+    `levels` is empty if the server announces none. `problems` has a sentence for every unreadable option.
     """
 
     method: str = DEFAULT_METHOD
@@ -96,7 +96,7 @@ def announcement(capabilities: object) -> Announcement | None:
         capabilities: a mapping, or the official SDK's `ServerCapabilities`.
 
     Returns:
-        The announcement, or None where `supported` is not exactly `true`. `experimental` is read before `extensions`,
+        The announcement, or None if `supported` is not exactly `true`. `experimental` is read before `extensions`,
         because both eras of the protocol have it.
 
     Example:
@@ -119,7 +119,7 @@ def has_capability(capabilities: object, path: str) -> bool:
         path: dotted, such as `experimental.toolValidation.supported`. A key may contain dots itself.
 
     Returns:
-        True where the value is `true`, or an object whose `supported` is `true` or missing; in `toolValidation` it must
+        True if the value is `true`, or an object whose `supported` is `true` or missing; in `toolValidation` it must
         not be missing.
 
     Example:
@@ -229,13 +229,13 @@ class _OptionsReader:
 
 
 def misannounced(capabilities: object) -> str | None:
-    """What is wrong with a `toolValidation` in a server's capabilities that does not count as an announcement. Total.
+    """Return why a server's `toolValidation` capability does not count as an announcement. Never raises.
 
     Args:
         capabilities: a mapping, or the official SDK's `ServerCapabilities`.
 
     Returns:
-        A sentence; None where it is announced correctly, denied (`supported: false`), or missing.
+        A sentence; None if the server announces it correctly, denies it (`supported: false`), or omits it.
 
     Example:
         >>> misannounced({"experimental": {"toolValidation": {"method": "validate"}}})

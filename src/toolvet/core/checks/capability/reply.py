@@ -363,7 +363,7 @@ class Cache(Generic[K, V]):
 
 
 def json_key(*parts: object) -> str | None:
-    """A key for these JSON values; None where one of them has no JSON form."""
+    """A key for these JSON values; None if one of them has no JSON form."""
     try:
         return json.dumps(parts, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
@@ -379,7 +379,7 @@ _ATTRIBUTES: Final = (
 
 
 def as_json(value: object) -> object:
-    """`value` as JSON. Raises what a foreign object raises when its attributes are read."""
+    """Return `value` as JSON. Passes on any exception that a foreign object raises when its attributes are read."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[object, object]", value))
     dump = getattr(value, "model_dump", None)

@@ -6,8 +6,8 @@ A response of any shape is read once into plain parts and then judged. The first
 
     isError, nothing in it but blank text                   connectivity_only, 30
     isError, a business error                               fully_working, 100 (partially, 70, if it is malformed)
-    isError, anything else                                  error, 0-50: how likely the tool works all the same
-    no content, or content that is not a filled array       broken, 0 (structured content alone is no reason)
+    isError, anything else                                  error, 0-50: how likely the tool works nevertheless
+    no content, or content that is not a filled array       broken, 0 (not if it has structured content)
     only blank text                                         connectivity_only, 30
     no isError, but the answer reports an error             partially_working, 70 at best, `error_without_flag`
     outputSchema broken, or it does not compile             partially_working, 70
@@ -38,8 +38,8 @@ Rate limiting beside "unavailable" or a 503 is business. The tool's name is a fa
 evidence: it proves nothing alone. `factors` shows the table with its weights (2, 2, 1, 1, 1, 2), and `certainty` how
 often a verdict on that ground was right.
 
-What a tool runs that its caller wrote (commands, programs, queries, patterns) follows from its name, description and
-parameters and from the arguments (`tool_names.toml`). Errors of such a text are the caller's; the same words from
+Some tools run a text that the caller wrote: a command, program, query or pattern. The tool's name, description and
+parameters and the arguments show it (`tool_names.toml`). Errors of such a text are the caller's; the same words from
 another tool are a bug of that tool. A file or a table that the caller did not name is the tool's own.
 
 All phrases are data in `patterns/`, one file per state; adding one touches that file only.

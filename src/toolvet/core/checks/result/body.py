@@ -1,13 +1,13 @@
-"""What the members of a JSON body say of the call, beside all words: the facts, decided in one place.
+"""Reads from the members of a JSON body whether its call failed. All facts that are not words are decided here.
 
-    ResultContext         what was asked for: whose exit code, whose errors, whose verdict the body may hold
+    ResultContext         what the call asked for: whose exit code, errors or verdict the body may hold
     report_in     a body → whether it says that the call failed, or a part of it
     unwrap        the value inside a framework's `{"result": …}`
     is_no_match   whether an exit code of a command means that nothing matched, or that something differs
 
-A false success flag or a filled error member decides, however many members are beside it. Only results of the call
-itself outweigh it, and then a part failed. A record that was asked for (a job that failed, a probe that met a 404) has
-an identity of its own, or a tool whose name says that it reports about something else.
+A false success flag or a filled error member decides, however many other members there are. Only results of the call
+itself outweigh it, and then a part failed. A record that the caller asked for (a job that failed, a probe that met a
+404) has its own identity, or comes from a tool whose name shows that it reports about something else.
 """
 
 import re
@@ -49,7 +49,7 @@ _ERROR_PAGE: Final = re.compile(
 
 
 class BodyReport(Enum):
-    """What a result says of its call."""
+    """Whether a result reports that its call failed."""
 
     NOTHING = "nothing"
     PART_FAILED = "part_failed"
@@ -57,11 +57,11 @@ class BodyReport(Enum):
 
 
 class ResultContext(msgspec.Struct, frozen=True):
-    """What was asked for, as far as it says how to read the answer.
+    """The request of the call, as far as it decides how to read the answer.
 
     `runs_programs`: a traceback is the outcome of the call. `acts`: the tool does something, and gives no verdict.
-    `reports`: it reports about jobs, logs or processes that are not this call. `probes`: it looks what an address
-    answers. `command` is what it ran, `sent` are the strings of the arguments.
+    `reports`: it reports about jobs, logs or processes that are not this call. `probes`: it checks how an address
+    answers. `command` is the command that it ran, `sent` are the strings of the arguments.
     """
 
     runs_programs: bool = False
@@ -95,7 +95,7 @@ class _BodyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Shapes(msgspec.Struct, frozen=True):
-    """The table, and what is derived from it."""
+    """The table, and the data derived from it."""
 
     table: _BodyTable
     said_by: tuple[str, ...]
@@ -144,7 +144,7 @@ _UNKNOWN: Final = ResultContext()
 
 
 def report_in(value: object, asked: ResultContext = _UNKNOWN, *, is_item: bool = False) -> BodyReport:
-    """What this JSON value, as a whole, says of the call that it answers; of an `is_item` no lists are looked at."""
+    """Return what this JSON value as a whole reports of its call; lists inside an `is_item` are not read."""
     items = list_of(value)
     if items is not None and not is_item:
         return BodyReport.FAILED if _are_failures(items, asked) else BodyReport.NOTHING
@@ -169,7 +169,7 @@ def report_in(value: object, asked: ResultContext = _UNKNOWN, *, is_item: bool =
 
 
 def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext, *, is_record: bool) -> BodyReport:
-    """What the flags, the error members and the shape of an object say."""
+    """Return what the flags, the error members and the shape of an object report."""
     table = shapes.table
     refused = asked.acts and any(body.get(key) is False for key in table.validities)
     failed = refused or body.get("object") == "error" or any(body.get(flag) is False for flag in table.flags)
@@ -194,7 +194,7 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext
     if not is_wide and any(isinstance(page := body.get(key), str) and is_error_page(page) for key in table.pages):
         return BodyReport.FAILED
     if failed and None in results and not is_record:
-        # `{"ok": false, "result": null, …}`: the result itself says that there is none.
+        # `{"ok": false, "result": null, …}`: the body itself says that it has no result.
         return BodyReport.FAILED
     status = body.get("status")
     status = status.lower() if isinstance(status, str) else ""
@@ -338,7 +338,7 @@ def is_no_match(code: int, command: str, *, silent: bool) -> bool:
     """Whether this exit code of `command` says that nothing matched, or that something differs.
 
     The last program of the command that does more than print decides. Without a command, a program that printed
-    nothing (`silent`) and ended with 1 was a search or a test that says no.
+    nothing (`silent`) and ended with 1 was a search without matches or a failed test.
 
     >>> is_no_match(1, "cd src && grep -r TODO .", silent=True), is_no_match(2, "grep -r TODO .", silent=True)
     (True, False)

@@ -91,8 +91,8 @@ def check_result(
 
     Args:
         tool: The tool's definition in any shape (docs/shapes.md), or its name.
-        arguments: What the tool was called with.
-        result: What came back, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
+        arguments: The arguments of the call.
+        result: The result, in any shape (docs/shapes.md): a result of MCP as JSON or as an object, a message of a
             model API, an exception, an HTTP response, a text, any other value.
         category: The scenario (`happy_path`, `edge_case`, `boundary`, `error_case`), or None.
         any_response: Whether every flagged error counts as a working tool.
@@ -100,14 +100,14 @@ def check_result(
         strong_patterns: The same, for phrases that decide even beside the words of a crash.
         failure_patterns: The caller's own phrases of a failure of the tool; of the caller's own, only a strong pattern
             outweighs them.
-        exceptions: Phrases with which a success that reads as an error is none, such as "0 errors found".
+        exceptions: Phrases of a success that reads like an error but is not, such as "0 errors found".
         factors: Factors of the caller's own, by name: a pattern, and its weight.
         weights: Other weights of the factors, by name.
         threshold: The share (0 to 1) of the weight of all factors from which an error that no word decides is business
             logic. None: the measured prior decides.
-        shape: "any" takes the result for what it looks like, and `metadata.taken_for` says for what; "mcp" is for what
-            an MCP server sent, which is broken where it is no result of MCP. "mcp_json" is the same for what was just
-            decoded from JSON: it cannot contain itself, and is not searched for that.
+        shape: "any" recognizes the shape of the result, and `metadata.taken_for` names it. "mcp" is for the result
+            of an MCP server; one that is not a valid MCP result is broken. "mcp_json" is the same for a result that
+            was just decoded from JSON: it cannot contain itself, so toolvet does not check for that.
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
@@ -192,7 +192,7 @@ def is_business_logic_error(
 
 
 def extract_metadata(tool: object, result: object) -> ResultMetadata:
-    """Describe what a response consists of, and whether it keeps the `outputSchema` of its tool.
+    """Describe the parts of a response, and whether it keeps the `outputSchema` of its tool.
 
     Takes `tool` and `result` as `check_result` does, and returns the same `metadata` as its verdict. Never raises.
 
@@ -230,7 +230,7 @@ def _error_verdict(
 ) -> ResultVerdict:
     issues = response.malformed
     if category == "error_case" and decision.state is State.UNKNOWN and response.flagged and not leaks:
-        # The call was wrong on purpose: it should bring an error, in any words.
+        # The call was wrong on purpose: it should return an error, in any words.
         reason = "The scenario expects an error, and nothing shows that the tool failed"
         decision = replace(decision, kind=ErrorKind.BUSINESS, state=State.INVALID_INPUT, reason=reason)
     if decision.kind is ErrorKind.BUSINESS:
@@ -239,7 +239,7 @@ def _error_verdict(
         if issues or response.content not in (Content.BLOCKS, Content.EMPTY):
             classification, confidence = Classification.PARTIALLY_WORKING, 70.0
     else:
-        # How likely the tool works all the same.
+        # How likely the tool works in spite of the error.
         confidence = round(min(100 * (1 - decision.certainty), _MOST_OF_A_FAILURE), 1)
         classification, valid = Classification.ERROR, False
         evidence = (decision.reason,)
@@ -269,7 +269,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
         if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
     if response.is_blank:
-        # A function that returns nothing declares `{"result": null}` and no other value: then it is what was expected.
+        # A function that returns nothing declares `{"result": null}` and no other value: then a blank is expected.
         properties = object_of((object_of(view.output_schema) or {}).get("properties")) or {}
         inner = object_of(properties.get("result")) or {}
         declares_nothing = list(properties) == ["result"] and inner.get("type") == "null"
@@ -344,10 +344,10 @@ def _success(
     elif validation is not None:
         evidence = (*evidence, "Response conforms to the tool's output schema")
     if response.structured is not None and not response.texts and not response.taken_for:
-        # A framework that wraps a list writes a block for each item: for an empty list or null there is none.
+        # A framework that wraps a list writes a block for each item, and no block for an empty list or null.
         inner = unwrap(response.structured)
         if inner is response.structured or not (inner is None or list_of(inner) == []):
-            # Its client gets all of it: what is missing is only for clients of earlier versions of MCP.
+            # Its client receives everything: only clients of earlier versions of MCP lack a part.
             issues = (*issues, NO_MIRROR)
     return ResultVerdict(
         is_valid=True, is_error=False,
@@ -383,7 +383,7 @@ def _metadata(
 
 
 def _judge(seen: _Seen, text: str, own: OwnWords | None) -> tuple[Decision, tuple[Leak, ...]]:
-    """Whose fault the error is, and what it leaks."""
+    """Decide whose fault the error is, and find its leaks."""
     view, arguments, envelope = seen.view, seen.arguments, seen.envelope
     known = phrases()
     sent = _sent(arguments)
@@ -433,7 +433,7 @@ def _with_echoes(words: str, echoes: Mapping[str, str]) -> str:
 
 
 def _asked(view: ToolView, arguments: object) -> ResultContext:
-    """What the tool and the arguments say of how to read the answer."""
+    """Return how to read the answer, from the tool and its arguments."""
     traits = tool_traits(view.name, view.description)
     members = object_of(arguments)
     if not members:
@@ -471,10 +471,14 @@ def _sent(arguments: object) -> tuple[str, ...]:
         elif isinstance(value, str):
             found.append(value)
         elif len(pending) < _MOST_SENT:
+<<<<<<< HEAD
             # What is nested is looked at last: the loop walks the list while it grows.
             if kind is list:
                 pending += cast("list[object]", value)[:_MOST_SENT]
                 continue
+=======
+            # Nested values come last: the loop walks the list while it grows.
+>>>>>>> prose3
             inner = object_of(value)
             pending += (list_of(value) or (() if inner is None else tuple(inner.values())))[:_MOST_SENT]
     return tuple(found)
@@ -502,7 +506,7 @@ def output_schema_validation(
 ) -> OutputSchemaValidation | None:
     """None for a tool without `outputSchema`. Structured content counts; without it, any JSON in a text block.
 
-    `ready` is the compiled schema, where the caller has it.
+    `ready` is the compiled schema, if the caller has it.
     """
     if schema is None:
         return None

@@ -2,7 +2,7 @@
 
     decide       the evidence → whose fault it is, with its ground
     error_code   what the code of an error means: those of gRPC, SQL and errno by their tables, other names by words
-    prior_of     what an error mostly is whose words say nothing, as it was measured
+    prior_of     the measured prior: what an error mostly is if its words decide nothing
 
 `certainty.toml` has the share of right verdicts for each ground, measured on errors from sources that were left out
 (`benchmarks/calibration` measures it again), and the counts behind the prior.
@@ -117,7 +117,7 @@ def decide_by_envelope(envelope: ResultEnvelope, state: State, decision: Decisio
 
 
 def shown(sentence: str) -> str:
-    """An error's sentence for a reader: one line, and cut where it is long, between words if it can be."""
+    """Return an error's sentence for a reader: one line, cut if it is long, between words if possible."""
     line = " ".join(sentence[: 2 * _LONGEST_SHOWN].split())
     if len(line) <= _LONGEST_SHOWN:
         return line
@@ -129,7 +129,7 @@ def _refusal(evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: 
     """What says by itself that the call was refused."""
     decisive = clues.decisive
     if decisive is not None or clues.is_coded_refusal:
-        # The caller's own patterns are no phrases of ours, and have no state.
+        # The caller's own patterns are not in the phrasebook, and have no state.
         phrase = None if decisive is None else known.by_id.get(decisive.id)
         state = (phrase.state if phrase is not None else None) or (clues.http if clues.refused else None)
         state = state or (clues.code_state if decisive is None else None)
@@ -148,7 +148,7 @@ def _refusal(evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: 
 def _unclear(
     evidence: FirstHits, known: ResultPhrases, clues: _Clues, factors: tuple[Factor, ...], own: OwnWords | None
 ) -> Decision:
-    """What is decided where no phrase decides: by the name of the error, by a vague sign, at last by the prior."""
+    """Decide an error that no phrase decides: by its name, then by a vague sign, at last by the prior."""
     named = error_code(evidence.text)
     if named is not None:
         said = "business logic" if named.state.is_business else "The words of a failure"
@@ -178,7 +178,7 @@ def _unclear(
 
 
 class Ground(StrEnum):
-    """What a verdict on an error rests on."""
+    """The ground of a verdict on an error."""
 
     REFUSAL = "refusal"
     """A validation library's own words, a JSON-RPC code."""
@@ -306,7 +306,7 @@ _NO_ERROR_NAME: Final = frozenset(("error", "fail", "failed", "failure", "except
 
 
 class NamedError(NamedTuple):
-    """The code that an error shows, and what it means."""
+    """The code in an error, and its meaning."""
 
     name: str
     state: State
@@ -345,7 +345,7 @@ def error_code(text: str) -> NamedError | None:
 
 @lru_cache(maxsize=1024)
 def state_of_name(name: str) -> State | None:
-    """What the words in an error's name say, such as `msg_too_long` or `ConditionNotMet`; None if they say nothing."""
+    """Return what the words in an error's name show, such as `msg_too_long` or `ConditionNotMet`; None if nothing."""
     segments = [segment.lower() for segment in _SEGMENT.findall(name[:100])]
     if len(segments) < _FEWEST_WORDS and name.lower() in _NO_ERROR_NAME:
         return None
@@ -364,9 +364,9 @@ _SHORTEST: Final = 2
 
 
 def prior_of(evidence: FirstHits) -> "PriorCount | None":
-    """What errors of this carrier mostly were, or None where they were as often the tool's.
+    """Return what errors in this form mostly were, or None if they were as often the tool's fault.
 
-    Only where the error quotes an argument, and in a tool that runs programs, is an error without a known word taken
+    Only if the error quotes an argument, and in a tool that runs programs, is an error without a known word taken
     for the caller's.
     """
     counts = prior_counts()
@@ -412,7 +412,7 @@ class _Certainties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def certainty_of(ground: Ground, kind: ErrorKind) -> float:
-    """The share (0 to 1) of verdicts of this kind that are right where they rest on this ground."""
+    """The share (0 to 1) of verdicts of this kind on this ground that are right."""
     table = _certainties()
     return (table.business if kind is ErrorKind.BUSINESS else table.tool_failure)[ground]
 

@@ -1,4 +1,4 @@
-"""What one error says and what its call was: the evidence that the decision is made from.
+"""The evidence for the decision: the words of one error, and the facts about its call.
 
     FirstHits           the phrases of the error, sorted
     is_callers_crash    whose code a traceback is: the caller's, in a tool that runs programs, or the tool's own
@@ -31,15 +31,15 @@ _MOST_SENT: Final = 10
 _STATUS: Final = re.compile(r"[45]\d\d")
 _PRINTS: Final = re.compile(r"\s*(?:print|console\.\w{3,5}|logg?er?\.\w{4,9}|echo|puts|printf|return)\b\s*\(?f?[\"'`]")
 _SAME_NOUN: Final = re.compile(r"[\w -]{1,24}")
-# A crash names where it was noticed, an internal error not even that; a refused connection is what happened.
+# A crash only says where the error was noticed, an internal error not even that; a refused connection is the cause.
 _VAGUER: Final = (State.CRASH, State.INTERNAL)
 
 
 class CallFacts(msgspec.Struct, frozen=True, gc=False):
-    """What is known of the call whose error is judged.
+    """The facts about the call whose error is judged.
 
-    `sent` are the strings of the arguments, of which `quoted` is one that the error quotes. `structured` and
-    `name_word` quote what makes these factors present. All strings are empty where there is nothing.
+    `sent` are the strings of the arguments; `quoted` is the one that the error quotes. `structured` and `name_word`
+    quote the evidence for these factors. A string is empty if there is no evidence.
     """
 
     view: ToolView
@@ -169,7 +169,7 @@ class FirstHits:
         return "" if self.veto is not None or Strength.DOUBT in self.first else plain_sentence(self.text)
 
     def words(self, hit: Hit) -> str:
-        """The words around a hit, from its line, cut to what is good to read."""
+        """Return the words around a hit, from its line, cut to a readable length."""
         text = self.text
         if len(text) <= _MOST_QUOTED and "\n" not in text:
             # Most errors are quoted whole.
@@ -203,9 +203,8 @@ _OWN_TRACE: Final = re.compile(r"^\s+at .{0,300}node_modules", re.MULTILINE)
 def is_callers_crash(text: str, sent: Sequence[str]) -> bool:
     r"""Whether a crash that a program tool reports is one of the code that its caller sent.
 
-    Where a program was `sent` it is, unless a traceback shows no frame of that program, nor of a file that it names.
-    Where nothing is known of what was sent, the innermost frame must be in code without a file (`<string>`, a
-    notebook's cell).
+    If a program was `sent`, it is, unless a traceback shows no frame of that program, nor of a file that it names. If
+    the arguments are unknown, the innermost frame must be in code without a file (`<string>`, a notebook's cell).
 
     >>> is_callers_crash('Traceback (most recent call last):\n  File "<string>", line 1\nNameError: x', [])
     True
@@ -245,10 +244,10 @@ _MOST_PARAMETERS: Final = 60
 
 
 class ToolTraits(msgspec.Struct, frozen=True):
-    """What the name and the description of a tool say.
+    """The traits that the name and the description of a tool show.
 
-    `validating_word` is the word of the name because of which a rejection is to be expected, or empty; `runs` are the
-    texts of its caller that it runs, and `asked` is how its answers are read.
+    `validating_word` is the word of the name that makes a rejection likely, or empty. `runs` are the kinds of caller's
+    text that the tool runs, and `asked` is how to read its answers.
     """
 
     validating_word: str
@@ -257,13 +256,13 @@ class ToolTraits(msgspec.Struct, frozen=True):
 
     @property
     def runs_programs(self) -> bool:
-        """Whether what it gives back is the output of a program of its caller."""
+        """Whether it returns the output of a program of its caller."""
         return self.asked.runs_programs
 
 
 @lru_cache(maxsize=4096)
 def tool_traits(name: str, description: str = "") -> ToolTraits:
-    """What the words of a tool's name and description say; whole segments count, so `settings_reset` sets nothing."""
+    """Return the traits that a tool's name and description show, by whole segments: `settings_reset` sets nothing."""
     words = tool_names()
     segments = [segment.lower() for segment in _SEGMENT.findall(name[:200])]
     validating = next((segment for segment in segments if segment in words.validates), "")
@@ -313,7 +312,7 @@ def caller_texts(view: ToolView, arguments: object) -> frozenset[CallerText]:
 
 @cache
 def _parameters() -> tuple[dict[str, frozenset[CallerText]], dict[str, frozenset[CallerText]]]:
-    """What a parameter of each name holds: surely, and if its value looks like it."""
+    """Return the kind of text that a parameter of each name holds: for certain, and if its value looks like it."""
     sure: dict[str, frozenset[CallerText]] = {}
     doubtful: dict[str, frozenset[CallerText]] = {}
     for kind, texts in tool_names().runs.items():
@@ -342,7 +341,7 @@ _FEWEST_WORDS = 3
 _LONGEST_FOREIGN = 1_000
 _FEWEST_FOREIGN = 2
 _LAST_LATIN = "\u024f"
-# "Error executing tool x: ", "Database error: ", "[ERROR] ": who speaks, before what is said.
+# "Error executing tool x: ", "Database error: ", "[ERROR] ": the program that reports, before its message.
 _PREFIX = re.compile(
     r"^\W{0,6}(?:[^:\n]{0,60}\b(?:error|failed|failure|exception|mcp)\b[^:\n]{0,60}:\s*){1,3}", re.IGNORECASE
 )
@@ -351,8 +350,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][a-z]+)?")
 # Chinese, Japanese, Thai and such put no spaces between words.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _FEWEST_UNSPACED = 6
-# What is quoted is the caller's, or a name; so is an address, and a path from the root. What a path is made of says
-# nothing, and a temporary folder has another name in each run.
+# Quotations are names or the caller's words, like addresses and paths from the root. The parts of a path are no
+# evidence, and a temporary folder has another name in each run.
 _NAMES = re.compile(
     r"\"[^\"]*\"|'[^' ]*'|`[^`]*`|https?://\S+|(?<![\w.~/\\])(?:[A-Za-z]:[/\\]|~?/)[\w.@+~-]+(?:[/\\][\w.@+~-]*)+"
 )

@@ -27,7 +27,7 @@ _PROGRAM: Final = r"[\"'`]?(?P<subject>[\w./+-]{1,80}?)[\"'`]?"
 
 
 class OutageKind(StrEnum):
-    """What is missing in the surroundings of a server."""
+    """The kinds of things that a server may lack in its environment."""
 
     HOST = "host"
     PROGRAM = "program"
@@ -51,7 +51,7 @@ _STATES: Final[dict[str, State]] = {
 
 
 class Outage(msgspec.Struct, frozen=True):
-    """What an error says is missing. `subject` names it, or is empty where the words only say that it is missing."""
+    """The thing that an error reports as missing. `subject` names it, or is empty if the error does not."""
 
     kind: OutageKind
     subject: str = ""
@@ -128,7 +128,7 @@ _TABLE: Final = (
 
 
 def outage_of(text: str) -> Outage | None:
-    """What the words of an error say is missing around the server; None for an error of another cause.
+    """Return the thing that an error reports as missing around the server; None for an error of another cause.
 
     Several tools that fail for the same outage have one cause: compare `kind` and `subject`.
 

@@ -45,7 +45,7 @@ class OwnRuleValues(NamedTuple):
 class OwnWords:
     """The caller's rules for one kind of tool.
 
-    `expects_validation` says of which type the tool is; None leaves that to its name.
+    `expects_validation` is the type of the tool; with None its name decides.
     """
 
     def __init__(self, given: OwnRuleValues) -> None:
@@ -67,17 +67,17 @@ class OwnWords:
         return self._thresholds.get("validation_expected" if expects_validation else "other", self._threshold)
 
     def look(self, text: str, evidence: FirstHits) -> None:
-        """Add what is found to the evidence."""
+        """Add the matches to the evidence."""
         evidence.own = _first(self._extra, text)
         evidence.own_strong = _first(self._strong, text)
         evidence.own_failure = _first(self._failures, text)
 
     def is_exception(self, text: str) -> bool:
-        """Whether `text`, which reads as an error, is none by the caller's own words."""
+        """Whether the caller's own words show that `text`, which reads like an error, is not one."""
         return _first(self._exceptions, text) is not None
 
     def table(self, factors: tuple[Factor, ...], evidence: FirstHits) -> tuple[Factor, ...]:
-        """Return the factors with the caller's weights, and the caller's own factors behind them."""
+        """Return the factors with the caller's weights, and the caller's own factors after them."""
         own: list[Factor] = []
         for name, weight, patterns in self._factors:
             hit = _first(patterns, evidence.text)
@@ -107,11 +107,11 @@ def own_words(
     thresholds: Mapping[str, float] | None,
     expects_validation: bool | None,
 ) -> OwnWords | None:
-    """Compile the caller's rules (see `check_result`); None where there are none.
+    """Compile the caller's rules (see `check_result`); None if the caller has none.
 
     Raises:
         UnsafePattern: A pattern cannot be matched in linear time.
-        BadRule: There is no factor or type of tool of that name, or a weight or a threshold is out of its range.
+        BadRule: A factor or type of tool with that name does not exist, or a weight or threshold is out of range.
     """
     own_factors = [(name, pattern, _weight(name, weight)) for name, (pattern, weight) in (factors or {}).items()]
     own_weights: list[tuple[str, int]] = []

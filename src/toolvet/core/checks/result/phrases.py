@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Strength(StrEnum):
-    """What a phrase proves."""
+    """How much a phrase proves."""
 
     ALONE = "alone"
     """Business logic, by itself."""
@@ -43,7 +43,7 @@ class Strength(StrEnum):
     VETO = "veto"
     """A crash or broken infrastructure: no business logic, even if other words say so."""
     DOUBT = "doubt"
-    """A failure, unless business logic is said too."""
+    """A failure, unless the text also shows business logic."""
     FRAME = "frame"
     """The first words of an error report."""
     HTTP = "http"
@@ -90,7 +90,7 @@ class CallerText(StrEnum):
 
 
 _PACKAGE = "toolvet.core.checks.result"
-# What is kept depends on how these read the files, so their own text counts, too.
+# The text of these modules is part of the key: they decide how the files are read.
 _SOURCES: Final = (
     __name__,
     "toolvet.core.causes.table",

@@ -28,11 +28,11 @@ class Content(Enum):
 
 
 class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a tool's answer. `structured` is None where it is absent.
+    """The parts of a tool's answer. `structured` is None if it is absent.
 
     `meta` is the `_meta` of the answer. `texts` holds the text of every well-formed text block, and of a `content` that
-    is a bare string. `malformed` says, in sentences, which blocks are not what they claim to be. `taken_for`
-    names the shape of a result that is not MCP's; `has_flag` is whether that shape can say that a call failed.
+    is a bare string. `malformed` has a sentence for each block that is not what it claims to be. `taken_for` names the
+    shape of a result that is not MCP's; `has_flag` is whether that shape can report that a call failed.
     """
 
     flagged: bool = False
@@ -73,7 +73,7 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
         return self.content is not Content.OTHER and all(name == "text" for name in self.content_types)
 
 
-# What a block of this type needs to be readable: one of these keys, as a string or an object.
+# The keys that make a block of this type readable: it needs one of them, as a string or an object.
 _NEEDS: dict[str, tuple[str, ...]] = {
     "image": ("data",),
     "audio": ("data",),
@@ -92,7 +92,7 @@ def read_response(result: object, shape: Literal["any", "mcp", "mcp_json"] = "an
         plain = _plain_text(given)
         if plain is not None:
             return plain
-        # The walk takes 220 µs in 100 KB, a fifth of all that the proxy does with them.
+        # The walk takes 220 µs for 100 KB, a fifth of the proxy's whole work on them.
         if shape != "mcp_json" and is_endless(given):
             return ToolResponse(unreadable=_ENDLESS)
         if type(result) is dict:
@@ -220,7 +220,7 @@ def _plain_object(value: object) -> dict[object, object] | None:
 
 
 class _Blocks:
-    """What is counted while going through the blocks."""
+    """The counts that a walk over the blocks collects."""
 
     __slots__ = ("audios", "images", "malformed", "others", "resources", "text_blocks", "texts", "types")
 
@@ -274,7 +274,7 @@ def _protocol_error(parts: Mapping[object, object]) -> ToolResponse | None:
 
 
 def _shown(value: object) -> str:
-    """A short, safe view of a foreign value: its type, and its JSON where it is small and plain."""
+    """Return a short, safe view of a foreign value: its type, and its JSON if that is small and plain."""
     if isinstance(value, dict):
         keys = [str(key)[:20] for key in list(cast("dict[object, object]", value))[:4] if isinstance(key, str)]
         return f"an object with {', '.join(keys)}" if keys else "an object"
@@ -294,7 +294,7 @@ def list_of(value: object) -> list[object] | None:
 
 
 def readable(text: str) -> str:
-    r"""JSON escapes would glue `\n` to the word behind it: blank them, keeping every position."""
+    r"""JSON escapes would glue `\n` to the word after it: blank them, keeping every position."""
     if "\\" not in text:
         return text
     return text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ").replace('\\"', ' "')
@@ -312,7 +312,7 @@ _TYPES: Final = ("error_type", "errorType")
 class ResultEnvelope(msgspec.Struct, frozen=True, kw_only=True):
     """The envelope of a result, as far as it is what the contract says. `error` is "" for a success.
 
-    `state` is what its `error_type` and `error_code` say; None where they say nothing. `code` is its
+    `state` is what its `error_type` and `error_code` say; None if they say nothing. `code` is its
     `error_code`, `named` that or else its `error_type`.
     """
 
@@ -342,7 +342,7 @@ def envelope_in(response: ToolResponse) -> ResultEnvelope | None:
 
 
 def failure_sentence(result: object) -> str:
-    """What the envelope of a failure says went wrong, in its own words; "" without one."""
+    """Return the failure that an envelope reports, in its own words; "" without an envelope."""
     envelope = envelope_in(read_response(result))
     return "" if envelope is None else envelope.error
 
@@ -353,7 +353,7 @@ def _candidates(response: ToolResponse) -> Iterator[dict[object, object]]:
         wrapped = object_of(structured.get("result")) if len(structured) == 1 else None
         yield structured if wrapped is None else wrapped
     for text in response.texts[:_MOST_BLOCKS]:
-        # Most texts are no objects, and most objects no envelopes: those are not decoded.
+        # Most texts are not objects, and most objects are not envelopes: those are not decoded.
         if text[:1] in _OPENINGS and len(text) <= _LONGEST_DECODED and '"success"' in text and text.lstrip()[:1] == "{":
             try:
                 decoded = object_of(msgspec.json.decode(text))
@@ -373,7 +373,7 @@ def _read_envelope(body: dict[object, object]) -> ResultEnvelope | None:
     if type(success) is not bool:
         return None
     data, meta = object_of(body.get("data")) or {}, object_of(body.get("meta")) or {}
-    # Servers of their own making put the code beside the error.
+    # Servers without a framework put the code beside the error.
     code, kind = _first(_CODES, data, body), _first(_TYPES, data, body)
     error = _text(body.get("error")) or _text(body.get("message"))
     # `meta.version` names a response contract, in any spelling.

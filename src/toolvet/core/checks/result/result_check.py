@@ -23,7 +23,7 @@ from toolvet.core.checks.result.verdict import ResultVerdict
 from toolvet.core.matching import UnsafePattern
 from toolvet.core.tools import view_of
 
-_MOST_KNOWN: Final = 4096  # Clients can invent names: what is kept for them must not grow without end.
+_MOST_KNOWN: Final = 4096  # Clients can invent names, so the data kept for them must be bounded.
 
 
 class RegexEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class FactorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ToolResultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the user says of the results of some tools; the fields are the options of `check_result`. None: not set."""
+    """The user's settings for the results of some tools: the options of `check_result`, None for each one not set."""
 
     extra_patterns: tuple[OwnText, ...] | None = None
     strong_patterns: tuple[OwnText, ...] | None = None
@@ -103,7 +103,7 @@ class ResultCheck:
 
     @property
     def settings(self) -> ResultSettings:
-        """What it was made with."""
+        """The settings that it was made with."""
         return self._settings
 
     def __call__(

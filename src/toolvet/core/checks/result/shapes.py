@@ -62,9 +62,9 @@ class ResultShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class ForeignResult(msgspec.Struct, frozen=True):
-    """What a result was taken for, and its parts as MCP would name them.
+    """The shape that a result was taken for, and its parts under MCP's names.
 
-    `has_flag` is whether the shape can say that a call failed: where it cannot, a missing flag is not a fault.
+    `has_flag` is whether the shape can report that a call failed: if it cannot, a missing flag is not a fault.
     """
 
     taken_for: str
@@ -191,7 +191,7 @@ def _read_object(result: object) -> ForeignResult | None:
 
 @cache
 def _telling() -> frozenset[str]:
-    """The members of which every shape of the table has one: most payloads have none of them."""
+    """The members of which every shape of the table has at least one. Most payloads have none of them."""
     return frozenset(name for shape in result_shapes() for name in ((shape.inside,) if shape.inside else shape.needs))
 
 
@@ -249,7 +249,7 @@ def _validation_words(content: object) -> object:
 
 
 def _only_result_of_a_message(get: Getter) -> ForeignResult | None:
-    """The result in a message that holds exactly one, beside text perhaps."""
+    """Return the result in a message that holds exactly one, perhaps next to text."""
     if not isinstance(get("role"), str) and get("kind") != "request":
         return None
     found: list[ForeignResult] = []
@@ -285,7 +285,7 @@ def _text(text: str, *, failed: bool = False) -> Parts:
 
 
 def _parts_of(content: object) -> Parts:
-    """What a tool returned, as the parts of an MCP result: texts as blocks, other values as structured content."""
+    """Return what a tool returned as parts of an MCP result: texts as blocks, other values as structured content."""
     if isinstance(content, str):
         return _text(content)
     if isinstance(content, list | tuple):
@@ -321,7 +321,7 @@ def _parts_of_list(items: list[object]) -> Parts:
 
 
 def _block(item: object) -> object:
-    """A block of content as MCP writes it; None for what is no block."""
+    """Return a block of content in MCP's form; None if the item is not a block."""
     if isinstance(item, str):
         return {"type": "text", "text": item}
     get = _getter(item)

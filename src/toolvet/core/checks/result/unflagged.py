@@ -1,11 +1,11 @@
 """Errors without the flag: whether a success says in its text or structured content that the call failed.
 
-Precision first: a log file, a document about errors, a record with an `error` column are payloads. So an error must be
-the whole of the answer: a JSON object that states it (`body.py`), a text that opens like an error report, or a text
-whose first sentence says it and that adds nothing but what is available instead.
+Precision comes first: a log file, a document about errors, a record with an `error` column are payloads. So an error
+must be the whole answer. It is a JSON object that states it (`body.py`), or a text that opens like an error report. A
+text also counts if its first sentence reports the error, and the rest only lists alternatives.
 
-Frameworks wrap what a tool returns: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
-opens that, and what is inside is judged like a value that nothing wraps.
+Frameworks wrap the tool's value: `{"result": "Error: no such user"}`, `{"result": {"success": false, …}}`. `unwrap`
+removes the wrapping, and the value inside is judged like one that was never wrapped.
 """
 
 import ast
@@ -47,12 +47,12 @@ _LONG_ON_AVERAGE = 40
 _LARGE_LIST = 20_000
 _FAILING_ITEM = re.compile(r'"(?:err|errors?|exception)": ?["[{]|"(?:success|ok)": ?false', re.IGNORECASE)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-# What stands for a member that is too large to be looked at: something to read.
+# Replaces a member that is too large to read: it counts as content.
 _UNREAD: Final = "\u2026" * 201
 _FIRST_SENTENCE = re.compile(r"[^\n]{1,200}?(?:[.!?:](?=[\s\"'])|$)", re.MULTILINE)
 _MARK = re.compile(r"\s*[\u274c\u2717\u2718\U0001f6ab\u26d4\u26a0]")
 _GOOD_MARK = re.compile("[\u2705\u2713\u2714]")
-# What there is instead of what was not found: the rest of an error, however long.
+# The alternatives to a thing that was not found: the rest of an error, however long.
 _OFFERS = re.compile(
     r"\W{0,6}(?:(?:the |all |currently )?"
     r"(?:available|supported|valid|allowed|known|possible|existing|accepted|registered)"
@@ -83,7 +83,7 @@ def unflagged_error(response: ToolResponse, known: ResultPhrases, asked: ResultC
 
 
 def _json_reports(text: str, known: ResultPhrases, asked: ResultContext) -> BodyReport:
-    """What a text says that starts like a JSON object or list; large members stay unread."""
+    """Return what a text that starts like a JSON object or list reports; large members are not read."""
     is_list = text.lstrip()[:1] == "["
     # Most lists are payloads, and are not decoded: one of failures says so in its first item.
     if is_list and (len(text) > _LARGE_LIST or not _FAILING_ITEM.search(text, 0, _HEAD)):
@@ -116,7 +116,7 @@ def _json_reports(text: str, known: ResultPhrases, asked: ResultContext) -> Body
 
 
 def _value_reports(value: object, known: ResultPhrases, asked: ResultContext) -> BodyReport:
-    """What a JSON value says, by itself or by what a framework wrapped into it."""
+    """Return what a JSON value reports, by itself or by the value that a framework wrapped into it."""
     report = report_in(value, asked)
     inner = unwrap(value)
     if report is not BodyReport.NOTHING or inner is value:
@@ -125,7 +125,7 @@ def _value_reports(value: object, known: ResultPhrases, asked: ResultContext) ->
         return report_in(inner, asked)
     if inner.lstrip()[:1] == "{" or inner.lstrip().startswith("[{"):
         return _json_reports(inner, known, asked)
-    # Where another member says that there was no error, a word or two are what was asked for.
+    # If another member says that there was no error, a word or two are the requested content.
     is_said = len(object_of(value) or ()) == 1 or len(inner.split()) >= _FEWEST_WORDS
     return BodyReport.FAILED if is_said and _is_error_text(inner, known, asked) else BodyReport.NOTHING
 
@@ -167,7 +167,7 @@ def _is_error_text(text: str, known: ResultPhrases, asked: ResultContext) -> boo
     if len(text) > _LONGEST_REPORT:
         return False
     if frames:
-        # `Status Code: 200` with any page behind it, or `Errors: 0`.
+        # `Status Code: 200` with any page after it, or `Errors: 0`.
         return not any(
             hit.end <= _OPENING and known.by_id[hit.id].strength is Strength.SUCCESS for hit in hits
         ) and not ("\n" in text and len(_LOG_LINE.findall(text, 0, _LONGEST_REPORT)) > 1)
@@ -199,10 +199,10 @@ _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
 
 
 def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The text with each value that was sent and comes back as one word, and what each of these words stands for.
+    """Return the text with each sent value that it repeats replaced by one word, and the value of each of these words.
 
-    A value that is a word already stays. What a caller wrote says nothing about what happened, and its length and its
-    quotation marks come between the words of an error.
+    A value that is already one word stays. A caller's own text says nothing about what happened, and its length and
+    quotation marks separate the words of an error.
 
     >>> without_echoes("File 'my notes.txt' not found", ["my notes.txt", "utf8"])
     ("File 'Echo0x' not found", {'Echo0x': 'my notes.txt'})
@@ -232,7 +232,7 @@ def without_echoes(text: str, sent: Sequence[str]) -> tuple[str, dict[str, str]]
 
 
 def _is_diagnostic(text: str, hits: Sequence[Hit], known: ResultPhrases) -> bool:
-    """Whether the output of a program is what it wrote on its error stream: its opening, and most of its lines."""
+    """Whether the output of a program comes from its error stream, by its opening and most of its lines."""
     opening = len(text) - len(text.lstrip())
     first_line = text.find("\n", opening)
     end = first_line if first_line >= 0 else len(text)

@@ -21,7 +21,7 @@ class Classification(StrEnum):
 
     @property
     def weight(self) -> float:
-        """What a verdict of this class counts in `overall_confidence` (0 to 1)."""
+        """The weight (0 to 1) of a verdict of this class in `overall_confidence`."""
         return _WEIGHTS[self.value]
 
 
@@ -48,7 +48,7 @@ class Leak(JsonForm, msgspec.Struct, frozen=True, gc=False):
 class Factor(JsonForm, msgspec.Struct, frozen=True, gc=False):
     """One row of the table behind the decision between business error and failure.
 
-    `weight` is what it counts when `present` (all together 9); `evidence` quotes the words that were seen.
+    `weight` is its number of points if `present` (9 for all together); `evidence` quotes the words that were seen.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Factor(JsonForm, msgspec.Struct, frozen=True, gc=False):
 
 
 class OutputSchemaValidation(JsonForm, msgspec.Struct, frozen=True):
-    """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it does not."""
+    """Whether the response keeps what the tool's `outputSchema` promises; `error` says where it breaks them."""
 
     has_output_schema: bool
     is_valid: bool
@@ -66,14 +66,14 @@ class OutputSchemaValidation(JsonForm, msgspec.Struct, frozen=True):
 
 
 class ResultMetadata(JsonForm, msgspec.Struct, frozen=True):
-    """What a response consists of. `content_types` are unique, in the order in which they were first seen.
+    """The parts of a response. `content_types` are unique, in the order in which they first appear.
 
-    `other_counts` has the number of blocks of each type that has no count of its own; it and `audio_count` are absent
-    in the JSON form where there are none.
-    `output_schema_validation` is None where it does not apply: no `outputSchema`, or an error. `warnings`,
-    `pagination`, `content_fidelity` and `dropped_content_ids` are what the `meta` of an envelope says (response-v2);
-    their JSON members are absent where it says nothing. `taken_for` names the
-    shape of a result that is not MCP's (docs/shapes.md); None, and absent in JSON, for a result of MCP.
+    `other_counts` has the number of blocks of each type without a count of its own. The JSON form omits it and
+    `audio_count` if they are empty.
+    `output_schema_validation` is None if it does not apply: no `outputSchema`, or an error. `warnings`, `pagination`,
+    `content_fidelity` and `dropped_content_ids` come from the `meta` of an envelope (response-v2); the JSON form omits
+    those that the envelope does not have. `taken_for` names the shape of a result that is not MCP's (docs/shapes.md).
+    It is None, and absent in JSON, for a result of MCP.
     """
 
     _sparse = ("audio_count", "other_counts", "warnings", "dropped_content_ids")
@@ -95,17 +95,18 @@ class ResultMetadata(JsonForm, msgspec.Struct, frozen=True):
 
 
 class ResultVerdict(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
-    """What one response says about its tool.
+    """The verdict that one response gives about its tool.
 
-    `is_valid` says whether it shows a working tool, `is_error` whether it is flagged as an error, `confidence` (0-100)
+    `is_valid` is whether it shows a working tool, `is_error` whether it is flagged as an error, `confidence` (0-100)
     how likely the tool works. `issues` and `evidence` are sentences. For an error, flagged or not, `error_kind` says
-    whose fault it is, `certainty` (0 to 1) how likely that is right, measured on errors from sources that the rules
-    were made without (`docs/results.md`), `state` what went wrong, `retry` what helps, and `factors` why we think so.
+    whose fault it is, and `certainty` (0 to 1) how likely that is right, measured on errors from sources that the rules
+    were made without (`docs/results.md`). `state` is what went wrong, `retry` what helps, and `factors` are the
+    reasons.
     `error_without_flag` marks a success whose text or structured content reports an error. `leaks` quotes stack
     traces, crash texts and absolute paths of the server's own machine in an error. `framework` names the library that
-    wrote the words of a refusal (`is_framework_refusal`). `error_code` is the code of the error's envelope, without an
-    envelope the one that `state` has in the table of causes. `trace_id` is the id of the turn, where it was given. The
-    JSON members of `framework`, `certainty`, `error_code` and `trace_id` are absent where they are None.
+    wrote the words of a refusal (`is_framework_refusal`). `error_code` is the code of the error's envelope; without an
+    envelope it is the code of `state` in the table of causes. `trace_id` is the id of the turn, if known. The JSON form
+    omits `framework`, `certainty`, `error_code` and `trace_id` if they are None.
     """
 
     _nulls = ("error_kind", "state", "retry")

@@ -41,7 +41,7 @@ class WarningDetail(JsonForm, msgspec.Struct, frozen=True):
 
 
 class FieldError(JsonForm, msgspec.Struct, frozen=True):
-    """What is wrong with one field of the input, for `error_response(errors=[…])` and `validation_error`.
+    """One problem of a field of the input, for `error_response(errors=[…])` and `validation_error`.
 
     `pointer` is a JSON Pointer into the arguments, `field` the same place in the caller's own notation, `reason` a code
     for programs. Only the message is required.

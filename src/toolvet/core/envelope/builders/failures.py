@@ -62,7 +62,7 @@ def missing_required_error(
     Args:
         field: its name.
         message: defaults to "`field` is required".
-        details: further facts beside `field` and `constraint`.
+        details: further facts besides `field` and `constraint`.
         remediation: defaults to "Provide `field`."
         request_id: defaults to that of the surrounding `request_id(...)`.
 
@@ -95,7 +95,7 @@ def invalid_format_error(
         field: its name.
         expected: the right form in a few words, such as "a date (YYYY-MM-DD)".
         message: defaults to "`field` must be `expected`".
-        details: further facts beside `field`, `constraint` and `expected`, such as what was received.
+        details: further facts besides `field`, `constraint` and `expected`, such as what was received.
         remediation: defaults to "Send `field` as `expected`."
         request_id: defaults to that of the surrounding `request_id(...)`.
 
@@ -370,8 +370,8 @@ def unavailable_error(
 
     Args:
         message: what does not answer.
-        retry_after_seconds: after how many seconds to try again, where that is known.
-        remediation: defaults to a request to retry, after that time or, where none is known, with backoff.
+        retry_after_seconds: after how many seconds to try again, if that is known.
+        remediation: defaults to a request to retry, after that time or, if none is known, with backoff.
         request_id: defaults to that of the surrounding `request_id(...)`.
 
     Example:

@@ -61,7 +61,7 @@ def success_response(
         telemetry: measurements, such as `duration_ms`.
         request_id: the id that logs know the request by; defaults to that of the surrounding `request_id(...)`.
         content_fidelity: how much of the content is here: "full", "partial", "summary" or "reference_only".
-        content_fidelity_schema_version: "1.0" where a level is given and no version.
+        content_fidelity_schema_version: "1.0" if a level is given without a version.
         dropped_content_ids: the ids of what was left out; without a level they mean "partial".
         content_archive_hashes: the hash of what was left out, by the name of the archive that holds it.
         meta: further members of `meta`; the arguments above win over them.
@@ -131,7 +131,7 @@ def error_response(
         retry_after_seconds: after how many seconds to try again.
         help_url: a page about this error, into `details.help_url`.
         domain: the service or product that defines the code, into `details.domain`.
-        data: further members of the error's context, beside code, type, remediation and details.
+        data: further members of the error's context, besides code, type, remediation and details.
         rate_limit: as for `success_response`.
         telemetry: as for `success_response`.
         request_id: as for `success_response`.
@@ -153,7 +153,7 @@ def error_response(
     message = copy_text(message, "message")
     context = {} if not data else copy_object(data, "data")
     if context:
-        # Before the arguments override them: a wrong member of `data` is an error even where it is not used.
+        # Before the arguments override them: a wrong member of `data` is an error even if an argument replaces it.
         check_shape(FAILURE, context, "data")
     code, kind = _complete_codes(error_code or context.get("error_code"), error_type or context.get("error_type"))
     context["error_code"] = code

@@ -166,7 +166,7 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One member of an object: its shape, what it is for, and the remedy where the shape does not say enough."""
+    """One member of an object: its shape, its purpose, and the remedy if the shape does not say enough."""
 
     shape: "Shape"
     about: str

@@ -1,8 +1,8 @@
 """The contract response-v2 as one table: every member, its shape and its purpose, and the conditions between members.
 
 The checks use the table directly, and `envelope_schema` makes the published JSON Schema from it. Source: the response
-schema guide that the contract comes from. What the guide leaves open is open here, too: unknown metadata, further
-members of `pagination`, `rate_limit` and `telemetry`, and a server's own codes.
+schema guide that the contract comes from. The table leaves open whatever the guide leaves open: unknown metadata,
+further members of `pagination`, `rate_limit` and `telemetry`, and a server's own codes.
 """
 
 from collections.abc import Callable, Iterable, Mapping

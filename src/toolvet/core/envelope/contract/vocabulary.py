@@ -13,7 +13,7 @@ FIDELITY_VERSION: Final = "1.0"
 
 
 class WarningSeverity(StrEnum):
-    """What a warning asks of its reader: nothing (info), to weigh it (warning), or to act before going on (error)."""
+    """How a reader should react to a warning: not at all (info), weigh it (warning), or act before going on (error)."""
 
     INFO = "info"
     WARNING = "warning"
@@ -32,7 +32,7 @@ class WarningCode(StrEnum):
 
     @property
     def severity(self) -> WarningSeverity:
-        """The usual severity of this warning: the builders fill it in where none is given."""
+        """The default severity of this warning: the builders use it if none is given."""
         return _SEVERITIES[self]
 
 

@@ -31,8 +31,8 @@ _LEVELS: Final = tuple(ContentFidelity)
 class FitAttempt(NamedTuple):
     """One way to shorten: replace each item by what `shorten` returns, and cut other texts at `most` characters.
 
-    With `restores`, the most important items stay whole where there is room after all items have been shortened. With
-    `bare`, that is the whole payload; then `most` is given, too.
+    With `restores`, the most important items stay whole if there is room after all items have been shortened. With
+    `bare`, that is the whole payload; then `most` is required.
     """
 
     level: ContentFidelity
@@ -44,7 +44,7 @@ class FitAttempt(NamedTuple):
 
     @property
     def least(self) -> int:
-        """How many items have to be kept for the attempt to be worth it: one, where there are any."""
+        """The fewest items that make the attempt worthwhile: one, unless there are no items."""
         return 1 if self.items.values and self.bare is None else 0
 
 
@@ -55,7 +55,7 @@ Unit = Literal["characters", "bytes"]
 class Measure:
     """Counts JSON text in characters, in bytes, or with a function of the caller.
 
-    `additive` is true where the length of a text is the sum of the lengths of its parts, as for characters and bytes.
+    `additive` is true if the length of a text is the sum of the lengths of its parts, as for characters and bytes.
 
     Raises EnvelopeError for an unknown unit, EnvelopeTypeError for a counter that is not a function.
     """
@@ -71,7 +71,7 @@ class Measure:
         self.additive = isinstance(counter, str)
 
     def __call__(self, encoded: bytes) -> int:
-        """The length of UTF-8 text. Raises EnvelopeError where the caller's counter returns no natural number."""
+        """The length of UTF-8 text. Raises EnvelopeError if the caller's counter returns no natural number."""
         if self._counter == "bytes" or (self._counter == "characters" and encoded.isascii()):
             return len(encoded)
         text = encoded.decode()
@@ -86,7 +86,7 @@ class Measure:
 
 
 class FitTask(msgspec.Struct, frozen=True):
-    """The response to shorten, its budget (`limit`), and the archive for what is left out.
+    """The response to shorten, its budget (`limit`), and the archive for the content that it leaves out.
 
     `seen` collects the lengths of the shortest responses tried, for the error that names a sufficient budget.
     """
@@ -100,7 +100,7 @@ class FitTask(msgspec.Struct, frozen=True):
 
 
 def fit_by(task: FitTask, attempt: FitAttempt) -> Envelope | None:
-    """The largest response of this attempt that fits, or None. What it leaves out is put into the archive."""
+    """Return the largest response of this attempt that fits, or None, and archive everything that it leaves out."""
     states = FitStates(attempt.items, task.measure, attempt.shorten, restores=attempt.restores)
     if attempt.bare is not None:
         states.top = 0
@@ -114,7 +114,7 @@ def fit_by(task: FitTask, attempt: FitAttempt) -> Envelope | None:
 
 
 Shorten = Callable[[int], Any]
-"""The number of an item → what replaces it; the item itself where nothing shorter does."""
+"""Return the replacement of each item by its number; the item itself if no replacement is shorter."""
 
 
 class FitStates:

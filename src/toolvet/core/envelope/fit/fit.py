@@ -62,7 +62,7 @@ def fit_response(
         reason: the `reason` in the context of the warning.
 
     Returns:
-        The response that fits; the very response that was given where that fits already.
+        The response that fits; the given response itself if it already fits.
 
     Raises:
         EnvelopeError: for a budget that is too small for any response (the message names a sufficient one), and for

@@ -171,7 +171,7 @@ ELLIPSIS: Final = "…"
 
 
 def cut_texts(value: object, most: int) -> object:
-    """A copy in which no text has more than `most` characters; the very same value where no text is longer."""
+    """A copy in which no text has more than `most` characters; the same value if no text is longer."""
     if isinstance(value, str):
         if len(value) <= most:
             return value

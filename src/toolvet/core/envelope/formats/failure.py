@@ -190,7 +190,7 @@ def kind_of_code(code: str, kind: ErrorType) -> ErrorType:
 
 
 def normalize_code(named: object, kind: ErrorType) -> str:
-    """The code in a foreign document, in SCREAMING_SNAKE_CASE; the default code of `kind` where it has none."""
+    """Return the code in a foreign document, in SCREAMING_SNAKE_CASE, or else the default code of `kind`."""
     text = text_or_none(named)
     if text is None:
         return kind.default_code.value

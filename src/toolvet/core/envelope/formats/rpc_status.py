@@ -84,7 +84,7 @@ def to_rpc_status(response: Envelope | Mapping[str, object]) -> Document:
         extensions["errors"] = failure.errors
     if failure.retry_after is not None:
         delay = extensions.pop("retry_after_seconds")
-        # A Duration has at most nine digits behind the point. A whole number may be too large for a float.
+        # A Duration has at most nine digits after the point. A whole number may be too large for a float.
         seconds = delay if isinstance(delay, int) else f"{delay:.9f}".rstrip("0").rstrip(".")
         details.append(_detail("RetryInfo", retryDelay=f"{seconds}s"))
     if failure.help_url is not None:

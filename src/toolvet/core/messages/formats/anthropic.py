@@ -34,7 +34,7 @@ def _server_result(parts: Parts, to: Receiver) -> bool:
 
 
 def _document(parts: Parts, to: Receiver) -> bool:
-    """A document of the user: facts may come from it, but it is not what was asked."""
+    """A document of the user: facts may come from it, but it is not the question."""
     if not to.nested:
         return False
     source = inner(parts.get("source"))

@@ -30,7 +30,7 @@ def _code_result(parts: Parts, to: Receiver) -> bool:
 def _text(parts: Parts, to: Receiver) -> bool:
     if not to.nested:
         return False
-    # What the model thinks is not said.
+    # The model's thoughts are not part of its message.
     if parts.get("thought") is not True:
         to.said(parts["text"])
     return True

@@ -17,7 +17,7 @@ def _result(parts: Parts, to: Receiver) -> bool:
 
 
 def _resource(parts: Parts, to: Receiver) -> bool:
-    """An embedded resource: facts may come from it, but it is not what was asked."""
+    """An embedded resource: facts may come from it, but it is not the question."""
     if to.nested:
         to.said(inner(parts.get("resource")).get("text"), "system")
     return to.nested

@@ -56,7 +56,7 @@ def _hosted_call(parts: Parts, to: Receiver) -> bool:
     result = next((parts[key] for key in _RESULTS if parts.get(key) is not None), UNKNOWN)
     failed = True if parts.get("status") == "failed" else None
     if failed is None and result is UNKNOWN and not parts.get("call_id") and parts.get("status") == "completed":
-        # It did its work, and the API keeps what it found to itself.
+        # The tool did its work, and the API does not return the result.
         failed = False
     name = text_in(parts, "name") or kind.removesuffix("_call")
     to.called(name, arguments, text_in(parts, "call_id", "id"), result=plain(result), failed=failed)

@@ -39,7 +39,7 @@ def _part(parts: Parts, to: Receiver) -> bool:
         to.returned("" if content is None else content, id_=id_, name=name, failed=failed)
     elif kind == "retry-prompt" and name:
         to.returned(content, id_=id_, name=name, failed=True)
-    # Thinking, files, and prompts to try again without a tool are said by neither side.
+    # Thoughts, files, and requests to try again without a tool are not messages of either side.
     return True
 
 

@@ -1,4 +1,4 @@
-"""The context of a repair: the schema, its demands at each place, a budget; and what the words in it mean."""
+"""The context of a repair: the schema, its demands at each place, a budget, and the meanings of words."""
 
 import re
 import unicodedata
@@ -32,8 +32,8 @@ Confidence = Literal["high", "medium", "low"]
 
 _RANKS: Final[dict[Confidence, int]] = {"high": 0, "medium": 1, "low": 2}
 
-# How sure it is that the only member which is too much is the only one that is missing, under another name: where the
-# names mean the same ("town" for "city") or the value is one of few that are allowed; and where nothing else says so.
+# How sure it is that the only superfluous member is the only missing one under another name. First: the names mean the
+# same ("town" for "city"), or the value is one of few allowed ones. Second: nothing else supports it.
 SAME_MEANING: Final[Confidence] = "medium"
 ONLY_ONE_LEFT: Final[Confidence] = "low"
 
@@ -85,7 +85,7 @@ def _meanings() -> Mapping[tuple[Meaning, str], Confidence]:
 
 
 def meant(text: str, meaning: Meaning) -> Confidence | None:
-    """Return how sure it is that `text` means this, or None where it does not."""
+    """Return how sure it is that `text` means this, or None if it does not."""
     return _meanings().get((meaning, _normalize(text))) if len(text) <= _LONGEST_WORD else None
 
 
@@ -318,7 +318,7 @@ class RepairContext:
         return self.ready.explain_part(base, part, value)
 
     def absolute(self, base: str, schema_pointer: str) -> str:
-        """The pointer from the root: a validator of a part reports pointers from that part, except behind a `$ref`."""
+        """The pointer from the root: a validator of a part reports pointers from that part, except after a `$ref`."""
         if not base or self.part(base + schema_pointer) is not None:
             return base + schema_pointer
         return schema_pointer
@@ -379,10 +379,10 @@ def _entries(value: object, most: int) -> int:
 
 
 class RepairLocation:
-    """What the schema demands at one place of a value, each part of it read once.
+    """The demands of the schema at one place of a value, each part of it read once.
 
-    `demands` with the branch that was meant taken at each choice; `parts` are its schemas with their scopes, `schemas`
-    without. `known` is for what `known_member` finds.
+    `demands` follows the intended branch at each choice; `parts` are its schemas with their scopes, `schemas` without.
+    `known` caches the findings of `known_member`.
     """
 
     def __init__(self, demands: Demands) -> None:
@@ -415,11 +415,11 @@ class KnownMember(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Tools(msgspec.Struct, frozen=True):
-    """What the repairs of one schema have in common.
+    """The data that all repairs of one schema share.
 
-    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places where nothing
-    has to be chosen, `holders` the parts that `RepairContext.holder` found. Where the schema `is_plain`,
-    no member of a value says what another one must be.
+    `branches` counts its alternatives, `patterns` its patterns of names. `unambiguous` keeps the places without a
+    choice, `holders` the parts that `RepairContext.holder` found. If the schema `is_plain`, no member of a value
+    decides what another one must be.
     """
 
     judge: Judge
@@ -484,7 +484,7 @@ class View:
         return at(self.value, path)
 
     def place(self, path: Path) -> RepairLocation:
-        """What is demanded at `path`, with the branch that was meant taken at each choice."""
+        """Return the demands at `path`, following the intended branch at each choice."""
         found = self._places.get(path)
         if found is None:
             # Where nothing has to be chosen, the demands are those of every value: they are kept with the schema.
@@ -516,7 +516,7 @@ class View:
         return path[-1] not in self.place(path[:-1]).required
 
     def known_member(self, path: Path, name: str) -> KnownMember | None:
-        """The value of the member `name` that the object at `path` lacks, where the schema knows it."""
+        """The value of the member `name` that the object at `path` lacks, if the schema determines it."""
         place = self.place(path)
         if name not in place.known:
             parts = place.demands.member(name)
@@ -655,7 +655,7 @@ class PathPatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def apply(value: object, operation: Operation) -> object:
-    """Return a copy of `value` with the operation done; what the operation does not touch is shared."""
+    """Return a copy of `value` with the operation done; all other parts are shared."""
     if operation.op == "replace":
         return replaced(value, operation.path, operation.value)
     if operation.op == "remove":

@@ -155,7 +155,7 @@ def _is_of_type(view: View, parts: list[Subschema], value: object) -> bool:
 def convert(value: object, kind: str, name: str, schemas: Sequence[Mapping[str, object]]) -> Iterator[Guess]:
     """Yield what `value` may be as the JSON type `kind`, the surest guess first.
 
-    `name` is the name of the member that holds the value, `schemas` those that apply to it: both say what was meant.
+    `name` is the name of the member that holds the value, `schemas` those that apply to it: both hint at the value.
     """
     if is_object(value) and kind != "object" and len(value) == 1:
         # The one value of an object that only wraps it: `{"value": 5}`.
@@ -193,7 +193,7 @@ def convert(value: object, kind: str, name: str, schemas: Sequence[Mapping[str, 
         yield from _as_object(value)
 
 
-# The values that words stand for, by the type that is wanted.
+# The values that words mean, by the type that is wanted.
 _SPOKEN: Mapping[str, tuple[tuple[Meaning, bool | None], ...]] = {
     "boolean": (("true", True), ("false", False)),
     "null": (("null", None),),
@@ -274,7 +274,7 @@ def _as_list(value: object) -> Iterator[Guess]:
             yield Guess([value], "medium", 2)
             return
         if meant(value, "null") is not None:
-            # "" and "null" in place of a list say that there is none, and are no item of it.
+            # "" and "null" in place of a list mean that there is no list; they are not an item of one.
             return
     elif is_object(value):
         for start in (0, 1):

@@ -137,7 +137,7 @@ def _unwrap(mismatch: MemberMismatch) -> PathPatch | None:
         inner, confidence = members(read.value), read.confidence
         wrapping = meant(name, "wrapping")
         beside = [other for other in mismatch.value if other != name]
-        # What is beside the wrapping names the call: it is not an argument, or the wrapped object has it.
+        # Members beside the wrapping name the call: they are not arguments, or the wrapped object has them.
         if beside and wrapping is None:
             continue
         if any(
@@ -404,10 +404,10 @@ class Misnamed(msgspec.Struct, frozen=True):
 def find_misnamed(
     demands: Demands, value: Mapping[str, object], missing: Sequence[str], accepts: Accepts
 ) -> Misnamed | None:
-    """Return the member of `value` that is the missing one under another name, or None where that is uncertain.
+    """Return the member of `value` that is the missing one under another name, or None if that is uncertain.
 
     Args:
-        demands: what the object has to satisfy.
+        demands: the demands on the object.
         value: the object.
         missing: the members that it must have and lacks.
         accepts: whether a value satisfies some parts of the schema.

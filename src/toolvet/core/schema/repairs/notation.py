@@ -41,7 +41,7 @@ def notations() -> Notations:
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """The day, time and offset that a text states, each as ISO 8601; empty where it does not."""
+    """The day, time and offset that a text states, each as ISO 8601; empty if it does not."""
 
     confidence: Confidence
     day: str = ""

@@ -17,7 +17,7 @@ class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an er
 
 
 class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
-    """The value at the start of a text, where it ends, and a sentence for each liberty that was taken."""
+    """The value at the start of a text, the place of its end, and a sentence for each liberty taken."""
 
     value: object
     end: int
@@ -62,7 +62,7 @@ _LONGEST_NUMBER = 400
 
 
 class _LenientReader:
-    """A recursive descent; each method is called at the first character of what it reads."""
+    """A recursive descent; each method starts at the first character that it reads."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -175,7 +175,7 @@ class _LenientReader:
         return found
 
     def _skip_comma(self, closing: str) -> bool:
-        """Go over a comma; False when the container ends here. What is missing at the end of the text is closed."""
+        """Skip a comma; False if the container ends here. A container that the end of the text cuts off is closed."""
         here = self.peek()
         if here == closing:
             self.at += 1
@@ -194,7 +194,7 @@ class _LenientReader:
         raise Unreadable
 
     def _close_at_end(self) -> None:
-        """The text ends inside a container: behind a complete text or container only closing brackets are missing."""
+        """The text ends inside a container: after a complete text or container only closing brackets are missing."""
         end = self.text.rstrip()[-1:]
         self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
 
@@ -278,7 +278,7 @@ class Recovered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recover(text: str) -> Recovered | None:
-    """Return the JSON value that `text` was meant to contain, or None where that is uncertain.
+    """Return the JSON value that `text` was meant to contain, or None if that is uncertain.
 
     For JSON itself, `steps` is empty. Beyond JSON, an object or an array is read in the notations of Python and
     JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
@@ -349,7 +349,7 @@ def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
 
 
 def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
-    """The value that was read, or None where the text behind it makes it doubtful."""
+    """The value that was read, or None if the text after it makes it doubtful."""
     steps = ((step,) if step else ()) + reading.steps
     sure = least((confidence, reading.confidence))
     rest = text[reading.end :].strip()

@@ -1,6 +1,6 @@
 """`repair`: the nearest value that validates, with every step described. It is offered, never applied in silence.
 
-How likely a repair gives back what was meant: measured, by the kind of its steps and by its confidence.
+How likely a repair restores the intended value: measured, by the kind of its steps and by its confidence.
 
 `certainty.toml` has the shares (`benchmarks/calibration` measures them again). Of several steps the least certain one
 counts.
@@ -50,7 +50,7 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     `patch` holds JSON Patch operations (RFC 6902) that turn the original into `arguments`; `steps` describes each of
     them in a sentence, without secrets and long values. `confidence` says how sure it is that this was meant: `high`
     where only the notation was wrong, `medium` where a likely reading was chosen, `low` where something is lost or
-    guessed. `certainty` (0 to 1) is how often such repairs gave back what was meant, measured (`certainty`).
+    guessed. `certainty` (0 to 1) is how often such repairs restored the intended value, measured (`certainty`).
     """
 
     arguments: object
@@ -79,7 +79,7 @@ def repair(schema: object, value: object) -> Repair | None:
 
 
 def repair_by(ready: Schema, value: object, violations: Sequence[Violation] = ()) -> Repair | None:
-    """The same for a schema that is compiled already; `violations` is what `value` breaks, where that is known."""
+    """The same for a schema that is compiled already; `violations` is what `value` breaks, if that is known."""
     if ready.problem is not None or is_endless(value) or not is_json(value):
         return None
     try:
@@ -128,9 +128,9 @@ class FoundRepair(msgspec.Struct, frozen=True, kw_only=True):
 def find_repair(
     context: RepairContext, base: str, value: object, depth: int = 0, *, known: Sequence[Violation] = ()
 ) -> FoundRepair | None:
-    """Change `value` until it satisfies the part of the schema at `base`; None where that fails.
+    """Change `value` until it satisfies the part of the schema at `base`; None if that fails.
 
-    `depth` counts the unions that this call is nested in, `known` is what `value` breaks, where that is known already.
+    `depth` counts the unions that this call is nested in, `known` is what `value` breaks, if that is known already.
     Raises `BudgetSpent`.
     """
     operations: list[Operation] = []
@@ -150,7 +150,7 @@ def find_repair(
         places: dict[str, list[Violation]] = {}
         for violation in violations:
             places.setdefault(violation.pointer, []).append(violation)
-        # Whether all that is wrong are single members of the value, and none of them says what another must be.
+        # Whether only single members of the value are wrong, and none of them decides what another must be.
         are_independent = (not base and context.is_plain and is_object(value)) and not [
             each for each in violations if each.keyword in OF_OBJECTS or each.pointer.count("/") != 1
         ]
@@ -197,7 +197,7 @@ def _answers_for(view: View, places: Mapping[str, list[Violation]], depth: int) 
                 answers.append(answer)
                 continue
             if len(of_object) == len(found):
-                # Nothing else is wrong there: no other value stands in for an object with the wrong members.
+                # Nothing else is wrong there: another value cannot replace an object with the wrong members.
                 continue
         later.append((path, found))
     for path, found in later:
@@ -230,7 +230,7 @@ def _answer_at(view: View, path: Path, violations: Sequence[Violation], depth: i
 
 
 def _union_answer(view: View, path: Path, union: Violation, depth: int) -> PathPatch | None:
-    """The operations that satisfy one of the alternatives, the surest and cheapest; None where two are equal."""
+    """The operations that satisfy one of the alternatives, the surest and cheapest; None if two are equal."""
     if depth >= _DEEPEST or elements(union.params.get("matched")):
         return None
     value = view.at(path)
@@ -262,7 +262,7 @@ def _price(other: FoundRepair) -> tuple[int, int]:
 
 
 class StepKind(StrEnum):
-    """What a step of a repair does."""
+    """The kind of change that a step of a repair makes."""
 
     READ = "read"
     """Reads a text that is not quite JSON."""
@@ -287,7 +287,7 @@ def kinds_of(operations: Iterable[Operation]) -> frozenset[StepKind]:
 
 
 def certainty_of(kinds: Iterable[StepKind], confidence: Confidence) -> float:
-    """How likely (0 to 1) a repair with steps of these kinds and this confidence gives back what was meant.
+    """Return how likely (0 to 1) a repair with such steps and confidence restores the intended value.
 
     Example:
         >>> certainty_of({StepKind.RENAMED}, "high") > certainty_of({StepKind.RENAMED, StepKind.REMOVED}, "medium")
@@ -358,7 +358,7 @@ def describe_value(value: object, path: Path) -> str:
     if isinstance(value, dict | list) or any(isinstance(step, str) and is_secret_key(step) for step in path):
         return f"an {word}" if word[0] in "aeiou" else f"a {word}"
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        # What is inside has names of its own, and may be secret by them.
+        # The text has member names of its own, which may mark secrets.
         return "a JSON text"
     try:
         written = orjson.dumps(value).decode()

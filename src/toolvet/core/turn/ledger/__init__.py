@@ -1,4 +1,4 @@
-"""The ledger of a turn: what was asked, what was done and what is claimed, and where the three disagree.
+"""The ledger of a turn: its request, its calls and its claims, and where the three disagree.
 
 Nothing here asks a model, and every finding quotes both sides: the words of the answer (`evidence`) and what the calls
 or the request say instead (`against`).
@@ -9,19 +9,19 @@ or the request say instead (`against`).
     answer   'Vendor Audit' is booked for 2026-05-29 at 10:30, invite sent to ann@corp.test. Your fee is $59.90.
 
 1. `request` reads what the person asks for: an action of the family `book` and one of the family `send`, and the names
-   and values to do them with. A request proves nothing; it says what the answer speaks of.
+   and values to do them with. A request proves nothing; it only shows what the answer is about.
 2. `outcome` judges how each call ended (`check_result`) and what its tool can do, by its name; `entries` has what each
-   call was sent and brought. Here: `create_event` made something, `send_invite` failed.
+   call sent and returned. Here: `create_event` made something, `send_invite` failed.
 3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
    form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
 4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
-   request: the day was asked for and is claimed, and the call was sent another one; the invite failed, and no later
+   request. Here: the day was asked for and is claimed, but the call sent another one. The invite failed, and no later
    call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
 5. `work` does the same for runs of tests and builds, `traffic` for calls and results that the answer writes itself.
-6. `failures` looks for failed calls that the answer does not mention, and takes back what the text alone was blamed for
-   where it honestly reports one. `extent` finds answers that take a part for the whole.
-7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question, `figures` and
-   `dates` what follows from them. `values` compares: 59.90 is in no result and follows from none.
+6. `failures` looks for failed calls that the answer does not mention, and withdraws signals of the text if it honestly
+   reports one. `extent` finds answers that take a part for the whole.
+7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question. `figures` and
+   `dates` derive further values from them. `values` compares: 59.90 is in no result and follows from none.
 
     wrong_value                    0.5   "2026-05-29"  against: create_event was called with 2026-05-30
     claimed_success_after_failure  0.85  "invite sent" against: send_invite: 404 unknown event_id
@@ -70,7 +70,7 @@ def ground(
 
 
 class ComparedAnswer(NamedTuple):
-    """The signals of the text that stay, those that the calls give, and the calls that failed or brought a part."""
+    """The remaining signals of the text, those of the calls, and the calls that failed or returned only a part."""
 
     kept: list[FailureSignal]
     found: list[FailureSignal]

@@ -6,8 +6,8 @@
     not_persisted         a later read lacks what was changed, or has the old value
     after failure         a call that was asked for failed, none did it later, and the answer claims success
 
-Every rule needs two witnesses against the third, and each of them quotes both. A call that was sent a value that nobody
-named is what makes a difference a fault: agents choose values too, and say so.
+Every rule needs two witnesses against the third, and each signal quotes both. A difference is a fault only if the value
+in the call comes neither from the request nor from a result: agents choose values too, and say so.
 """
 
 import re
@@ -35,7 +35,7 @@ WRONG_VALUE = "wrong_value"
 DIFFERS = "differs_from_request"
 NOT_PERSISTED = "not_persisted"
 _WEIGHT = 0.5
-# The answer says what was done; only the person wanted something else.
+# The answer reports the action truthfully; only the person wanted something else.
 _WEIGHT_TRUE = 0.4
 _MOST_CALLS = 200
 _MOST_CLAIMS = 50
@@ -67,7 +67,7 @@ class TurnLedger:
         return "\n".join(call.brought_text for call in self._reads)
 
     def disagreements(self, text: str, said: AnswerClaims, *, admits: bool) -> list[FailureSignal]:
-        """What the calls and the request say against the claims of `text`, at most one signal of each label."""
+        """Return the disagreements of the calls and the request with the claims of `text`, one signal of each label."""
         claims = [claim for claim in said.claims if claim.asked or not claim.text_work][:_MOST_CLAIMS]
         if not claims or not self._calls:
             return []
@@ -88,7 +88,7 @@ class TurnLedger:
             yield from self._not_there(text, entries)
 
     def _other_value(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
-        """A value that was asked for and is claimed; the calls were sent another one that nobody named."""
+        """Yield a signal for a claimed value of the request if the calls sent another one, from no known source."""
         request = self._request.lower
         for mention in entry.mentions:
             token = mention.token.lower()
@@ -164,7 +164,7 @@ class TurnLedger:
         return [value for value in found if isinstance(value, str)]
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
-        """What was asked for and is claimed to have got a new state by name, of which no call speaks in any word."""
+        """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
         if not self._changes:
             return
         if not any(call.sent for call in self._changes):
@@ -196,7 +196,7 @@ class TurnLedger:
                 )
 
     def _failed(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
-        """A call that changes something failed, no later one did its work, and all that was asked for is claimed."""
+        """Yield a signal if everything is claimed, but a changing call failed and no later call did its work."""
         if not entries:
             return
         for call in self._calls:
@@ -212,7 +212,7 @@ class TurnLedger:
             yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
 
     def _not_there(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
-        """A read behind the change does not find the thing, has the old value, or nothing where the answer has all."""
+        """A read after the change does not find the thing, has the old value, or lacks everything that is claimed."""
         hit = entries[0].claim.hit
         for change in self._changes:
             if any(word in families().family["delete"].tools for word in words_of_tool(change.name)):
@@ -252,7 +252,7 @@ class TurnLedger:
         return ""
 
     def _empty(self, text: str, entry: ClaimEntry) -> str:
-        """The list that is named like what was claimed, and is empty where it was read last."""
+        """Return the list that has the name of the claimed thing, and was empty when it was last read."""
         changed = [call.place for call in self._changes]
         words = {word.lower() for word in WORD.findall(text[entry.claim.hit.start : entry.end]) if len(word) >= _STEM}
         for read in reversed(self._reads):
@@ -276,7 +276,7 @@ _EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4
 def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:
     if moment.day == day:
         return True
-    # The same time of day on another one is no other zone.
+    # The same time of day on another day is not another zone.
     if not moment.zoned or (moment.minutes is not None and moment.minutes in clock):
         return False
     return abs(days_since_epoch(moment.day) - days_since_epoch(day)) == 1
@@ -340,7 +340,7 @@ def _is_about(call: LedgerCall, words: str, kinds: set[str]) -> bool:
 
 
 def _is_of(read: LedgerCall, change: LedgerCall) -> bool:
-    """Whether a read is of the thing that a call changed: it was sent or brought one of its values."""
+    """Whether a read is about the thing that a call changed: it sent or returned one of its values."""
     if read.outcome.failed and not read.sent_text.strip("{}"):
         return not read.nouns.isdisjoint(change.nouns) or _server(read.name) == _server(change.name) != ""
     values = _identities(change.sent) or _identities(change.brought)

@@ -6,7 +6,7 @@
 2. Its clause before a passive is its subject, "Your return request for order #W12"; what follows an active verb is its
    object, "the lamp to your cart". "Submitted" says little, so the noun "return" decides: the claim is of the family
    `delete`. "Added" may be text work ("I've added a paragraph"), but a cart is a thing that tools change.
-3. Conditions, questions and negations in the clause, agents and days behind it ("by the airline", "on May 3") claim
+3. Conditions, questions and negations in the clause, agents and days after it ("by the airline", "on May 3") claim
    nothing of the assistant's own.
 
 `support` then looks for the calls that did it.
@@ -65,7 +65,7 @@ _NO_TEXT_WORK = frozenset({"send", "book", "pay"})
 
 
 _KnownVerbs: TypeAlias = dict[tuple[str, str], tuple[str, str, bool]]
-"""What the matches of one answer claim, by phrase and words: the verb, its family, and whether it may be text work."""
+"""The claims of one answer by phrase and words: the verb, its family, and whether it may be text work."""
 
 
 class MadeClaim(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class MadeClaim(msgspec.Struct, frozen=True):
 
 
 class AnswerClaims(msgspec.Struct, frozen=True):
-    """What an answer says of itself: its claims of action, whether it reports a failure, and whether it asks back."""
+    """The statements of an answer about itself: its claims of action, whether it reports a failure or asks back."""
 
     claims: list[MadeClaim]
     admits: bool
@@ -105,10 +105,10 @@ def said(
     moot: frozenset[str] = frozenset(),
     request: PersonRequest = NO_REQUEST,
 ) -> AnswerClaims:
-    """What `text` says of itself.
+    """Return the statements of `text` about itself.
 
-    `known` are the claims to look for, by default all of toolvet's; `words` are what the calls of the turn teach,
-    claims of the families `moot` are left out, and what the `request` asks for is claimed in any form.
+    `known` are the claims to look for, by default all of toolvet's. `words` are the words learned from the calls of the
+    turn. Claims of the families `moot` are left out. An action of the `request` counts as claimed in any form.
     """
     prose = _with_names(text, spoken(text), request).replace("**", "\u200b\u200b").replace("__", "\u200b\u200b")
     known = known or phrases()
@@ -120,7 +120,7 @@ def said(
     hits = known.scan(prose, _MOST_TRIED)
     asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
     if asks:
-        # Who asks has not ended: what was asked for is repeated as a plan.
+        # An answer that asks back is not the end: it repeats the request as a plan.
         request = NO_REQUEST
     for hit in hits:
         claim = known.claims.get(hit.id)
@@ -225,7 +225,7 @@ class _ClaimReading:
         return msgspec.structs.replace(made, asked=True) if asked else made
 
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
-        """What the request asks for, in any form that says it is done: "and the invite sent to Ann"."""
+        """Return a claim of something that the request asks for, in any form: "and the invite sent to Ann"."""
         clause, grammar, request = self._clause, self._grammar, self._request
         if request is NO_REQUEST:
             return None
@@ -259,7 +259,7 @@ class _ClaimReading:
         )
 
     def _says_done(self, words: list[str], rest: str, verb: str, *, is_it: bool) -> bool:
-        """Whether a verb is a participle of what was asked for, and neither another's deed nor an adjective."""
+        """Whether a verb is a participle of the request, and neither another's action nor an adjective."""
         grammar = self._grammar
         follows = _NEXT_WORD.match(rest)
         if not words or words[-1] in _AND:
@@ -273,7 +273,7 @@ class _ClaimReading:
             return not rest.strip() or grammar.objects.match(rest) is not None or _NAMED.match(rest) is not None
         if is_it or grammar.pronouns.fullmatch(words[-1]):
             return verb not in past_forms(verb) or words[-1] != "all"
-        # "The table, booked on May 3" tells which one it is.
+        # "The table, booked on May 3" only identifies the table.
         return follows is None or (grammar.cuts.fullmatch(follows[1]) is not None and not _DAY.match(rest))
 
     def _framed(self, frame: Voice, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
@@ -329,7 +329,7 @@ class _ClaimReading:
             if own or ids_in(named):
                 is_action = bool(self._nominals(head)) or self._is_thing(head.rpartition(" ")[2])
             else:
-                # "Returns are refunded" is a rule; "the exchange is submitted." is none.
+                # "Returns are refunded" is a rule; "the exchange is submitted." is not.
                 is_action = is_final and bool(self._nominals(head))
             if not is_action:
                 return None
@@ -388,7 +388,7 @@ class _ClaimReading:
         if family == ANYTHING:
             family = self._nominals(named) or family
         clause = self._clause
-        # What is quoted begins with the subject.
+        # The quotation begins with the subject.
         hit = Hit(self._hit.id, clause.begin, self._hit.end) if begin else self._hit
         return MadeClaim(
             family,
@@ -428,7 +428,7 @@ class _ClaimReading:
 
     def _nominals(self, named: str) -> str:
         families = [match.lastgroup or ANYTHING for match in self._grammar.nominals.finditer(named)]
-        # The head of a noun phrase is its last word; that of "return request" says nothing.
+        # The head of a noun phrase is its last word; that of "return request" decides nothing.
         return next((family for family in reversed(families) if family != ANYTHING), families[0] if families else "")
 
     def _things(self, named: str) -> tuple[str, ...]:
@@ -478,7 +478,7 @@ class _ClaimReading:
         return any(self._heads_text(phrase) for phrase in self._phrases(named)[:1])
 
     def _heads_text(self, phrase: list[str]) -> bool:
-        """Whether the last word of a noun phrase is a text: "method" is, a "payment method" is none."""
+        """Whether the last word of a noun phrase is a text: "method" is, a "payment method" is not."""
         return (
             self._grammar.texts.fullmatch(phrase[-1]) is not None
             and self._grammar.things.fullmatch(" ".join(phrase[-2:])) is None

@@ -1,4 +1,4 @@
-"""The clause in which a phrase was found: what stands before it, and what follows."""
+"""The clause in which a phrase was found: the text before it, and the text after it."""
 
 import re
 from functools import cached_property
@@ -8,7 +8,7 @@ from toolvet.core.turn.ledger.phrases import ClaimGrammar
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 LEADING = ".!?\n*-\u2013\u2014: \u200b\u2022\u2713\u2714\u2705\u2611"
-"""What is cut off before the words of a match."""
+"""The characters cut off before the words of a match."""
 QUESTION_MARKS = "?\uff1f\u061f"
 _INNER_ENDS = ",;\u3001\uff0c\uff1b"
 _ENDS = re.compile(r"[.!?…](?=\s|$)|[\n,;。\uff01\uff1f؟।、\uff0c\uff1b]|:\u200b{0,4} | [-\u2013\u2014] |\u2014")
@@ -37,14 +37,14 @@ class Clause:
 
     @cached_property
     def begin(self) -> int:
-        """Where its words begin, behind the mark of a list item."""
+        """Where its words begin, after the mark of a list item."""
         place = self._ends_before[-1].end() if self._ends_before else self._floor
         bullet = _BULLET.match(self._prose, place, self.start)
         return place if bullet is None else bullet.end()
 
     @cached_property
     def before(self) -> str:
-        """What stands before the match."""
+        """The text before the match."""
         return _plain(self._prose[self.begin : self.start])
 
     @cached_property
@@ -80,7 +80,7 @@ class Clause:
     def is_taken_back(self, *, hedged: bool = False) -> bool:
         """Whether a word of the clause takes the match back, or its sentence is a question.
 
-        Where it is `hedged`, the words of the hedge take nothing back.
+        If it is `hedged`, the words of the hedge take nothing back.
         """
         unless = self._grammar.unless
         after = self._prose[self._hit.end : self._hit.end + _SUFFIX]

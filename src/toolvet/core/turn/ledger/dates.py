@@ -13,7 +13,7 @@ from toolvet.core.json_value import whole
 from toolvet.core.turn.ledger.tokens import MentionFrame
 
 Date = tuple[int, int, int]
-"""Year, month, day; year 0 where none is given."""
+"""Year, month, day; year 0 if none is given."""
 
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\d])", re.ASCII)
 _NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})\Z", re.ASCII)
@@ -31,7 +31,7 @@ _RANGE_AFTER = re.compile(
     r"(?:st|nd|rd|th|\.)?[ \u00a0]{0,2}(?:-|\u2013|\u2014|to|and|or|bis|y|et|e|/)[ \u00a0]{0,2}"
     r"\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?([^\W\d_]{3,12})"
 )
-# By one look at what is beside a number, most are no part of a range.
+# The characters next to a number show quickly that most numbers are not part of a range.
 _RANGE_LAST = frozenset("-\u2013\u2014&,/odrhl")
 _RANGE_FIRST = (
     "-", "\u2013", "\u2014", "/", " -", " \u2013", " \u2014", " to ", " and ", " or ", " bis ", " y ", " et ", " e ",
@@ -292,7 +292,7 @@ _AROUND = 60
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A span of time: so many days and calendar months; `working` days leave out the weekends."""
+    """A span of time in days and calendar months; `working` days leave out the weekends."""
 
     days: int = 0
     months: int = 0

@@ -1,4 +1,4 @@
-"""The entries of a turn: each call with what it changes, sends and brings, and each sentence that claims an action.
+"""The entries of a turn: each call with what it changes, sends and returns, and each sentence that claims an action.
 
 call     send_invite(to="ann@corp.example", event_id="evt_1") → {"status": "queued"}
 entry    place 3, changes things, sent to='ann@corp.example', event_id='evt_1', brought status='queued'
@@ -50,7 +50,7 @@ class LedgerCall:
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """The words of its name behind the verb."""
+        """The words of its name after the verb."""
         return frozenset(words_of_tool(self.name)[1:])
 
     @cached_property
@@ -91,7 +91,7 @@ def moments_in(text: str) -> Iterator[CallTime]:
 
 
 class ClaimEntry(msgspec.Struct, frozen=True):
-    """One sentence of the answer that claims an action: its words from `start` to `end`, and what it mentions."""
+    """One sentence of the answer that claims an action: its words from `start` to `end`, and its mentions."""
 
     claim: MadeClaim
     start: int
@@ -104,7 +104,7 @@ _LONGEST = 400
 
 
 def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind]) -> list[ClaimEntry]:
-    """The claims of an answer, each with its sentence and what it mentions of these kinds."""
+    """Return the claims of an answer, each with its sentence and its mentions of these kinds."""
     found: list[ClaimEntry] = []
     known: dict[tuple[int, int], tuple[Mention, ...]] = {}
     for claim in claims:

@@ -1,4 +1,4 @@
-"""What the calls of a turn and its question contain: searched for words, and where those miss, for values."""
+"""The evidence of a turn: its calls and its question, searched for words, and if those are missing, for values."""
 
 import math
 import re
@@ -30,7 +30,7 @@ class CallTexts(NamedTuple):
 
 
 class EvidenceIndex:
-    """What the calls of a turn and its question say, in the forms in which an answer is compared with it."""
+    """The content of a turn's calls and question, in the forms that an answer is compared with."""
 
     def __init__(self, calls: Sequence[CallTexts], question: str) -> None:
         self._calls = calls
@@ -60,7 +60,7 @@ class EvidenceIndex:
 
     @cached_property
     def spans(self) -> set[Span]:
-        """The spans of time that the results and the question mention; working days are said from habit."""
+        """The spans of time in the results and the question, without working days, a mere manner of speaking."""
         texts = (text for call in self._calls for text in call.texts)
         return {span for span in spans_in(self._question, *texts) if not span.working}
 
@@ -155,7 +155,7 @@ class Evidence:
 
     @property
     def spans(self) -> set[Span]:
-        """The spans of time that the results and the question mention; working days are said from habit."""
+        """The spans of time in the results and the question, without working days, a mere manner of speaking."""
         return self._index.spans
 
     @property
@@ -215,7 +215,7 @@ class Evidence:
         return False
 
     def has_like(self, form: re.Pattern[str]) -> bool:
-        """Whether it has a value of this form: what an answer says of a kind that no result has is not a slip."""
+        """Whether it has a value of this form. If not, a value of the form in an answer is not a slip."""
         return form.search(self.raw) is not None
 
     def holds(self, token: str) -> bool:
@@ -279,7 +279,7 @@ _EXACT = 2**53
 
 
 def index_of(calls: Sequence[CallTexts], question: str) -> EvidenceIndex:
-    """The index of these calls and this question: that of an earlier check, where all their texts are the same."""
+    """Return the index of these calls and this question; that of an earlier check if all their texts are the same."""
     fixed: list[CallTexts] = []
     for call in calls:
         arguments = _fixed(call.arguments, call.written)
@@ -325,7 +325,7 @@ def _fixed(arguments: object, written: str) -> object:
 
 
 class _IndexCache:
-    """The indexes of the last turns: so many that their texts are no longer than `most` together."""
+    """The indexes of the last turns. Their texts together are at most `most` long."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -360,7 +360,7 @@ class _MemberName(NamedTuple):
 
 
 class _EvidenceWalk:
-    """Goes through JSON values and texts, and keeps what is found.
+    """Goes through JSON values and texts, and keeps their numbers, lengths and texts.
 
     Numbers belong together that share their key and the key above it (`items.price`): a column. Those of one list of
     objects are a column of their own (`items.price` of the third order).
@@ -399,7 +399,7 @@ class _EvidenceWalk:
             if isinstance(current, str):
                 self.string(current, key, within)
             elif isinstance(current, float | int):
-                # Neither an infinite one nor one that is none, and `True` is no number.
+                # Without infinities and NaN; `True` is not a number here.
                 if current is not True and current is not False and abs(current) < _LARGEST:
                     self._add(float(current), key, within)
             elif is_array(current):
@@ -443,7 +443,7 @@ class _EvidenceWalk:
     def string(self, text: str, key: str, within: str) -> None:
         self.strings.append(text)
         if len(text) > 40:
-            # What a reader would count in it.
+            # The counts that a reader would make of it.
             self.counts.update((text.count("\n"), text.count("\n") + 1, len(text), len(text.split())))
         within = within if len(text) <= _SHORT else ""
         for value in self._numerals(text):

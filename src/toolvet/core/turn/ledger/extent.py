@@ -3,10 +3,10 @@
     calls    list_orders returned 8 orders, `"pagination": {"has_more": true, "total_count": 200}`
     answer   There are 8 orders in total.
 
-A result says that it is a part by the `meta` of an envelope (`check_result` reads it), by the members that paging APIs
-have (`extent.toml`), or in words ("Showing 1-8 of 200"). What a later call of the same tool completed is no part any
-more. An answer that says in any words that there is more is never flagged. The words of the answer are in
-`languages/<language>/extent.toml`.
+A result shows that it is a part by the `meta` of an envelope (`check_result` reads it), by the members of paging APIs
+(`extent.toml`), or in words ("Showing 1-8 of 200"). If a later call of the same tool fetched the rest, the result no
+longer counts as a part. An answer that says in any words that there is more is never flagged. The words of the answer
+are in `languages/<language>/extent.toml`.
 """
 
 import math
@@ -79,8 +79,8 @@ class PartTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PartialResult(msgspec.Struct, frozen=True):
     """A result that holds a part.
 
-    It shows so many items (`shown`, the lengths of its lists) of `total` (None where it does not say), and says that it
-    is a part in the words `said`; `sums` are the totals of its columns.
+    It shows a part (`shown`, the lengths of its lists) of `total` items (None if unknown). `said` are the words by
+    which it calls itself a part; `sums` are the totals of its columns.
     """
 
     tool: str
@@ -90,7 +90,7 @@ class PartialResult(msgspec.Struct, frozen=True):
     sums: tuple[float, ...] = ()
 
     def quoted(self) -> str:
-        """What the result says, for a reader."""
+        """Return the result's statement about its part, for a reader."""
         most = max(self.shown, default=0)
         part = f"{most} of {self.total}" if self.total is not None and most else "a part"
         return f"{self.tool or 'a call'} returned {part} ({self.said})"
@@ -99,7 +99,7 @@ class PartialResult(msgspec.Struct, frozen=True):
 def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
     """At most one signal: the answer calls a part the whole, or its count or sum the total."""
     read = text[:_LONGEST_ANSWER]
-    # Most answers say nothing of how much there is: then no result is looked at.
+    # Most answers do not say how much there is: then no result is read.
     said = extent_phrases().scan(read) if outcomes else []
     kinds = {hit.id.partition("/")[0] for hit in said}
     if not kinds or PART in kinds:
@@ -242,7 +242,7 @@ def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
 
 
 class _PartWalk:
-    """Goes through a payload, and keeps how long its lists are and what it says of a next page."""
+    """Reads a payload for the lengths of its lists and for the sign of a next page."""
 
     def __init__(self) -> None:
         self.shown: set[int] = set()
@@ -263,7 +263,7 @@ class _PartWalk:
         elif is_object(value):
             self._read_members(value)
             for key, item in value.items():
-                # What an envelope says of itself is no payload; `check_result` read it.
+                # The envelope's own metadata is not payload; `check_result` read it.
                 if (is_object(item) or is_array(item)) and not (key == "meta" and "success" in value):
                     self.read(item, depth + 1)
 

@@ -5,7 +5,7 @@
 
 By its text the answer reports a tool's failure ("could not be completed"). But the tool worked: it refused the call,
 and "too low" reports a `rule`. So the signal of the text is taken back, and nothing is unmentioned.
-What is honest after which error is a column of the table of causes.
+A column of the table of causes lists the honest words for each error.
 """
 
 import itertools
@@ -32,7 +32,7 @@ from toolvet.core.turn.ledger.tokens import spoken
 
 UNMENTIONED = "unmentioned_failure"
 _WEIGHT_NOTHING_ELSE = 0.7
-# Another call brought something: the answer may rest on that alone.
+# Another call returned something: the answer may rest on that alone.
 _WEIGHT_BESIDE = 0.2
 _FAILURES = frozenset({SignalType.TOOL_FAILURE, SignalType.REFUSAL, SignalType.CONFUSION})
 _OPENING = re.compile(r"[^\n.!?。\uff01\uff1f]{1,120}")
@@ -52,7 +52,7 @@ _EMPTY = re.compile(
 
 
 class FailedCalls:
-    """The calls of a turn that did not do what was asked, unless a later call did; and what an answer says of them."""
+    """The calls of a turn that failed and that no later call made good, and what an answer reports about them."""
 
     def __init__(self, text: str, outcomes: Sequence[CallOutcome]) -> None:
         self._text = text
@@ -79,7 +79,7 @@ class FailedCalls:
         return frozenset(hit.id for hit in phrases().report(spoken(self._text)))
 
     def kept(self, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-        """`signals` of the text without those that honestly report what the calls say."""
+        """Return the `signals` of the text without those that honestly report the results of the calls."""
         if not signals:
             return []
         # What may honestly be said of calls that ended in these states, or of a success that found nothing.
@@ -94,13 +94,13 @@ class FailedCalls:
         if not takes_back or not any(_names(signal, takes_back) for signal in signals):
             return list(signals)
         if not any(self._words & row.words for row in rows) and not self._is_echoed(self._open):
-            # A business error in vague words is no failure of the tool, unless the answer says that it is one.
+            # A business error in vague words is not a failure of the tool, unless the answer calls it one.
             vague = self._open and TECHNICAL not in self._words
             takes_back &= frozenset({SignalType.TOOL_FAILURE.value} if vague else ())
         return [signal for signal in signals if not _names(signal, takes_back)]
 
     def unmentioned(self, said: AnswerClaims, signals: Sequence[FailureSignal]) -> list[FailureSignal]:
-        """At most one signal: calls failed, and the answer does not say so in any words.
+        """Return at most one signal: calls failed, and the answer does not report it in any words.
 
         `signals` are those of the text alone. A question to the person counts as saying so after a call that was
         rejected, not after one that crashed.
@@ -185,7 +185,7 @@ def _is_empty(outcome: CallOutcome) -> bool:
 
 
 def _echoed(text: str, outcome: CallOutcome) -> bool:
-    """Whether the answer uses words or figures of the error. What the call itself sent is not the error's."""
+    """Whether the answer uses words or figures of the error, other than those that the call itself sent."""
     sent = written(outcome.call.arguments).lower()
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
@@ -213,7 +213,7 @@ _NOUNS_TOO = frozenset({"search", "lookup", "query", "fetch"})
 
 
 def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal]:
-    """At most one signal: the answer says of a tool, all of whose calls failed, that it does not work."""
+    """Return at most one signal: the answer says that a tool whose calls all failed does not work."""
     worked = {outcome.call.name for outcome in outcomes if not outcome.failed}
     failed = {outcome.call.name: outcome for outcome in outcomes if outcome.failed and outcome.call.name not in worked}
     if failed:
@@ -268,17 +268,17 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
 
 @lru_cache(maxsize=4096)
 def _heads(name: str) -> frozenset[str]:
-    """The nouns that call a tool: what does what its name says, or the last word of a name that is that of a thing."""
+    """Return the nouns for a tool: the agent of the verb in its name, or the last word of a name that names a thing."""
     of_tool = words_of_tool(name)
     if says_what_it_does(name):
         return _agents(of_tool[0])
-    # What is out of order is what the name ends in, as in `currency_converter`.
+    # The broken thing is the last word of the name, as in `currency_converter`.
     return frozenset(of_tool[-1:])
 
 
 @lru_cache(maxsize=4096)
 def _agents(verb: str) -> frozenset[str]:
-    """What does it: `converter` of `convert`, `calculator` of `calculate`, `planner` of `plan`."""
+    """Return the agents of a verb: `converter` of `convert`, `calculator` of `calculate`, `planner` of `plan`."""
     stems = {verb.removesuffix("e")}
     if len(verb) > 2 and verb[-1] not in f"{_VOWELS}wxy" and verb[-2] in _VOWELS:
         stems.add(f"{verb}{verb[-1]}")

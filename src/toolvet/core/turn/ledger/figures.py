@@ -35,7 +35,7 @@ class Steps:
         return self._left <= 0
 
     def take(self, count: int) -> bool:
-        """Use `count` steps; False where they are spent."""
+        """Use `count` steps; False if none are left."""
         self._left -= count
         return self._left > 0
 
@@ -81,12 +81,12 @@ class Figures:
         return self._all.nearest(value)
 
     def like(self, digits: int) -> list[float]:
-        """The numbers that are written with so many digits, cents left out."""
+        """Return the numbers with this number of digits, without cents."""
         low, high = 10.0 ** (digits - 1), 10.0**digits
         return self._all.values[self._all.at(low) : self._all.at(high)]
 
     def counted(self, value: float) -> bool:
-        """Whether so many things can be counted: a whole list or text, or those picked from a list."""
+        """Whether `value` can count things: a whole list or text, or items picked from a list."""
         return value in self.counts or value <= max(self._lengths, default=0)
 
     @cached_property
@@ -127,8 +127,8 @@ class Figures:
         return sorted(found)
 
     def aggregate(self, value: float, tolerance: float) -> str | None:
-        """The total, mean or other figure of a column that is `value`, in words; None where there is none."""
-        # What was added up by floats is a little off.
+        """Return the total, mean or other figure of a column that equals `value`, in words; None if none does."""
+        # A sum of floats is slightly off.
         margin = max(tolerance, abs(value) * 1e-12)
         return _found_in(self._totals, value, margin) or _found_in(self._runs, value, margin)
 
@@ -142,7 +142,7 @@ class Figures:
         return f"{_of(best)} is {round(best[0], 2):.15g}"
 
     def derivation(self, value: float, place: float, shown: AnswerNumbers, steps: Steps) -> str | None:
-        """How `value` follows from numbers that belong together, in words; None where it does not.
+        """How `value` follows from numbers that belong together, in words; None if it does not.
 
         A calculation usually shows what it starts from. The search is bounded: beyond that a number is given the
         benefit of the doubt.
@@ -334,7 +334,7 @@ def _of_run(value: float, tolerance: float, beside: Sequence[float]) -> str | No
 
 
 def _of_product(value: float, tolerance: float, known: Sorted, multiples: Sequence[int]) -> Iterator[str]:
-    """So many times a number of the results: three passengers, four nights; or its equal parts."""
+    """Yield a multiple of a number in the results, or its equal part: three passengers, four nights."""
     for times in multiples:
         whole = value * times
         margin = max(tolerance * times / 2, whole * 1e-9)
@@ -377,7 +377,7 @@ def _of_known(value: float, tolerance: float, shown: Sorted, known: Sorted) -> I
 def _of_multiple(
     value: float, tolerance: float, shown: Sorted, known: Sorted, multiples: Sequence[int]
 ) -> Iterator[str]:
-    """So many times what two numbers differ by or add up to: the fare difference of each of three passengers."""
+    """Yield a multiple of the difference or sum of two numbers: the fare difference of each of three passengers."""
     pool = known if len(known.values) <= _FEW_NUMBERS else shown
     for times in multiples:
         each = value / times

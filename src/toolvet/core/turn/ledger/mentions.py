@@ -1,4 +1,4 @@
-"""What an answer mentions that can be looked up: addresses, identifiers, days, times, numbers, names, quotations."""
+"""Finds checkable mentions in an answer: addresses, identifiers, days, times, numbers, names, quotations."""
 
 import itertools
 import re
@@ -30,7 +30,7 @@ from toolvet.core.turn.ledger.tokens import (
 
 
 class Kind(Enum):
-    """What a mention is."""
+    """The kind of a mention."""
 
     URL = "url"
     EMAIL = "email"
@@ -49,8 +49,9 @@ class Kind(Enum):
 class Mention(msgspec.Struct, frozen=True):
     """Something an answer mentions, at the characters from `start` up to `end`.
 
-    `dates` and `numbers` are its readings, `minutes` the time of day it may be; `unit` is the word or sign beside a
-    number, `about` that it is only roughly so; `faint` marks a word that is an identifier only if others look like it.
+    `dates` and `numbers` are its readings, `minutes` the time of day it may be. `unit` is the word or sign next to a
+    number, and `about` marks an approximate number. `faint` marks a word that is an identifier only if others look
+    like it.
     """
 
     kind: Kind
@@ -72,11 +73,11 @@ _PATH = re.compile(
     r"(?<![\w/:.@])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@+-]{1,80}[/\\]){1,20}[\w.@+-]{1,80}|(?<![\w/:.@-])(?:[\w.@+-]{1,80}/){1,20}[\w@+-]{1,80}\.[A-Za-z]{1,5}(?![\w/])"
 )
 _TOKEN = re.compile(
-    # Letters before the first digit are bounded: a long word costs one look. What a repeat has read cannot be what
-    # follows it, so nothing is worth giving back.
+    # Letters before the first digit are bounded: a long word costs one look. No part that repeats
+    # shares a character with the part after it, so no repeat has to give characters back.
     r"(?<![A-Za-z0-9_#])[A-Za-z_#\-]{0,40}\d[A-Za-z0-9_]*"
     r"(?:[-.,:/+][A-Za-z0-9_]+|['\u2019\u00a0\u202f]\d{3}(?!\d)"
-    # Thousands parted by plain spaces are one number only where they cannot be several.
+    # Thousands parted by plain spaces are one number only if they cannot be several.
     r"|(?<=\d{3}) (?=\d{3} \d{3}(?!\d))\d{3}| \d{3}(?=[.,]\d\d(?!\d)))*%?",
     re.ASCII,
 )
@@ -127,7 +128,10 @@ class MentionReader:
         self._aside: list[tuple[str, int]] = []
 
     def read(self) -> Iterator[Mention]:
-        """The mentions that are not put aside. `Kind.ID` in the question whether it stands is any word with digits."""
+        """Yield the mentions that are not put aside.
+
+        When `stands` is asked, any word with digits counts as a `Kind.ID`.
+        """
         for kind, pattern, mark in ((Kind.URL, _URL, "://"), (Kind.EMAIL, _EMAIL, "@"), (Kind.PATH, _PATH, "/")):
             if mark in self._rest or (kind is Kind.PATH and "\\" in self._rest):
                 matches = list(pattern.finditer(self._rest))
@@ -300,7 +304,7 @@ def _number(text: str, found: re.Match[str], start: int, end: int) -> Iterator[M
         after = _AFTER.match(text, end)
         word = after[1].lower() if after else ""
         if not (word in tables.unit or word in tables.scale or word in tables.currency.words):
-            # The unit may be behind the numbers that share it: 61.2 by 47 cm.
+            # The unit may be after the numbers that share it: 61.2 by 47 cm.
             more = _MORE.match(text, end)
             shared = _AFTER.match(text, more.end()) if more else None
             other = shared[1].lower() if shared else ""

@@ -43,7 +43,7 @@ class CallStatus(Enum):
 
 
 class CallOutcome(msgspec.Struct, frozen=True):
-    """A call, how it ended, and in what words; `words` are empty for a call that did what it was asked."""
+    """A call and how it ended. `words` are those of its error, empty for a call that succeeded."""
 
     call: ToolCall
     ending: CallStatus
@@ -73,15 +73,15 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Whether the call did not do what was asked, as far as the result says."""
+        """Whether the result shows that the call failed."""
         return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
 
     def texts(self) -> list[str]:
-        """The text blocks of its result, else what it is as text."""
+        """The text blocks of its result, or else the result as text."""
         return texts_in(self.response)
 
     def quoted(self) -> str:
-        """The call and what it brought, for a reader."""
+        """The call and its result, for a reader."""
         name = self.call.name[:_LONGEST_NAME] or "a call"
         if self.ending is CallStatus.SILENT:
             return f"{name} never returned"
@@ -89,7 +89,7 @@ class CallOutcome(msgspec.Struct, frozen=True):
 
 
 def outcome_of(call: ToolCall) -> CallOutcome:
-    """Judge one call; what the caller says of it goes before what the result says."""
+    """Judge one call; the caller's own verdict outweighs the result."""
     response = as_response(call.result)
     if call.failed is False or (call.failed is None and isinstance(call.result, Unknown)):
         ending = CallStatus.UNKNOWN if isinstance(call.result, Unknown) else CallStatus.DONE
@@ -134,7 +134,7 @@ def _words(text: str) -> str:
 
 
 def texts_of(result: object) -> list[str]:
-    """The text blocks of a result, else what it is as text."""
+    """Return the text blocks of a result, or else the result as text."""
     return texts_in(as_response(result))
 
 
@@ -165,14 +165,14 @@ def written(value: object) -> str:
 
 
 class Ability(Enum):
-    """What a tool's name says of what it can do."""
+    """The ability that a tool's name shows."""
 
     THIS = "this"
     """The claimed action."""
     ANYTHING = "anything"
-    """It changes things, or says nothing."""
+    """It changes things, or its name does not show what it does."""
     READS = "reads"
-    """It changes nothing, or only prepares what is to be done."""
+    """It changes nothing, or only prepares an action."""
     OTHER = "other"
     """A change of another kind."""
 
@@ -212,7 +212,7 @@ def says_what_it_does(name: str) -> bool:
 
 
 def verb_of(name: str) -> str:
-    """The word of a tool's name that says what it does: the first that is not the name of its server."""
+    """Return the word of a tool's name that names its action: the first that is not the name of its server."""
     words = words_of_tool(name)
     return words[0] if words else ""
 
@@ -244,7 +244,7 @@ _VOWELS = "aeiou"
 _LONGEST_WORD = 24
 _MOST_CALLS = 200
 _MOST_KEYS = 40
-# What parameters and names are made of, which is no thing that an action is done to.
+# Words that parameters and names consist of; they do not name a thing that an action changes.
 _NO_THINGS = frozenset(
     {
         *("id", "name", "type", "value", "key", "data", "detail", "info", "result", "list", "all", "by", "query"),

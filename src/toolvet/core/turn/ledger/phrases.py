@@ -35,7 +35,7 @@ ANYTHING: Final = "anything"
 HANDOFF: Final = "handoff"
 """The family of claims to have called a person."""
 STATE: Final = "state"
-"""The family of what is said of a thing that calls asked for."""
+"""The family of statements about a thing that calls asked for."""
 SEARCH: Final = "search"
 """The family of claims to have looked something up."""
 _NEVER: Final = r"(?!)"
@@ -47,15 +47,15 @@ class Voice(StrEnum):
     ACTIVE = "active"
     """The speaker and the verb; the object follows."""
     PASSIVE = "passive"
-    """The verb; its subject stands before it."""
+    """The verb; its subject is before it."""
     STATE = "state"
     """The same with "is", which may also be a rule or a state that was read."""
     WHOLE = "whole"
     """A sentence from its subject to its verb."""
     SAID = "said"
-    """A sentence from its speaker to its verb, where the verb ends it."""
+    """A sentence from its speaker to its verb, if the verb ends it."""
     BARE = "bare"
-    """A verb alone. Where it opens a sentence or a line, its object follows; else only its noun stands before it."""
+    """A verb alone. At the start of a sentence or line its object follows; elsewhere only its noun is before it."""
 
 
 class Claim(Phrase, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class Claim(Phrase, frozen=True, kw_only=True):
     passive: bool = False
     text_work: bool = False
     echo: bool = False
-    """Whether it claims something only of what the request names. Its proofs have the request before an arrow."""
+    """Whether it is a claim only about things that the request names. Its proofs have the request before an arrow."""
 
 
 class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
@@ -105,29 +105,29 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     rest_unless: str = ""
     cuts: str = ""
     relatives: str = ""
-    """A negation in a relative clause, which says of a thing which one it is."""
+    """A negation in a relative clause, which only identifies a thing."""
     coordinates: str = ""
-    """A clause before the speaker that is none of its conditions."""
+    """A clause before the speaker that is not a condition of the claim."""
     faults: str = ""
-    """What is said of a tool that does not work, after its name."""
+    """Words after a tool's name that report that it does not work."""
     fault_unless: str = ""
-    """Words before the name because of which nothing is said of it."""
+    """Words before the name that make the following words no report about it."""
     fault_openers: str = ""
     """Words that open a noun phrase."""
     emphatic: str = ""
-    """A word that says of an action that it had its effect."""
+    """A word that emphasizes that an action had its effect."""
     wishes: str = ""
     """The verbs by which a person asks for an action, with a named group for each family."""
     hedges: str = ""
     """Words of a claim that is not quite sure of itself: they take back nothing that was asked for."""
     pronouns: str = ""
-    """Words for what was named before."""
+    """Words for a thing that was named before."""
     pending: str = ""
-    """Words of a clause about what is still to be done."""
+    """Words of a clause about an action that is still to be done."""
     adjectival: str = ""
-    """What stands right before a participle that only tells one thing from others."""
+    """Words right before a participle that only distinguishes one thing from others."""
     needs: str = ""
-    """Words of a request before the participles of what is to be done."""
+    """Words of a request before the participles of its actions."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
     """By the state of a result (`checks.result.State`), or `empty`: words that report it to the person."""
     technical: str = ""
@@ -146,7 +146,7 @@ class _FilePattern:
 
 
 class ClaimGrammar:
-    """The words around the frames of one language. Asked of one clause at a time, where there is a claim."""
+    """The words around the frames of one language, searched in one clause at a time, if it contains a claim."""
 
     unless = _FilePattern()
     verbs = _FilePattern()
@@ -193,11 +193,11 @@ class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Families(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All kinds of actions, and the words of tools that say what a tool can do.
+    """All kinds of actions, and the words that show what a tool can do.
 
-    `reads` change nothing, nor do `opens` of one of `pages`; `prepares` make what is not yet done (a draft);
-    `changes` may do anything, except within the names of `things`. `prefixes` may stand before the word that decides,
-    and `idle` are names of tools by which an agent only speaks of its own work. A tool that hands off to one of the
+    `reads` change nothing, nor do `opens` of one of `pages`; `prepares` make something that is not yet done (a draft);
+    `changes` may do anything, except within the names of `things`. `prefixes` may come before the word that decides,
+    and `idle` are names of tools by which an agent only reports its own work. A tool that hands off to one of the
     `people` does nothing else.
     """
 

@@ -1,10 +1,10 @@
-"""What the person asked for: the actions, and the names and values that they are to be done with.
+"""The person's request: the actions, and the names and values to do them with.
 
     question   Schedule 'Budget Review' with Ann for 2026-08-20 at 13:00, and send the invite to ann@corp.example.
     wishes     schedule (family `book`), send (family `send`)
     names      'budget review', 'ann', '2026-08-20', '13:00', 'invite', 'ann@corp.example'
 
-A request says what is to be done and never proves that it was. What it names only says what an answer speaks of: after
+A request shows what is to be done and never proves that it was done. Its names only show what an answer is about: after
 this question, "The Budget Review is booked" claims an action, though no list of things has a "Budget Review".
 """
 
@@ -36,7 +36,7 @@ class PersonRequest:
 
     @cached_property
     def text(self) -> str:
-        """What the person said, without what the system or a tool did."""
+        """The person's own words, without those of the system or a tool."""
         return words_of_person(self._question)[-_MOST:].replace("\u2019", "'")
 
     @cached_property

@@ -43,7 +43,7 @@ _COMMITS = re.compile(
     r"\b(?:git|gh|glab|hg|jj|svn|commit|push|make|just|npm|yarn|pnpm|release|deploy)\b|\.sh\b|\A(?:\{\}|null)?\Z"
 )
 
-# What a program may have done before it ended with an error.
+# Actions that a program may have done before it ended with an error.
 _PARTS = frozenset({"create", "update", "delete", "save"})
 
 
@@ -150,7 +150,7 @@ class ClaimSupport:
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
-        """The calls that named it failed, and no other result has it; an error that repeats what was sent is none."""
+        """The calls that named it failed, and no other result has it; an error that repeats it does not count."""
         asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
         if not asked or not all(outcome.failed for outcome in asked):
             return None
@@ -184,7 +184,7 @@ class ClaimSupport:
         return able
 
     def _is_reported(self, claim: MadeClaim, failed: CallOutcome | None) -> bool:
-        """Whether a result without error says the same; where a call `failed`, it must be about the same thing."""
+        """Whether a result without error says the same; if a call `failed`, it must be about the same thing."""
         texts = self._texts()
         ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
         named = [text for text in texts if any(each in text for each in ids)]
@@ -193,7 +193,7 @@ class ClaimSupport:
         own = _said_by(claim.family, claim.verb, synonyms=False)
         if any(own.search(text) for text in named or texts):
             return True
-        # Another word for it counts only beside the thing: an order that was delivered is no message that was sent.
+        # A synonym counts only beside the thing: a delivered order is not a sent message.
         alike = _said_by(claim.family, claim.verb, synonyms=True)
         about = named or [text for text in texts if not claim.things or any(thing in text for thing in claim.things)]
         return any(alike.search(text) for text in about)
@@ -219,7 +219,7 @@ class ClaimSupport:
 def moot_families(outcomes: Sequence[CallOutcome]) -> frozenset[str]:
     """The families of claims against which these calls can say nothing, so they need not be looked for.
 
-    Any call may have been a search, and a state is only doubted where a call that asked for it failed.
+    Any call may have been a search, and a state is only doubted if a call that asked for it failed.
     """
     found = {SEARCH} if outcomes else set[str]()
     if not any(outcome.failed for outcome in outcomes):

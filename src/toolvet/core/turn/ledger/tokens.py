@@ -152,7 +152,7 @@ class WordList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Spans of time that are said from habit."""
+    """Spans of time that are only a manner of speaking."""
 
     units: frozenset[str]
     numbers: frozenset[int]
@@ -250,7 +250,7 @@ def is_code(token: str) -> bool:
 
 
 def is_long_number(numeral: str) -> bool:
-    """Whether digits alone are so many that they name a thing and count nothing: item 7310255849."""
+    """Whether the digits are long enough to identify a thing rather than count something: item 7310255849."""
     return len(numeral) >= _LONG_NUMBER and numeral.isdecimal()
 
 
@@ -273,7 +273,7 @@ def digits_of(token: str) -> int:
 
 
 def parts_of(token: str) -> list[tuple[str, int]]:
-    """The numbers with units that a word strings together, each with its place; empty for what is something else.
+    """The numbers with units that a word strings together, each with its place; empty for any other word.
 
     `250-280km`, `100x100mm`, `1440p/4K`, `2,050/oz`.
     """
@@ -352,7 +352,7 @@ def _stands_before(name: str, text: str, start: int, reach: int) -> bool:
 
 
 def quotes_before(before: str) -> bool:
-    """Whether a quotation that follows is a report of what was said."""
+    """Whether a quotation that follows reports someone's words."""
     return _compiled("quotes").search(before) is not None
 
 
@@ -377,5 +377,5 @@ def after_reference(text: str, start: int) -> bool:
 
 
 def after_given(text: str, start: int) -> bool:
-    """Whether what begins at `start` is said to come from the person."""
+    """Whether the text attributes the value that begins at `start` to the person."""
     return _stands_before("given", text, start, _FAR)

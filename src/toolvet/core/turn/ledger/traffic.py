@@ -4,7 +4,7 @@
     <tool_call>{"name": "get_weather", …}       a call written as text: nothing ran it
     {"name": "get_weather", "arguments": {…}}   the same, as the whole answer
 
-What is in a code block is shown, and what the person asked to see as JSON is the answer.
+A code block only shows something, and JSON that the person asked to see is the answer.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Values of an answer that are in no result, in no argument and not in the question, and follow from none of them.
 
-A value weighs where it is known what it should have been: an identifier of the form that the results use, an address on
-a site that they name, an amount that differs from theirs by one digit. The others only inform: together they cost at
-most `_INFORMS`, which is no reason to escalate.
+A value weighs if its correct form is known: an identifier of the form that the results use, an address on a site that
+they name, an amount that differs from theirs by one digit. The others only inform: together they cost at most
+`_INFORMS`, which is not a reason to escalate.
 """
 
 import re
@@ -79,7 +79,7 @@ _BROKEN_AFTER = re.compile(r"-?[ \t]*\n[ \t>*|]*([\w#/.-]{1,60})")
 
 
 def unsupported(text: str, evidence: Evidence) -> list[FailureSignal]:
-    """The values in `text` that `evidence` does not support; none where it contains what cannot be read."""
+    """Return the values in `text` that `evidence` does not support; none if it contains unreadable content."""
     if evidence.opaque:
         return []
     values = _look_up(text, evidence)
@@ -200,7 +200,7 @@ def _is_of_a_kind(mention: Mention, evidence: Evidence) -> bool:
         return domain in evidence.lower or (local not in _ROLES and evidence.has_like(_ADDRESS))
     if mention.kind is Kind.URL:
         host, parts = _url_parts(mention.token)
-        # Pages have common names; what has a number is one thing.
+        # Pages have common names; a name with a number is one thing.
         return host in evidence.lower and any(digits_of(part) and part not in evidence.lower for part in parts)
     return False
 
@@ -424,7 +424,7 @@ _MOST_CHANCE = 0.05
 
 
 def slip_of(mention: Mention, figures: Figures, shown: Collection[float]) -> float | None:
-    """The number of the results of which an amount is a slip of one digit; None where chance would give one too.
+    """The number of the results of which an amount is a slip of one digit; None if chance would give one too.
 
     `shown` are the numbers of the answer: an amount beside the right one is something else.
     """

@@ -1,10 +1,10 @@
-"""Work on code: what the calls did (files edited, tests and builds run, how each run ended), and what is said of it.
+"""Work on code: what the calls did (files edited, tests and builds run, how each run ended), and the claims about it.
 
 Bash("cd app && uv run pytest -q 2>&1 | tail -3") → "1 failed"    AgentAction("run", kinds=("test",), ended=False)
 Edit(file_path="src/a.py")    AgentAction("edit", path="src/a.py")
 "All tests pass."             nothing ran them after the edit: UnprovenRun("test", "All tests pass.", …)
 
-What a request asks for proves nothing: "make the tests pass" says how they should be, not how they are.
+A request proves nothing: "make the tests pass" says how they should be, not how they are.
 """
 
 import re
@@ -46,7 +46,7 @@ class ShellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One kind of run (tests, a build …): its commands, and what its output says of its end."""
+    """One kind of run (tests, a build …): its commands, and the output that shows how it ended."""
 
     name: str
     noun: str
@@ -56,7 +56,7 @@ class WorkKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Patterns of one thing that is said, with their proof; what `allow` finds is taken out before."""
+    """Patterns of one statement, with their proof; text that `allow` matches is taken out first."""
 
     patterns: tuple[str, ...]
     hits: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class WorkPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How it is said that a run of this kind went well."""
+    """The words for a successful run of this kind."""
 
     kind: str
     patterns: tuple[str, ...]
@@ -147,7 +147,7 @@ class AgentAction(msgspec.Struct, frozen=True):
     """What one call did: `edit` of a file, `run` of a command, `hidden` (another agent's), or anything else.
 
     `kinds` are the kinds of a run; `perhaps` says that it may have been one that we do not know. `ended` is whether
-    it went well, None where that is not known.
+    it went well, None if that is not known.
     """
 
     what: Literal["edit", "run", "hidden", "other"]
@@ -327,7 +327,7 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     table = work_table()
     found: list[tuple[str, str]] = []
     for sentence in sentences_of(own_words(text)):
-        # A path says nothing about tests.
+        # A path is not evidence about tests.
         bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
         kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
         if kinds and not is_guarded(bare):
@@ -350,7 +350,7 @@ def reports(said: str) -> bool:
 
 
 def is_guarded(sentence: str) -> bool:
-    """Whether a sentence says of no run that it was made here: a wish, a condition, a failure."""
+    """Whether a sentence does not report a run: it is a wish, a condition, a failure."""
     guards = work_table().guards
     for pattern in compiled(guards.allow):
         sentence = pattern.sub("", sentence)
@@ -363,7 +363,7 @@ def own_words(text: str) -> str:
 
 
 class UnprovenRun(msgspec.Struct, frozen=True):
-    """A run that is said to have gone well: why it did not, its kind, the sentence, and what the calls say."""
+    """A claim that a run went well: why it did not, its kind, the sentence, and the evidence of the calls."""
 
     why: Literal["failed", "not_run"]
     kind: str
@@ -377,8 +377,8 @@ def unproven_runs(
     """Yield each run that `said` claims to have gone well and that was not made after the last edit, or that failed.
 
     Args:
-        said: what the answer says in its own words.
-        question: the request. It proves a run only where it says that one was made.
+        said: the answer's own words.
+        question: the request. It proves a run only if it says that one was made.
         actions: what the calls did.
         is_whole: whether these are all calls of the session.
     """
@@ -415,7 +415,7 @@ def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> I
     """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
     if _ABOUT_WORK.search(text) is None:
         return
-    # What the result says of its end, not only what the caller says.
+    # The result decides how a call ended, not only the caller.
     actions = actions_of(
         structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
     )
@@ -446,5 +446,5 @@ _ABOUT_WORK: Final = re.compile(
 
 
 def is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
-    """Whether nothing behind this run may have been a later one."""
+    """Whether nothing after this run may have been a later one."""
     return not any(action.what == "hidden" or action.perhaps or action.kinds for action in actions[at + 1 :])

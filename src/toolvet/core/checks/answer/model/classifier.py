@@ -41,9 +41,9 @@ _TYPES: dict[Label, SignalType] = {
 class ModelJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """A label that the model gives a text.
 
-    `probability` (0 to 1) is calibrated on texts from sources that the model had not seen; `weight` is what the signal
-    should cost, the type's weight times the probability; `evidence` is the sentence that spoke most for it (200
-    characters of it at most), `position` where that begins in the original text. `model` is the name of the model.
+    `probability` (0 to 1) is calibrated on texts from sources that the model had not seen. `weight` is the cost of the
+    signal: the type's weight times the probability. `evidence` is the strongest sentence (at most 200 characters), and
+    `position` its start in the original text. `model` is the name of the model.
     """
 
     type: SignalType
@@ -100,7 +100,7 @@ class Model:
         return tuple(1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, score)))) for score in scores)
 
     def sums(self, features: Sequence[int]) -> tuple[int, ...]:
-        """For each label of `LABELS`, what the weights of `features` add up to."""
+        """Return the sum of the weights of `features` for each label of `LABELS`."""
         one = two = three = four = 0
         weight_of = self._packed.__getitem__
         for begin in range(0, len(features), _BLOCK):
@@ -125,7 +125,7 @@ class Model:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, file: str = "weights.bin") -> "Model":
-        """The model of a file's `content`; raises `ConfigError`, with `file` in its message, where it is damaged."""
+        """Return the model in a file's `content`; raise `ConfigError`, with `file` in its message, if it is damaged."""
         line, _, body = content.partition(b"\n")
         try:
             header = msgspec.json.decode(line, type=decodable(_Header))
@@ -146,7 +146,7 @@ def judge(text: str, *, model: Model | None = None) -> tuple[ModelJudgement, ...
     """Every label whose probability reaches its threshold, the most probable first, or nothing.
 
     Total and pure; only the first and last few hundred characters count. `model` is the shipped one unless another is
-    given, such as one that was retrained from people's labels. Raises `ConfigError` where the shipped file is damaged.
+    given, such as one that was retrained from people's labels. Raises `ConfigError` if the shipped file is damaged.
     """
     model = shipped() if model is None else model
     found = features(text)
@@ -208,10 +208,10 @@ def _evidence(text: str, place: int, model: Model) -> Excerpt:
 
 FORMAT = "toolvet-answer-model/1"
 LABELS: tuple[Label, ...] = ("refusal", "incapable", "tool_failure", "evasive")
-"""What the model can hold against a text, in the order of their planes; a text with none of it is good."""
+"""The faults that the model reports, in the order of their planes; a text with none of them is good."""
 
 _ZERO = 128  # The byte for a weight of zero.
-_BLOCK = 256  # So many bytes add up within the 16 bits that a label has in a packed sum.
+_BLOCK = 256  # This many bytes add up within the 16 bits that a label has in a packed sum.
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -241,13 +241,13 @@ _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\?")
 _APOSTROPHES = "\u2018\u2019\u02bc\uff07"
 _MASK = SLOTS - 1
 
-# What a model thought aloud before it answered is not the answer.
+# Thoughts that a model writes before its answer are not part of the answer.
 _THOUGHT = "<think>"
 _THOUGHT_END = "</think>"
 
 
 def ends(text: str) -> tuple[Excerpt, Excerpt]:
-    """The beginning and the end of `text` that are looked at; the end is empty where the beginning reaches it."""
+    """The beginning and the end of `text` that are looked at; the end is empty if the beginning reaches it."""
     begin = 0
     if text[:_HEAD_WINDOW].lstrip().startswith(_THOUGHT):
         begin = text.find(_THOUGHT_END) + len(_THOUGHT_END) if _THOUGHT_END in text else 0
@@ -256,7 +256,7 @@ def ends(text: str) -> tuple[Excerpt, Excerpt]:
 
 
 def features(text: str) -> list[int]:
-    """The indices (0 to SLOTS - 1) of the n-grams of `text`, with repetitions; empty where there is no word."""
+    """Return the indices (0 to SLOTS - 1) of the n-grams of `text`, with repetitions; empty if it has no words."""
     head, tail = ends(text)
     # The first words as numbers. In a script without spaces a fraction of the window holds them all.
     few = _words(head.text[: 2 * _HEAD])

@@ -26,10 +26,10 @@ NEVER = 2.0
 
 
 class LabelledText(msgspec.Struct, frozen=True, kw_only=True):
-    """A text and what a person said of it.
+    """A text and a person's labels for it.
 
-    `wrong` are the labels that hold; `unsure` are those that this source says nothing of, and none is learned from it.
-    `source` names where the text is from: texts of one source stay together when the model is measured.
+    `wrong` are the labels that hold; `unsure` are those that this source does not label, so nothing is learned.
+    `source` is the origin of the text: texts of one source stay together when the model is measured.
     """
 
     text: str
@@ -42,10 +42,10 @@ class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to train.
 
     `penalty` (L2) keeps weights small, `steps` are steps of gradient descent over all texts. A label is reported from
-    the lowest probability at which, on left-out sources, at least `precision` of the reports are right and at most
-    `alarms` of the texts without it are reported; never where that would find fewer than `fewest` of them: so few prove
-    nothing. Sources in `unmeasured` are learned from but not left out (such as sentences that were written for the
-    purpose).
+    the lowest probability that meets two conditions on left-out sources: at least `precision` of the reports are right,
+    and at most `alarms` of the texts without the label are reported. If that finds fewer than `fewest` texts, it is
+    never reported, because so few prove nothing. Sources in `unmeasured` (such as sentences written for the purpose)
+    are learned from, but never left out.
     """
 
     penalty: float = 3e-5
@@ -57,11 +57,11 @@ class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a label reached on one source that was left out.
+    """The figures of a label on one source that was left out of training.
 
-    `texts` are all whose source says whether they have it; `positive` of them have it, `found` of these are reported,
-    and `false_alarms` are reported without having it. The figures with `open_` are the same for the texts that the
-    rules leave open. `auc` is over all texts.
+    `texts` are those whose source says whether they have the label. `positive` of them have it, `found` of these are
+    reported, and `false_alarms` are reported without having it. The figures with `open_` are the same for the texts
+    that the rules leave open. `auc` is over all texts.
     """
 
     label: Label
@@ -91,13 +91,13 @@ def train(
     left_open: Callable[[str], bool] = bool,
     base: Model | None = None,
 ) -> Trained:
-    """A model of these texts; the same texts in the same order give the same model.
+    """Return a model of these texts; the same texts in the same order give the same model.
 
-    `left_open` says of a text whether the rules leave it to the model (every text, unless given); this decides only
-    what is measured. Thresholds and calibration are for all texts: where rules were written beside them, the few
-    that they leave open are the odd ones, and no sample of what a new source will leave.
-    `base` is a model to go on from: what is learned is added to its weights, and where the texts say nothing they stay.
-    Raises `UsageError` where there are not two sources, so that one can be left out and the other learned from.
+    `left_open` returns whether the rules leave a text to the model (by default, every text). It decides only what is
+    measured. Thresholds and calibration use all texts: if the rules were written for a source, the few texts that they
+    leave open are unusual, and not a sample of the texts that a new source leaves open.
+    `base` is a model to continue from: its weights change only where the texts teach something.
+    Raises `UsageError` with fewer than two sources, because one is left out while the model learns from the others.
     """
     settings = settings or TrainingSettings()
     texts = [row for row in rows if features(row.text)]
@@ -172,7 +172,7 @@ class FeatureTable:
         self._row = np.repeat(np.arange(len(rows)), lengths)[kept]
         self._share = (1.0 / np.sqrt(lengths))[self._row]
         self._has_base = base is not None
-        # What the model to go on from says of each text, before its calibration.
+        # The scores that the model to continue from gives each text, before its calibration.
         self._before: Floats = np.zeros((len(LABELS), len(rows)))
         if base is not None:
             sums = np.array([base.sums(each.tolist()) for each in found], dtype=np.float64).T
@@ -226,7 +226,7 @@ class FeatureTable:
         return everywhere
 
     def _importance(self, place: int, used: Flags) -> Floats:
-        """What each text counts (1 in all): less in a large source, more where it has a rare label."""
+        """Return the weight of each text (1 on average): less in a large source, more for a rare label."""
         active = used & self.told[place]
         size = {source: self.of(source)[active].sum() for source in set(self.sources)}
         importance: Floats = np.array([1.0 / np.sqrt(max(1, size[source])) for source in self.sources]) * active
@@ -250,7 +250,7 @@ def _calibration(scores: Floats, truth: Flags) -> tuple[float, float]:
     positive = int(truth.sum())
     if not positive or positive == len(truth):
         return slope, offset
-    # Platt's targets keep the fit finite where the classes don't overlap.
+    # Platt's targets keep the fit finite if the classes don't overlap.
     target = np.where(truth, (positive + 1) / (positive + 2), 1 / (len(truth) - positive + 2))
     for _ in range(50):
         probable = _logistic(slope * scores + offset)
@@ -268,7 +268,7 @@ def _calibration(scores: Floats, truth: Flags) -> tuple[float, float]:
 
 
 def _threshold(probable: Floats, truth: Flags, settings: TrainingSettings) -> float:
-    """The lowest probability from which on precision and false alarms are as wished; `NEVER` where there is none."""
+    """Return the lowest probability with the wanted precision and false alarms; `NEVER` if no probability has them."""
     order = np.argsort(-probable, kind="stable")
     right = np.cumsum(truth[order])
     precision = right / np.arange(1, len(order) + 1)
@@ -283,7 +283,7 @@ def _threshold(probable: Floats, truth: Flags, settings: TrainingSettings) -> fl
 
 
 def _auc(scores: Floats, truth: Flags) -> float | None:
-    """How often a text with the label scores above one without it; None where there is only one kind."""
+    """Return how often a text with the label scores above one without it; None unless both kinds exist."""
     positive, negative = scores[truth], np.sort(scores[~truth])
     if not len(positive) or not len(negative):
         return None

@@ -51,7 +51,7 @@ def known_pack_phrases(sources: Iterable[PhraseSource[PackFile]]) -> SignalPhras
 
 
 def pack_phrases(names: Iterable[str] | str | None) -> SignalPhrases | None:
-    """Return the phrases of these packs, None where no pack is wanted.
+    """Return the phrases of these packs, None if no pack is wanted.
 
     Raises:
         BadOption: There is no pack of that name; the message names those there are.
