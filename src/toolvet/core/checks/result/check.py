@@ -471,14 +471,10 @@ def _sent(arguments: object) -> tuple[str, ...]:
         elif isinstance(value, str):
             found.append(value)
         elif len(pending) < _MOST_SENT:
-<<<<<<< HEAD
             # What is nested is looked at last: the loop walks the list while it grows.
             if kind is list:
                 pending += cast("list[object]", value)[:_MOST_SENT]
                 continue
-=======
-            # Nested values come last: the loop walks the list while it grows.
->>>>>>> prose3
             inner = object_of(value)
             pending += (list_of(value) or (() if inner is None else tuple(inner.values())))[:_MOST_SENT]
     return tuple(found)
