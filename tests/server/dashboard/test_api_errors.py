@@ -12,7 +12,7 @@ from tests.server.dashboard.serving import Running, serving
 
 from toolvet import check_envelope
 from toolvet.core.turn import AnswerStream
-from toolvet.server.dashboard.api import bodies
+from toolvet.server.dashboard.api import bodies, given
 from toolvet.server.dashboard.app import endpoints
 
 JSON = {"content-type": "application/json"}
@@ -178,6 +178,26 @@ def test_a_check_that_raises_is_a_verdict_that_says_so(
     assert [each for each, verdict in verdicts.items() if verdict.keys() == {"unchecked"}] == [kind]
     # What the caller did wrong is still a refusal.
     assert client.post(f"/v1/check/{kind}", json={}).status_code == 422
+
+
+@pytest.mark.parametrize("kind", ["answer", "arguments", "result", "call", "envelope"])
+def test_a_verdict_to_store_whose_check_raises_is_an_event(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    room, body = CHECKS.get(kind, CHECKS["result"])
+    if kind == "call":
+        body = {**body, "tool": "a"}
+    monkeypatch.setattr(given if kind == "envelope" else bodies, room, broken)
+    monkeypatch.setattr(bodies, "_SAID", set())
+    reply = client.post("/v1/verdicts", json={"kind": kind, "server": "shop", **body})
+    stored = reply.json()
+    assert (reply.status_code, stored["outcome"], stored["score"]) == (201, "unchecked", None)
+    event = client.get("/v1/events?limit=1").json()["events"][0]
+    assert (event["id"], event["kind"], event["server"]) == (stored["id"], "check_failed", "shop")
+    assert event["message"] == stored["reason"]
+    assert stored["reason"].startswith("could not be checked, because of a bug in toolvet: KeyError")
+    # A fault of the caller is still refused.
+    assert client.post("/v1/verdicts", json={"kind": kind, "colour": 1, **body}).status_code == 422
 
 
 def test_an_answer_in_pieces_that_cannot_be_checked_says_so(

@@ -1,18 +1,20 @@
 """`/v1/verdicts`: put verdicts into the store, judged on arrival or given, and read them."""
 
+import time
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from toolvet.core.envelope import not_found_error
 from toolvet.server.access.role import Role
+from toolvet.server.dashboard.api.bodies import note_fault
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
 from toolvet.server.dashboard.api.fields import Limit, Name, Timestamp, TraceId
 from toolvet.server.dashboard.api.given import AnyStored, stored_record
 from toolvet.server.dashboard.api.stored import StoredVerdict, VerdictList, show_verdict
 from toolvet.server.failures import ApiError
 from toolvet.store import VerdictFilter
-from toolvet.store.records import VerdictKind
+from toolvet.store.records import EventRecord, VerdictKind, new_id
 
 _Score = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -45,7 +47,10 @@ class VerdictQuery(ApiBody, frozen=True, kw_only=True):
 
 
 class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What was kept: its id, and the verdict in short."""
+    """What was stored: its id, and the verdict in short.
+
+    If the check raised, `outcome` is `unchecked`, `reason` says why, and `id` is that of the event that was stored.
+    """
 
     id: str
     kind: str
@@ -58,7 +63,25 @@ class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _keep(asked: ApiRequest[Any]) -> StoredReply:
-    record = stored_record(asked.body)
+    body = asked.body
+    try:
+        record = stored_record(body)
+    except ApiError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a bug of ours is not the fault of this request
+        words, now = note_fault(error), time.time()
+        event = EventRecord(id=new_id(now), at=now, kind="check_failed", message=words, server=body.server)
+        asked.site.store.add_records([event])
+        return StoredReply(
+            id=event.id,
+            kind="event",
+            trace_id=body.trace_id,
+            outcome="unchecked",
+            failed=False,
+            should_escalate=False,
+            score=None,
+            reason=words,
+        )
     # Safe on disk when this returns; a StoreError is a 503, and nothing was kept.
     asked.site.store.add_records([record])
     return StoredReply(
