@@ -192,6 +192,48 @@ def test_a_killed_run_leaves_no_output_and_the_next_one_ends_the_same(tmp_path: 
     assert not folder.exists()
 
 
+# Kills itself before its Nth change to the output or its folder: argv is N, then the command.
+KILLED = """
+import os, signal, sys
+from toolvet.batch import output
+from toolvet.batch.reading import lines
+from toolvet.__main__ import main
+
+output._PART_BYTES, lines.CHUNK_BYTES, left = 1, 10_000, [int(sys.argv.pop(1))]
+
+def kill(event, args):
+    changes = event in {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
+    if (changes or (event == "open" and args[1] == "w")) and "out.jsonl" in str(args[0]):
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(kill)
+main()
+"""
+
+
+def test_a_run_killed_at_any_stage_goes_on(tmp_path: Path, judge: Judge) -> None:
+    source = write_lines(tmp_path / "in.jsonl", [{"text": f"{GOOD} {row}."} for row in range(400)])
+    judge(source, tmp_path / "whole.jsonl")
+    whole, output, resumed = (tmp_path / "whole.jsonl").read_bytes(), tmp_path / "out.jsonl", []
+    command = ["batch", "answers", str(source), str(output), "--jobs", "1", "--quiet"]
+    for stage in range(1, 100):
+        ended = subprocess.run([sys.executable, "-c", KILLED, str(stage), *command], check=False).returncode
+        if ended == 0:
+            break
+        assert ended == -signal.SIGKILL
+        assert not output.exists() or output.read_bytes() == whole
+        resumed.append(judge(source, output).resumed)
+        assert output.read_bytes() == whole
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl", "whole.jsonl"], stage
+        output.unlink()
+    assert ended == 0
+    # Before the manifest names a part there is nothing to go on from.
+    assert len(resumed) > 15
+    assert resumed.count(True) > len(resumed) // 2
+
+
 def test_a_file_of_another_machine_is_read_and_written(
     logs: Path, tmp_path: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
