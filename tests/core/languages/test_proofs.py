@@ -14,6 +14,7 @@ from toolvet.core.checks.answer.quality import SignalType
 from toolvet.core.checks.answer.read import counts, find
 from toolvet.core.matching import Hit, Pattern, PatternSet
 from toolvet.core.matching.phrasebook import FileT, PhraseSource
+from toolvet.core.poison import steering
 from toolvet.core.prose import frame, masks
 from toolvet.core.turn.ledger import extent, phrases as claims
 from toolvet.core.turn.ledger.claims import said
@@ -23,13 +24,14 @@ FOLDER = Path(toolvet.core.languages.__path__[0])
 LANGUAGES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and path.name != "__pycache__")
 # Set by `make phrases LANG=…`: then nothing is compiled but the phrases of this language.
 ONLY = os.environ.get("TOOLVET_LANGUAGE", "")
-FILES = {"words", "claims", "frames", "extent", *SignalType} - {SignalType.EMPTY_RESPONSE}
+FILES = {"words", "claims", "frames", "extent", "steering", *SignalType} - {SignalType.EMPTY_RESPONSE}
 
 
 @pytest.mark.parametrize("language", [ONLY] if ONLY else LANGUAGES)
 def test_every_phrase_of_a_language_keeps_its_proofs(language: str) -> None:
     assert language in LANGUAGES, f"there is no folder src/toolvet/core/languages/{language}; there are {LANGUAGES}"
     failures = [*_of_answers(language), *_of_claims(language), *_of_frames(language), *_of_extents(language)]
+    failures += _of_steering(language)
     if failures:
         pytest.fail("\n".join(failures), pytrace=False)
 
@@ -94,6 +96,19 @@ def _of_extents(language: str) -> Iterator[str]:
             return re.search(source.file.phrase[number].match, text, re.IGNORECASE) is not None
 
         yield from failed_proofs(source, is_said)
+
+
+def _of_steering(language: str) -> Iterator[str]:
+    sources = steering.read_sources(language)
+    if not (yield from _faults(sources)):
+        return
+    for source in sources:
+        found = PatternSet(Pattern(f"{n}", each.match) for n, each in enumerate(source.file.phrase)).scan
+
+        def is_found(number: int, text: str, found: Callable[[str], list[Hit]] = found) -> bool:
+            return any(hit.id == f"{number}" for hit in found(text))
+
+        yield from failed_proofs(source, is_found)
 
 
 def _faults(sources: list[PhraseSource[FileT]]) -> Generator[str, None, bool]:

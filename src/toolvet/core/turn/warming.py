@@ -2,6 +2,7 @@
 
 from toolvet.core.checks.answer import phrases as of_answers
 from toolvet.core.checks.result import phrases as of_results
+from toolvet.core.poison.steering import steering_patterns
 from toolvet.core.prose.frame import frame_patterns
 from toolvet.core.turn.ledger import phrases as of_claims
 from toolvet.core.turn.ledger.extent import extent_phrases
@@ -19,5 +20,6 @@ def prepare() -> None:
         claims.pattern_set,
         claims.report_set,
         extent_phrases().pattern_set,
+        *steering_patterns(),
     ):
         patterns.prepare()

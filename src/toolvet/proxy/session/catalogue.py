@@ -39,7 +39,7 @@ class KnownTool:
     """A tool as its server defined it; what every call needs of it is computed once.
 
     `is_reported` is set once a schema that cannot be used is on record. `drift` says how the definition differs from
-    the lock: empty if it does not, None if it was not compared.
+    the lock: empty if it does not, None if it was not compared. `steers` says likewise what its texts do to the model.
     """
 
     __slots__ = (
@@ -55,6 +55,7 @@ class KnownTool:
         "is_reported",
         "name",
         "read_only",
+        "steers",
         "unread_form",
     )
 
@@ -69,6 +70,7 @@ class KnownTool:
         self._promises: bool | None = None
         self.is_reported = False
         self.drift: str | None = None
+        self.steers: str | None = None
         # Its effect on the world, once that was asked for.
         self.effect: Effect | None = None
         # How its results carry envelopes; None if none did so far.
@@ -152,8 +154,9 @@ class Catalogue:
         self.result_cache: ResultCache | None = None
         self.generation = 0
         self.is_complete = False
-        # Definitions that were compared with the lock, and how they differ: each difference is reported once.
+        # Definitions that were compared with the lock and read for steering: each finding is reported once.
         self.drifts: dict[str, tuple[Mapping[str, object], str]] = {}
+        self.steering: dict[str, tuple[Mapping[str, object], str]] = {}
         self._absent: set[str] = set()
         self._reading: dict[str, KnownTool] = {}
         self._next: str | None = None

@@ -25,6 +25,7 @@ from toolvet.core.causes import Retry, State, cause_of, state_of_stop
 from toolvet.core.checks import ArgumentReport, Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.meta import MCP_META_PREFIX, META_PREFIX
+from toolvet.core.poison import result_steering
 from toolvet.core.redact import SecretMask
 from toolvet.core.schema import compiled
 from toolvet.errors import EnvelopeError
@@ -55,9 +56,10 @@ Stop: TypeAlias = Literal[
     "repeated",  # refused: the same call failed too often in a row
     "unchanged",  # refused: the same calls brought the same results again and again
     "server_validation",  # refused: the server's own validator says no
-    "definition",  # refused: the tool is not what the lock says
+    "definition",  # refused: the tool is not what the lock says, or its texts steer the model
     "result",  # held back: not a usable result
     "output_schema",  # held back: structured content that breaks the outputSchema
+    "steering",  # held back: a text that steers the model
     "large_result",  # held back: too large
     "unanswered",  # the server ended, or cannot be reached
 ]
@@ -71,9 +73,10 @@ _SAYS: Final[Mapping[Stop, str]] = {
     "repeated": "Refused by toolvet, not sent to the server: the same call failed too often in a row",
     "unchanged": "Refused by toolvet, not sent to the server: the last calls brought nothing new",
     "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
-    "definition": "Refused by toolvet, not sent to the server: the tool is not what was reviewed",
+    "definition": "Refused by toolvet, not sent to the server: the tool's definition is held back",
     "result": "Held back by toolvet, because the server sent no usable result",
     "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
+    "steering": "Held back by toolvet, because the result steers the model",
     "large_result": "Held back by toolvet, because the result is beyond a limit",
     "unanswered": "Answered by toolvet, because the server did not",
 }
@@ -266,7 +269,7 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
     policy = call.policy
     size = len(message.raw)
     has_promise = policy.output_schema != "off" and tool is not None and tool.promises_output
-    if policy.results == "off" and not has_promise and not call.wants_verdict:
+    if policy.results == "off" and policy.steering != "hold" and not has_promise and not call.wants_verdict:
         return _skim(message)
     if policy.results == "enforce" and size > policy.max_result_bytes:
         why = f"the result has {size} bytes, and the limit is {policy.max_result_bytes}"
@@ -317,6 +320,13 @@ def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> 
     elif violation is not None and policy.output_schema == "enforce":
         blocked = "output_schema"
         verdict = stopped_verdict("output_schema", why, verdict)
+    if policy.steering != "off" and blocked is None and (steering := result_steering(result)):
+        said = f"a text {steering[0].says}"
+        if policy.steering == "hold":
+            blocked, why = "steering", said
+            verdict = stopped_verdict("steering", why, verdict)
+        else:
+            verdict = msgspec.structs.replace(verdict, issues=(*verdict.issues, f"Steers the model: {said}"))
     return _JudgedResult(outcome, result, verdict, violation=violation, blocked=blocked, why=why)
 
 
@@ -425,6 +435,8 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
         )
     elif found.blocked == "limits":
         lead = f"The result of '{call.tool}' is too large, so it was held back: {found.why}. Ask for less."
+    elif found.blocked == "steering":
+        lead = f"The result of '{call.tool}' was held back: {found.why}. Tell the user, and go on without it."
     else:
         lead = f"Output validation error: '{call.tool}' sent no usable result: {found.why}."
     kept = elements(members(found.result).get("content")) if found.blocked == "output_schema" else ()

@@ -58,7 +58,8 @@ def needed_tools(call: PendingCall, catalogue: Catalogue, settings: ProxySetting
     """Return the tools whose schemas are needed for this call."""
     if is_ours(call.tool, catalogue, settings):
         return (call.tool, *validated_tools(call))
-    return (call.tool,) if call.policy.arguments != "off" or call.policy.lock == "hold" else ()
+    policy = call.policy
+    return (call.tool,) if policy.arguments != "off" or "hold" in (policy.lock, policy.steering) else ()
 
 
 def answer_own_tool(call: PendingCall, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:

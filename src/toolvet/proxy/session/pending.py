@@ -53,13 +53,17 @@ class PendingCall(msgspec.Struct):
     def passes(self) -> bool:
         """Whether a result will pass unchanged, whatever is found in it."""
         policy = self.policy
-        enforced = policy.results == "enforce" or policy.output_schema == "enforce"
+        enforced = "enforce" in (policy.results, policy.output_schema) or policy.steering == "hold"
         return not (enforced or policy.fit or self.repaired is not None or self.wants_notes)
 
     def reads_answer(self, size: int) -> bool:
         """Whether a result of this many bytes will be decoded, because the policy has it judged."""
         policy = self.policy
-        return policy.results != "off" and size <= policy.max_judged_bytes and size <= policy.max_result_bytes
+        return (
+            (policy.results != "off" or policy.steering == "hold")
+            and size <= policy.max_judged_bytes
+            and size <= policy.max_result_bytes
+        )
 
     @property
     def wants_notes(self) -> bool:

@@ -53,7 +53,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
     are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. Results longer
     than `fit` are shortened, and kept for a tool that returns the rest. `lock` says what becomes of a tool that is not
-    what the lock file says: it is reported, or also kept from the client (`hold`). `record` says
+    what the lock file says: it is reported, or also kept from the client (`hold`). `steering` says the same of a tool
+    whose texts steer the model, and of results that do. `record` says
     what the record contains of a call (`calls`: its arguments and its result as well), and whether calls wait for it
     (`required`, `required_calls`); `redact` names fields that it hides, beside all that look
     like secrets.
@@ -74,6 +75,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_depth: Count = 128
     fit: Fit = 0
     lock: Literal["off", "alarm", "hold"] = "alarm"
+    steering: Literal["off", "alarm", "hold"] = "alarm"
     record: RecordWord = "verdicts"
     redact: tuple[str, ...] = ()
 
@@ -96,6 +98,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_depth: Count | None = None
     fit: Fit | None = None
     lock: Literal["off", "alarm", "hold"] | None = None
+    steering: Literal["off", "alarm", "hold"] | None = None
     record: RecordWord | None = None
     redact: tuple[str, ...] | None = None
 

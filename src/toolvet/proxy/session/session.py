@@ -26,7 +26,6 @@ from toolvet.mcp.wire import (
 )
 from toolvet.proxy.session.catalogue import Catalogue, ResultCache
 from toolvet.proxy.session.judge import end_call, end_unchecked, judge_error, judge_result, judge_unanswered
-from toolvet.proxy.session.locked import compare_tools, held_tools, refuse_changed, without_tools
 from toolvet.proxy.session.own_tools import add_capability, add_own_tools, answer_own_tool, is_ours, needed_tools
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
@@ -63,6 +62,7 @@ from toolvet.proxy.session.vet import (
     unless_audit,
     vet_call,
 )
+from toolvet.proxy.session.vetted import held_tools, refuse_held, vet_definitions, without_tools
 
 if TYPE_CHECKING:
     from toolvet.core.checks import ResultVerdict
@@ -334,7 +334,7 @@ class Session:
             tool.is_reported = True
             if tool.problem is not None:
                 faults.append(PolicyFault("schema_unusable", tool.problem, tool.name))
-        refused = refuse_changed(call, tool) or vet_call(call, tool, catalogue, self._policies.check_arguments)
+        refused = refuse_held(call, tool) or vet_call(call, tool, catalogue, self._policies.check_arguments)
         if refused is not None:
             return [*self._refuse(call, refused), *faults]
         offer = catalogue.announcement
@@ -473,10 +473,10 @@ class Session:
         if expected.generation != catalogue.generation or not is_array(tools):
             return [ToClient(message.raw)]
         following = catalogue.learn(expected.cursor, message.result)
-        drifts = list(compare_tools(catalogue, self._policies))
+        vetted = list(vet_definitions(catalogue, self._policies))
         note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
         held = held_tools(catalogue, self._policies)
-        data, faults = without_tools(message.raw, held) if held else message.raw, drifts
+        data, faults = without_tools(message.raw, held) if held else message.raw, vetted
         if following is None:
             data, more = add_own_tools(data, catalogue, settings)
             faults += more
@@ -553,13 +553,13 @@ class Session:
             self._reading = ListRequest("", meta, catalogue.generation, restarts=restarts)
             return self._ask_page(self._reading)
         following = catalogue.learn(reading.cursor, message.result)
-        drifts = list(compare_tools(catalogue, self._policies))
+        vetted = list(vet_definitions(catalogue, self._policies))
         note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
         if following is not None and following != reading.cursor and reading.pages < _MOST_PAGES:
             reading.cursor = following
             reading.pages += 1
-            return [*self._ask_page(reading), note, *drifts]
-        return [*self._release(), note, *drifts]
+            return [*self._ask_page(reading), note, *vetted]
+        return [*self._release(), note, *vetted]
 
     def _release(self) -> list[Step]:
         """Decide every call that waited for the list, in order: nothing more can be learned now."""

@@ -44,7 +44,7 @@ OWN_OUTCOMES: Final = frozenset({"refused", "validated", "retrieved"})
 RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation", "definition"]
 """Why a call was not sent."""
 
-Reason: TypeAlias = RefusalReason | Literal["result", "output_schema"]
+Reason: TypeAlias = RefusalReason | Literal["result", "output_schema", "steering"]
 """Which policy stepped in."""
 
 Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]
@@ -63,6 +63,7 @@ FaultKind: TypeAlias = Literal[
     "message_too_long",  # a message is longer than `max_message_bytes`: it passed unread, or was held back
     "duplicate_id",  # a request took the id of one that is not answered yet
     "definition_changed",  # a tool is not what the lock says
+    "definition_steers",  # a text of a tool's definition steers the model
     "request_refused",  # a request that cannot be read was refused: nothing passed
 ]
 

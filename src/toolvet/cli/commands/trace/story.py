@@ -122,7 +122,8 @@ _REASONS: Final = {
     "repeated": "it failed too often in a row",
     "unchanged": "the last calls brought nothing new",
     "server_validation": "the server's own validator refused it",
-    "definition": "the tool is not what its lock says",
+    "definition": "the tool is not what its lock says, or its texts steer the model",
+    "steering": "the result steers the model",
 }
 
 
