@@ -72,6 +72,11 @@ from toolvet.core.messages import (
     Turn as Turn,
     turns as turns,
 )
+from toolvet.core.poison import (
+    Steering as Steering,
+    find_steering as find_steering,
+    steering_in as steering_in,
+)
 from toolvet.core.schema import (
     InvalidExample as InvalidExample,
     Recovered as Recovered,

@@ -144,6 +144,9 @@ def test_a_result_and_a_resource() -> None:
     ]
     embedded = {"type": "resource", "resource": {"uri": "a:b", "text": page["text"]}}
     assert [each.signal for each in result_steering({"content": [embedded, 5, {"text": 5}]})] == ["override"]
+    assert [each.signal for each in result_steering(page["text"])] == ["override"]
+    assert [each.signal for each in result_steering({"llmContent": [page["text"]]})] == ["override"]
+    assert [each.signal for each in result_steering({"structuredContent": {"a": [page["text"]]}})] == ["override"]
     assert result_steering({"content": "x"}) == result_steering(None) == []
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.json_value import elements, is_array, is_object, members
+from toolvet.core.json_value import is_array, is_object, members
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
@@ -62,6 +62,7 @@ _DEEPEST: Final = 12
 _LONGEST_NAME: Final = 200
 _CONTEXT: Final = 2_000
 _TEXTS: Final = frozenset({"title", "description", "default", "const", "$comment"})
+_BINARY: Final = frozenset({"data", "blob", "type", "mimeType", "uri"})
 
 
 class SteeringPhrase(Phrase, frozen=True, kw_only=True):
@@ -167,14 +168,21 @@ def steering_in(definition: object, *, others: Collection[str] = ()) -> Iterator
 
 
 def result_steering(result: object) -> list[Steering]:
-    """Return the signals of the texts of a `tools/call` or `resources/read` result."""
+    """Return the signals of the texts of a result of any shape: of `tools/call`, `resources/read` or another client."""
     found: dict[str, Steering] = {}
     body = members(result)
-    for item in [*elements(body.get("content")), *elements(body.get("contents"))]:
-        inner = members(item)
-        text = inner.get("text") or members(inner.get("resource")).get("text")
-        for each in find_steering(text) if isinstance(text, str) else ():
-            found.setdefault(each.signal, each)
+    waiting: list[object] = [body.get("content") or body.get("contents") or result]
+    for _ in range(_MOST_VISITED):
+        if not waiting:
+            break
+        value = waiting.pop()
+        if isinstance(value, str):
+            for each in find_steering(value):
+                found.setdefault(each.signal, each)
+        elif is_array(value):
+            waiting += reversed(value[:_MOST_VISITED])
+        elif is_object(value):
+            waiting += reversed([each for name, each in value.items() if name not in _BINARY][:_MOST_VISITED])
     return list(found.values())
 
 
