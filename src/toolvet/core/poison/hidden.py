@@ -35,15 +35,15 @@ def hidden_texts(text: str) -> Iterator[tuple[int, str]]:
         if not (text[found.start() - 1 : found.start()] == _FLAG and len(found[0]) <= _LONGEST_FLAG):
             spelled = "".join(chr(ord(each) - 0xE0000) for each in found[0] if "\U000e0020" <= each < "\U000e007f")
             yield found.start(), f"tag characters that spell {spelled!r}" if spelled else "tag characters"
-    if _RIGHT_TO_LEFT.search(text) is None and (found := _DIRECTION.search(text)) is not None:
-        yield found.start(), f"{visible(found[0])} turns the direction of the text"
+    if _RIGHT_TO_LEFT.search(text) is None and (turn := _DIRECTION.search(text)) is not None:
+        yield turn.start(), f"{visible(turn[0])} turns the direction of the text"
     for pattern, where in ((_INSIDE, "inside a word"), (_RUN, "in a row")):
-        if (found := pattern.search(text)) is not None:
-            yield found.start(), f"invisible characters {where}: {_named(found[0])}"
-    for found in _WORD.finditer(text):
-        strange = [each for each in found[0] if each > "\u024f"]
-        if strange and len(strange) <= len(found[0]) // 2 and _ALIKE.issuperset(strange):
-            yield found.start(), f"{found[0]!r} has letters that look Latin and are not: {_named(''.join(strange))}"
+        if (unseen := pattern.search(text)) is not None:
+            yield unseen.start(), f"invisible characters {where}: {_named(unseen[0])}"
+    for word in _WORD.finditer(text):
+        strange = [each for each in word[0] if each > "\u024f"]
+        if strange and len(strange) <= len(word[0]) // 2 and _ALIKE.issuperset(strange):
+            yield word.start(), f"{word[0]!r} has letters that look Latin and are not: {_named(''.join(strange))}"
             return
 
 
