@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 import msgspec
 
 # What a server lists beside tools.
-ItemKind: TypeAlias = Literal["resource", "resource_template", "prompt"]
+ItemKind: TypeAlias = Literal["resource", "resource_template", "prompt", "skill"]
 
 
 class Severity(StrEnum):

@@ -197,6 +197,7 @@ def build_items(run: ItemsRun | None) -> Items:
         resources=of("resource"),
         resource_templates=of("resource_template"),
         prompts=of("prompt"),
+        skills=of("skill"),
         others=[published[id(entry)] for entry in run.others],
     )
 

@@ -1,4 +1,4 @@
-"""Resources, resource templates, prompts and completion of a server: what it lists is read, what it lacks is asked for.
+"""Reads the resources, templates, prompts and skills that a server lists, and asks for some that do not exist.
 
 One request at a time, after the tools, whose results feed the variables. Everything here reads by protocol; a resource
 whose name or description says that reading it changes something is left alone.
@@ -9,7 +9,7 @@ the arguments of a tool are (`values.py`): an item is read as a tool whose param
 """
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -36,7 +36,7 @@ from toolvet.assess.rules import (
 from toolvet.assess.rules.item import METHOD_NOT_FOUND, contents_of, expand, extract, path_of_uri, problems, variables
 from toolvet.assess.values import Values
 from toolvet.core.checks import check_result
-from toolvet.core.json_value import is_array, members, names
+from toolvet.core.json_value import elements, is_array, members, names
 from toolvet.core.tool_rules import Habits, why_not_called
 from toolvet.errors import Unsatisfiable
 from toolvet.findings import Finding, ItemKind
@@ -47,9 +47,13 @@ LISTS: Final[Mapping[ItemKind, tuple[str, str, str]]] = {
     "resource": ("resources", "resources/list", "resources"),
     "resource_template": ("resources", "resources/templates/list", "resourceTemplates"),
     "prompt": ("prompts", "prompts/list", "prompts"),
+    # SEP-2640: an extension, under `capabilities.extensions`.
+    "skill": ("skills", "skills/list", "skills"),
 }
-CAPABILITIES: Final = ("resources", "prompts", "completions")
-MOST: Final[Mapping[ItemKind, int]] = {"resource": 50, "resource_template": 20, "prompt": 50}
+CAPABILITIES: Final = ("resources", "prompts", "completions", "skills")
+MOST: Final[Mapping[ItemKind, int]] = {"resource": 50, "resource_template": 20, "prompt": 50, "skill": 20}
+_SKILLS: Final = "io.modelcontextprotocol/skills"
+_MOST_FILES: Final = 20  # Files of one skill that are read.
 _MOST_SILENT: Final = 2  # Requests without an answer in a row, after which the others of their kind are not sent.
 _WITHOUT_PAUSE: Final = 50  # Items that are judged in one go.
 _TOO_LARGE: Final = "its entry in the list has more than 1 MiB, and is not judged"
@@ -58,6 +62,7 @@ READ: Final = "resources/read"
 UNKNOWN_SCHEME: Final = "toolvet-absent://nothing/here"
 NO_URI: Final = "no uri at all"
 GET: Final = "prompts/get"
+GET_SKILL: Final = "skills/get"
 ABSENT_PROMPT: Final = "toolvet_no_such_prompt"
 _MOST_LESSONS: Final = 2  # Attempts per prompt that obey a refusal.
 # Yields the requests to make, one by one; what came of each is sent back.
@@ -100,7 +105,7 @@ class ItemsRun:
         capabilities: Mapping[str, object],
         paths: Sequence[str] = (),
     ) -> None:
-        self.announced = tuple(name for name in CAPABILITIES if name in capabilities)
+        self.announced = tuple(name for name in CAPABILITIES if name in offered(capabilities))
         self.runs: list[ItemRun] = []
         self.listings: list[ObservedListing] = []
         self.others: list[AssessedRequest] = []
@@ -178,11 +183,7 @@ class ItemsRun:
                     run.skipped = self._gave_up or f"{self._silent} requests in a row brought no answer"
                     continue
                 with CostsOnly(run):
-                    if kind == "prompt":
-                        plans = plan_prompt(run.item, sources)
-                    else:
-                        plans = plan_resource(run.item) if kind == "resource" else plan_template(run.item, sources)
-                    await self._ask(plans, run.requests)
+                    await self._ask(_PLANS[kind](run.item, sources), run.requests)
             if kind == "resource":
                 read = [entry.request for run in self.runs for entry in run.requests if entry.request.succeeded]
                 for request in read:
@@ -209,14 +210,14 @@ class ItemsRun:
 
     def _why_skipped(self, item: ListedItem) -> str | None:
         if not item.identity:
-            return "it has no URI" if item.kind != "prompt" else "it has no name"
+            return "it has no name" if item.kind == "prompt" else "it has no URI"
         if self._options.plan_only:
             return "not sent: --plan-only"
         if item.position >= MOST[item.kind]:
             return f"only the first {MOST[item.kind]} are asked for"
         if any(run.item.kind == item.kind and run.item.identity == item.identity for run in self.runs):
             return "it is listed twice"
-        return why_not_read(item) if item.kind != "prompt" else None
+        return why_not_read(item) if item.kind in ("resource", "resource_template") else None
 
     async def _ask(self, plans: Plans, kept: list[AssessedRequest]) -> None:
         plan = next(plans, None)
@@ -247,16 +248,38 @@ class ItemsRun:
         return assess_request(plan, request, size, (*self._paths, *(path for path in listed if path.strip("/"))))
 
 
+def offered(capabilities: Mapping[str, object]) -> frozenset[str]:
+    """The names of the capabilities; `skills`, which is an extension, among them.
+
+    >>> sorted(offered({"tools": {}, "extensions": {"io.modelcontextprotocol/skills": {}}}))
+    ['extensions', 'skills', 'tools']
+    """
+    extensions = members(capabilities.get("extensions"))
+    return frozenset({*capabilities, *(("skills",) if _SKILLS in extensions else ())})
+
+
 def is_without_tools(capabilities: Mapping[str, object], listing: Listing) -> bool:
     """Whether a server is right not to know `tools/list`: it announces other things, and no tools."""
-    offers = any(name in capabilities for name in CAPABILITIES)
+    offers = any(name in offered(capabilities) for name in CAPABILITIES)
     unknown = isinstance(listing.failure, RpcError) and listing.failure.code == METHOD_NOT_FOUND
     return offers and "tools" not in capabilities and (unknown or not listing.tools)
 
 
-def plan_resource(item: ListedItem) -> Plans:
+def plan_resource(item: ListedItem, _sources: ItemSources | None = None) -> Plans:
     """Read a listed resource once."""
     yield PlannedRequest(method=READ, params={"uri": item.identity}, purpose=Purpose.LISTED, item=item, origin="list")
+
+
+def plan_skill(item: ListedItem, _sources: ItemSources | None = None) -> Plans:
+    """Get the entry of a skill, and read its files."""
+    uris = [
+        uri for each in elements(members(item.raw).get("resources")) if isinstance(uri := members(each).get("uri"), str)
+    ]
+    yield PlannedRequest(
+        method=GET_SKILL, params={"uri": item.identity}, purpose=Purpose.LISTED, item=item, origin="list"
+    )
+    for uri in list(dict.fromkeys([item.identity, *uris]))[:_MOST_FILES]:
+        yield _read(item, uri, Purpose.LISTED, "list")
 
 
 def plan_template(item: ListedItem, sources: ItemSources) -> Plans:
@@ -440,3 +463,11 @@ def reference(item: ListedItem) -> dict[str, object]:
     if item.kind == "prompt":
         return {"type": "ref/prompt", "name": item.identity}
     return {"type": "ref/resource", "uri": item.identity}
+
+
+_PLANS: Final[Mapping[ItemKind, Callable[[ListedItem, ItemSources], Plans]]] = {
+    "resource": plan_resource,
+    "resource_template": plan_template,
+    "prompt": plan_prompt,
+    "skill": plan_skill,
+}

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from toolvet.assess.connection import RenewableConnection
-from toolvet.assess.items import LISTS
+from toolvet.assess.items import LISTS, offered
 from toolvet.assess.workspace import Concealer, open_workspace
 from toolvet.core.contract import Lock, lock_of
 from toolvet.errors import UnreachableError
@@ -38,7 +38,7 @@ async def lock_server(
                 *LISTS.items(),
             ]
             for kind, (capability, method, member) in wanted:
-                if capability in session.capabilities:
+                if capability in offered(session.capabilities):
                     listing = await connection.list_items(method, member)
                     # A server without templates may refuse to list them; a lock without its tools would be worthless.
                     if listing.failure is not None and kind == "tool":
@@ -57,5 +57,6 @@ async def lock_server(
             lists.get("resource", ()),
             lists.get("resource_template", ()),
             about,
+            skills=lists.get("skill", ()),
         )
     )

@@ -156,6 +156,7 @@ class Run:
             listed["prompt"],
             listed["resource"],
             listed["resource_template"],
+            skills=listed["skill"],
         )
         return compare_locks(lock, new)
 

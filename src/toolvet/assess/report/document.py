@@ -176,7 +176,7 @@ class ItemRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """One resource, resource template or prompt of the server's lists.
+    """One resource, resource template, prompt or skill of the server's lists.
 
     `identity` is its URI, its URI template or its name. `exercised` says whether it was read or got with success at
     least once; `why_not` says why not, also where it was not asked for at all.
@@ -197,7 +197,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
 
     `others` are requests about things that do not exist, which the server should refuse. `left_out` says why nothing
     was listed or asked (`--tools-only`, `--tool`); null where it was. `announced` names the capabilities that the
-    server announced of `resources`, `prompts` and `completions`.
+    server announced of `resources`, `prompts`, `completions` and `skills`.
     """
 
     announced: list[str] = []
@@ -205,6 +205,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
     resources: list[Item] = []
     resource_templates: list[Item] = []
     prompts: list[Item] = []
+    skills: list[Item] = []
     others: list[ItemRequest] = []
 
 

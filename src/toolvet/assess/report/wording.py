@@ -45,6 +45,7 @@ ITEM: Final[dict[ItemKind, str]] = {
     "resource": "resource",
     "resource_template": "template",
     "prompt": "prompt",
+    "skill": "skill",
 }
 OUTCOME: Final[dict[Outcome, str]] = {
     "result": "result",
@@ -157,6 +158,7 @@ def items_lines(report: Report) -> list[str]:
             (items.resources, "resource", "read"),
             (items.resource_templates, "template", "read"),
             (items.prompts, "prompt", "got"),
+            (items.skills, "skill", "read"),
         )
         if listed
     ]
@@ -184,8 +186,9 @@ def not_exercised(report: Report) -> dict[str, list[str]]:
 
 
 def all_items(report: Report) -> list[Item]:
-    """All resources, templates and prompts of a report."""
-    return [*report.items.resources, *report.items.resource_templates, *report.items.prompts]
+    """All resources, templates, prompts and skills of a report."""
+    items = report.items
+    return [*items.resources, *items.resource_templates, *items.prompts, *items.skills]
 
 
 def title(report: Report) -> str:

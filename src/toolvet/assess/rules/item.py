@@ -1,7 +1,7 @@
-"""The subjects of rules beside tools: a resource, template or prompt as it is listed, and a request about one.
+"""The subjects of rules beside tools: a resource, template, prompt or skill as it is listed, and a request about one.
 
-A *listed item* is an entry of `resources/list`, `resources/templates/list` or `prompts/list`. A request reads or gets
-one, asks for completions, or asks on purpose for something that does not exist; `purpose` says which.
+A *listed item* is an entry of `resources/list`, `resources/templates/list`, `prompts/list` or `skills/list`. A request
+reads or gets one, asks for completions, or asks on purpose for something that does not exist; `purpose` says which.
 
 URI templates (RFC 6570) have variables, make URIs, and find the values that made a URI. Expansion knows all operators
 for single values; the modifiers of lists and prefixes (`*`, `:3`) change nothing.
@@ -28,11 +28,17 @@ from toolvet.core.tool_rules import ObservedCall, Outcome, ProtocolError, ToolDe
 from toolvet.findings import ItemKind
 
 # The member of an entry that says which one it is, and that a request repeats.
-IDENTITY: Final[Mapping[ItemKind, str]] = {"resource": "uri", "resource_template": "uriTemplate", "prompt": "name"}
+IDENTITY: Final[Mapping[ItemKind, str]] = {
+    "resource": "uri",
+    "resource_template": "uriTemplate",
+    "prompt": "name",
+    "skill": "uri",
+}
 WORDS: Final[Mapping[ItemKind, str]] = {
     "resource": "resource",
     "resource_template": "resource template",
     "prompt": "prompt",
+    "skill": "skill",
 }
 METHOD_NOT_FOUND: Final = -32601
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")

@@ -69,6 +69,7 @@ class _SchemaEdit(msgspec.Struct, frozen=True):
 
 _DEEPEST: Final = 100
 _MOST_EDITS: Final = 100
+_MOST_FILES: Final = 8
 _TEXTS: Final = ("title", "description", "icons")
 # Which keywords together say what kind of value a place has: they are compared as one.
 _KIND_WORDS: Final = frozenset({"type", "$ref", "not", "if", "then", "else", "enum", "const"})
@@ -101,6 +102,7 @@ _WORDS: Final[Mapping[Kind, str]] = {
     "prompt": "prompt",
     "resource": "resource",
     "resource_template": "resource template",
+    "skill": "skill",
 }
 
 
@@ -140,6 +142,17 @@ def _compare(kind: Kind, name: str, old: Mapping[str, object], new: Mapping[str,
             yield _said(kind, name, "/outputSchema", "compatible", "results have a schema now")
         elif before is not None:
             yield from _compare_side(name, "output", before, after)
+    elif kind == "skill":
+        front = old.get("frontmatter"), new.get("frontmatter")
+        if not same(*front):
+            yield _said(kind, name, "/frontmatter", "unknown", "the frontmatter changed", old=front[0], new=front[1])
+        was, now = (
+            {str(members(each).get("uri")): members(each).get("digest") for each in elements(side.get("resources"))}
+            for side in (old, new)
+        )
+        changed = [uri for uri in sorted({*was, *now}) if was.get(uri) != now.get(uri)]
+        if changed:
+            yield _said(kind, name, "/resources", "unknown", f"other files: {', '.join(changed[:_MOST_FILES])}")
     elif kind == "prompt":
         sides = _arguments_as_schema(old), _arguments_as_schema(new)
         yield from _compare_side(name, "input", *sides, kind="prompt", place="/arguments")

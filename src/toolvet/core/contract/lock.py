@@ -12,7 +12,7 @@ from toolvet.core.redact import SecretMask
 from toolvet.core.schema import depth
 from toolvet.errors import UsageError
 
-Kind: TypeAlias = Literal["tool", "prompt", "resource", "resource_template"]
+Kind: TypeAlias = Literal["tool", "prompt", "resource", "resource_template", "skill"]
 FORMAT: Final = "toolvet-lock/1"
 # The member of the document that lists each kind, and the member of a definition that names it.
 KINDS: Final[Mapping[Kind, tuple[str, str]]] = {
@@ -20,6 +20,7 @@ KINDS: Final[Mapping[Kind, tuple[str, str]]] = {
     "prompt": ("prompts", "name"),
     "resource": ("resources", "uri"),
     "resource_template": ("resource_templates", "uriTemplate"),
+    "skill": ("skills", "uri"),
 }
 # Parts that mean nothing to a caller, or differ from run to run.
 _DEEPEST: Final = 200
@@ -35,6 +36,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     prompts: Sequence[Mapping[str, object]] = ()
     resources: Sequence[Mapping[str, object]] = ()
     resource_templates: Sequence[Mapping[str, object]] = ()
+    skills: Sequence[Mapping[str, object]] = ()
 
     def listed(self, kind: Kind) -> Sequence[Mapping[str, object]]:
         """The definitions of one kind."""
@@ -54,13 +56,21 @@ def lock_of(
     resources: Iterable[object] = (),
     resource_templates: Iterable[object] = (),
     server: object = None,
+    *,
+    skills: Iterable[object] = (),
 ) -> Lock:
     """Return the lock of a server's lists. Never raises: of two entries with one name, the second is left out.
 
     >>> lock_of([{"name": "b"}, {"name": "a", "description": "Finds."}]).tools[0]["name"]
     'a'
     """
-    lists = {"tool": tools, "prompt": prompts, "resource": resources, "resource_template": resource_templates}
+    lists: dict[Kind, Iterable[object]] = {
+        "tool": tools,
+        "prompt": prompts,
+        "resource": resources,
+        "resource_template": resource_templates,
+        "skill": skills,
+    }
     kept: dict[str, object] = {}
     for kind, (member, _) in KINDS.items():
         found: dict[str, Mapping[str, object]] = {}
@@ -96,4 +106,5 @@ def read_lock(text: str | bytes) -> Lock:
         elements(found.resources),
         elements(found.resource_templates),
         found.server,
+        skills=elements(found.skills),
     )

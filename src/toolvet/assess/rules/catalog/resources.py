@@ -30,12 +30,13 @@ _TYPES_OF_FIELDS: Final[Mapping[str, type]] = {
     "_meta": dict,
 }
 _ROLES: Final = frozenset({"user", "assistant"})
+_KINDS: Final[tuple[ItemKind, ...]] = ("resource", "resource_template")
 
 
 @of_item(RESOURCE_ILLEGAL)
 def check_resource_illegal(item: ListedItem) -> Iterator[Finding]:
     """Report what makes official clients refuse an entry, and the list with it."""
-    if item.kind == "prompt":
+    if item.kind not in _KINDS:
         return
     place = f"Entry {item.position + 1} of the list of {WORDS[item.kind]}s"
     if not is_object(item.raw):
@@ -80,7 +81,6 @@ RESOURCE_DUPLICATE = Card(
     why="A URI says which resource is meant. Of two with one URI only one can be read, and hosts show it twice.",
     remedy="Give each resource a URI of its own, and each page of the list other entries.",
 )
-_KINDS: Final[tuple[ItemKind, ...]] = ("resource", "resource_template")
 
 
 @of_items(RESOURCE_DUPLICATE)
