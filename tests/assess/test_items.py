@@ -328,7 +328,7 @@ def test_a_sound_skill_is_read_and_verified(tmp_path: Path) -> None:
     (found,) = report.items.skills
     assert (found.identity, found.exercised) == ("skill://pay/SKILL.md", True)
     assert [request.method for request in found.requests] == ["skills/get", "resources/read", "resources/read"]
-    assert "1 of 1 skill read" in render("md", [report], cards())
+    assert "1 of 1 skill read" in render("markdown", [report], cards())
 
 
 def test_a_skill_that_is_not_what_its_entry_says(tmp_path: Path) -> None:

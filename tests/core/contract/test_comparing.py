@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.strategies import JSON
 
-from toolvet.core.contract import ContractChange, compare_locks, lock_of
+from toolvet.core.contract import ContractChange, compare_locks, lock_of, read_lock, write_lock
 from toolvet.core.contract.covering import closed_form
 from toolvet.core.schema import boundary_examples, compiled, invalid_examples
 
@@ -131,6 +131,28 @@ def test_what_is_gone_and_what_is_new() -> None:
         ("prompt", "plan", "breaking", "`city` is required now: missing 'city'"),
         ("resource", "file:///a", "unknown", "the resource was removed"),
     ]
+
+
+def test_a_skill_whose_files_changed() -> None:
+    entry = {
+        "uri": "skill://pay/SKILL.md",
+        "frontmatter": {"name": "pay", "description": "Pays."},
+        "resources": [
+            {"uri": "skill://pay/SKILL.md", "digest": "sha256:a"},
+            {"uri": "skill://pay/a.md", "digest": "b"},
+        ],
+    }
+    new = {**entry, "frontmatter": {"name": "pay", "description": "Pays back."}, "resources": entry["resources"][:1]}
+    assert not compare_locks(lock_of(skills=[entry]), lock_of(skills=[entry]))
+    told = [
+        (each.kind, each.pointer, each.verdict, each.reason)
+        for each in compare_locks(lock_of(skills=[entry]), lock_of(skills=[new]))
+    ]
+    assert told == [
+        ("skill", "/frontmatter", "unknown", "the frontmatter changed"),
+        ("skill", "/resources", "unknown", "other files: skill://pay/a.md"),
+    ]
+    assert read_lock(write_lock(lock_of(skills=[entry]))) == lock_of(skills=[entry])
 
 
 NEST: dict[str, Any] = {}
