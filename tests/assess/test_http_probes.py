@@ -103,7 +103,7 @@ def test_credentials_are_sent_but_for_one_probe(faults: str, found: dict[str, st
     with careless_http(split(faults), token=TOKEN) as server:
         report = assessed(server)
     assert about_transport(report) == found
-    others = [asked.headers.get("authorization") for asked in server.asked]
+    others = [asked.headers.get("authorization") for asked in server.asked if asked.path == "/mcp"]
     assert [other for other in others if other != f"Bearer {TOKEN}"] == [None, "Bearer toolvet-no-such-token"]
 
 
@@ -118,7 +118,9 @@ def test_probes_are_few_and_harmless_and_stay_at_the_path() -> None:
     probes = server.asked
     assert report.transport is not None
     assert report.transport.requests <= MOST_REQUESTS
-    assert {asked.path for asked in probes} == {"/mcp"}
+    (card,) = [asked for asked in probes if asked.path != "/mcp"]
+    assert (card.verb, card.path) == ("GET", "/.well-known/mcp/server-card.json")
+    assert "authorization" not in card.headers
     methods = {message["method"] for asked in probes for message in messages_in(asked.body) if "method" in message}
     # The session of the assessment lists the tools and asks for one that does not exist.
     assert methods - METHODS == {"tools/list", "tools/call"}
@@ -126,6 +128,12 @@ def test_probes_are_few_and_harmless_and_stay_at_the_path() -> None:
         message for asked in probes for message in messages_in(asked.body) if message.get("method") == "tools/call"
     ]
     assert [call["params"]["name"] for call in calls] == ["toolvet_no_such_tool"]
+
+
+def test_a_server_card_is_compared_with_the_server() -> None:
+    with careless_http({"old-card"}) as server:
+        (found,) = [found for found in assessed(server).findings if found.id == "server-card-differs"]
+    assert found.message.startswith("The card says version 0.0.1, and the server ")
 
 
 def messages_in(body: bytes) -> list[dict[str, Any]]:

@@ -130,7 +130,11 @@ class Handler(BaseHTTPRequestHandler):
         allowed_token = {f"Bearer {self.state.token}"}
         if "any-token" in self.faults:
             allowed_token.add("Bearer toolvet-no-such-token")
-        if self.state.token and self.fields.get("authorization") not in allowed_token:
+        if (
+            self.state.token
+            and not self.path.startswith("/.well-known/")
+            and self.fields.get("authorization") not in allowed_token
+        ):
             challenge = {} if "no-challenge" in self.faults else {"www-authenticate": 'Bearer resource_metadata="x"'}
             raise HttpRefusalError(401, headers=challenge)
 
@@ -139,7 +143,15 @@ class Handler(BaseHTTPRequestHandler):
         raise HttpRefusalError(405)
 
     def take_get(self, _body: bytes) -> None:
-        """No stream is offered."""
+        """No stream is offered. A server card is public, and of an older version."""
+        if "old-card" in self.faults and self.path == "/.well-known/mcp/server-card.json":
+            card = {
+                "name": "example.careless/mcp",
+                "version": "0.0.1",
+                "remotes": [{"url": f"http://{self.fields['host']}/mcp"}],
+            }
+            self.write(200, None, {"content-type": "application/json"}, text=json.dumps(card))
+            return
         if "get-page" in self.faults:
             self.write(200, None, {"content-type": "text/html"}, text="<h1>Hello</h1>")
             return

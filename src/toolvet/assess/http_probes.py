@@ -55,6 +55,8 @@ _SESSION: Final = "mcp-session-id"
 _VERSION: Final = "mcp-protocol-version"
 _BATCHES: Final = frozenset({"2024-11-05", "2025-03-26"})  # Revisions in which a POST may hold an array.
 _ACCEPTED: Final = 202
+_OK: Final = 200
+CARD: Final = "server-card"
 _FUTURE: Final = "2099-01-01"
 
 Condition = Literal["local", "session", "credentials", "single", "modern-only"]
@@ -88,6 +90,7 @@ class HttpProbe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     without: tuple[str, ...] = ()
     when: tuple[Condition, ...] = ()
     head_only: bool = False
+    path: str = ""
 
 
 class HttpProbeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,6 +119,7 @@ class HttpProbing:
         self._revision = LEGACY_VERSIONS[-1]
         self._silent = 0
         self._gave_up = ""
+        self._card: object = None
         self.seconds = 0.0
 
     def seen(self, tools: Sequence[ToolDefinition]) -> ObservedHttp:
@@ -133,6 +137,8 @@ class HttpProbing:
             exchanges=tuple(self._exchanges),
             sdk=recognise_sdk(self._exchanges, [members(tool.raw.get("_meta")) for tool in tools]),
             not_probed=self._gave_up or refused,
+            url=self._http.url,
+            card=self._card,
         )
 
     @property
@@ -192,13 +198,16 @@ class HttpProbing:
             _body(probe, modern=modern),
             timeout=min(self._timeout, _LONGEST_HEAD_WAIT) if probe.head_only else self._timeout,
             head_only=probe.head_only,
-            anonymous="credentials" in probe.when,
+            anonymous="credentials" in probe.when or bool(probe.path),
+            path=probe.path,
         )
         self.seconds += response.seconds
         if response.status is None and not probe.head_only:
             self._silent += 1
         if probe.id == "initialize":
             self._remember_session(response)
+        if probe.id == CARD and response.status == _OK:
+            self._card = _read_card(response.body)
         exchange = _exchange(probe, response, self._sessions)
         self._exchanges.append(exchange)
         return exchange
@@ -245,6 +254,15 @@ class HttpProbing:
             if len(self._sessions) > before:
                 ended = {_SESSION: self._sessions[-1], _VERSION: self._revision}
                 self.seconds += (await self._http.send("DELETE", ended, timeout=self._timeout)).seconds
+
+
+def _read_card(body: bytes) -> object:
+    """Return the card: a JSON object of a server; None for a page that answers every path."""
+    try:
+        card = members(orjson.loads(body))
+    except orjson.JSONDecodeError:
+        return None
+    return card if isinstance(card.get("name"), str) or "remotes" in card else None
 
 
 def _body(probe: HttpProbe, *, modern: bool) -> bytes | None:

@@ -131,6 +131,7 @@ class Run:
             overfilled=self.overfilled,
             consequences=tuple(self._rereading.seen),
             changes=self._changes,
+            version=self.session.server_version if self.session else "",
         )
 
     @property

@@ -85,7 +85,8 @@ class ObservedHttp(msgspec.Struct, frozen=True, kw_only=True):
     `place` is where the host is, by its name alone. `has_credentials` says whether the user's headers went with the
     requests. `legacy` and `modern` are the protocol eras that the server speaks, `revision` what it agreed to in the
     handshake. `session_ids` are those that it issued, and `is_session_illegal` says that one was not visible ASCII.
-    `sdk` is the SDK that its words give away, or "". `not_probed` says why probes are missing.
+    `sdk` is the SDK that its words give away, or "". `not_probed` says why probes are missing. `card` is the server
+    card (SEP-2127) under `/.well-known/mcp/`, None without one, and `url` the URL of the server, without credentials.
     """
 
     place: Literal["loopback", "private", "public"] = "loopback"
@@ -99,6 +100,8 @@ class ObservedHttp(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: tuple[HttpExchange, ...] = ()
     sdk: Literal["", "fastmcp", "python", "typescript"] = ""
     not_probed: str = ""
+    url: str = ""
+    card: Any = None
 
     def find(self, probe: str) -> HttpExchange | None:
         """Return the exchange of this probe; None if it was not sent."""
@@ -414,7 +417,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     `overfilled` says how much the server wrote into its folders, if that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`
-    those since the server's lock was written.
+    those since the server's lock was written. `version` is the one that the server gives itself.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -430,6 +433,7 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     overfilled: str = ""
     consequences: tuple[Consequence, ...] = ()
     changes: tuple[ContractChange, ...] = ()
+    version: str = ""
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

@@ -55,6 +55,11 @@ class RawHttp:
         return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
     @property
+    def url(self) -> str:
+        """The URL without credentials, query and fragment."""
+        return f"{self.own_origin}{self._origin.url.path}"
+
+    @property
     def is_encrypted(self) -> bool:
         """Whether the URL is https."""
         return self._origin.url.scheme == "https"
@@ -78,6 +83,7 @@ class RawHttp:
         timeout: float,  # noqa: ASYNC109 - a response that says so, not an exception.
         head_only: bool = False,
         anonymous: bool = False,
+        path: str = "",
     ) -> RawResponse:
         """Send one request and return what came back within `timeout` seconds. Raises nothing for what the peer does.
 
@@ -88,14 +94,16 @@ class RawHttp:
             timeout: seconds to wait.
             head_only: do not wait for the body, as for a stream that stays open.
             anonymous: leave the headers of the target out, and its credentials with them.
+            path: another path on the same host; the URL of the target without it.
         """
         self.sent += 1
         began = time.perf_counter()
         origin = self._origin
         if anonymous:
             origin = self._stranger = self._stranger or Origin(replace(self._target, headers=None))
+        url = self._origin.resolve(path) if path else None
         try:
-            async with asyncio.timeout(timeout), origin.send(verb, headers, body) as response:
+            async with asyncio.timeout(timeout), origin.send(verb, headers, body, url=url) as response:
                 content, message = (b"", b"") if head_only else await _read(response)
                 answer = RawResponse(
                     status=response.status_code,
