@@ -24,11 +24,14 @@ from toolvet.core.checks.arguments import (
     ArgumentCheck as ArgumentCheck,
     ArgumentReport as ArgumentReport,
     Issue as Issue,
+    JsonRepair as JsonRepair,
     PropertyHelp as PropertyHelp,
     SchemaHelp as SchemaHelp,
     Wording as Wording,
     check_arguments as check_arguments,
     read_wording as read_wording,
+    repair_call as repair_call,
+    repair_json as repair_json,
 )
 from toolvet.core.checks.result import (
     Classification as Classification,

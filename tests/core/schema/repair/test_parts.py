@@ -49,7 +49,7 @@ from toolvet.core.schema.repairs.search import _kind_of, describe_value, name_pl
         ('{"a": undefined}', {"a": None}, "high"),
         ('{"a": nothing}', None, ""),
         ('{"a" 1}', None, ""),
-        ('{"a": 1 "b": 2}', None, ""),
+        ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, "medium"),
         ('{"a": 1 /* no end', None, ""),
         ('{"a": 1 // no end', None, ""),
         ('{"a": 1, /**/}', {"a": 1}, "high"),

@@ -91,7 +91,7 @@ def listed(guesses: Iterable[Guess]) -> Guesses:
         ("-0", "integer", [(0, "high", 0)]),
         ("00", "integer", [(0, "medium", 0)]),
         ("'5'", "integer", [(5, "high", 0)]),
-        ("1_000", "integer", []),
+        ("1_000", "integer", [(1000, "medium", 0)]),
     ],
 )
 def test_a_value_as_another_type_and_what_it_costs(value: object, kind: str, found: Guesses) -> None:

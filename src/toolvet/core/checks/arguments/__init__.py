@@ -28,6 +28,7 @@ and the call `{"age": "15"}`:
 from toolvet.core.checks.arguments.check import META_KEY, ArgumentCheck, ArgumentReport, check_arguments
 from toolvet.core.checks.arguments.guide import PropertyHelp, SchemaHelp
 from toolvet.core.checks.arguments.issue import Issue
+from toolvet.core.checks.arguments.repairing import JsonRepair, repair_call, repair_json
 from toolvet.core.checks.arguments.wording import Wording, read_wording
 
 __all__ = [
@@ -35,9 +36,12 @@ __all__ = [
     "ArgumentCheck",
     "ArgumentReport",
     "Issue",
+    "JsonRepair",
     "PropertyHelp",
     "SchemaHelp",
     "Wording",
     "check_arguments",
     "read_wording",
+    "repair_call",
+    "repair_json",
 ]

@@ -12,7 +12,6 @@ from toolvet.core.checks.arguments.issue import Issue, collect_issues, syntax_is
 from toolvet.core.checks.arguments.markdown import (
     ShownRepair,
     find_correction,
-    find_correction_of_text,
     is_hopeless,
     render_markdown,
     shown_repair,
@@ -22,7 +21,7 @@ from toolvet.core.checks.arguments.wording import Wording, show_name, text, word
 from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import is_endless, is_object
 from toolvet.core.meta import META_PREFIX
-from toolvet.core.schema import Repair, Schema, Violation, compiled
+from toolvet.core.schema import Repair, Schema, Violation, compiled, repair_text
 from toolvet.core.schema.weight import MOST_STEPS
 from toolvet.core.tools import ToolHandle, input_schema_of, view_of
 
@@ -358,7 +357,7 @@ def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> A
             # Whole numbers beyond 64 bits; what JSON does not know (NaN) stays refused.
             value = cast("object", json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError) as problem:
-        if text.lstrip().startswith(("{", "```")) or find_correction_of_text(ready, text) is not None:
+        if text.lstrip().startswith(("{", "```")) or repair_text(ready, text) is not None:
             # The parser's message in one line.
             if isinstance(problem, json.JSONDecodeError):
                 words = f"{problem.msg} at line {problem.lineno}, column {problem.colno}"
@@ -375,7 +374,7 @@ def _check_text(tool: object, ready: Schema, sent: str | bytes | bytearray) -> A
 
 
 def _recover(ready: Schema, arguments: object, _violations: Sequence[Violation]) -> Repair | None:
-    return find_correction_of_text(ready, str(arguments))
+    return repair_text(ready, str(arguments))
 
 
 def _refuse(name: str) -> object:

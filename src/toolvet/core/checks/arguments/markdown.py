@@ -17,9 +17,9 @@ from toolvet.core.checks.arguments.wording import as_json, cut, holds_secret, ph
 from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import is_array, is_object, members, number, pointer_steps
 from toolvet.core.redact import REDACTED, may_hold_secrets, redact
-from toolvet.core.schema import Repair, Schema, Violation, recover
-from toolvet.core.schema.repairs.context import Confidence, least
-from toolvet.core.schema.repairs.search import StepKind, certainty_of, repair_by
+from toolvet.core.schema import Repair, Schema, Violation
+from toolvet.core.schema.repairs.context import Confidence
+from toolvet.core.schema.repairs.search import repair_by
 
 _MOST_ISSUES: Final = 50
 _LONGEST_CALL: Final = 6_000
@@ -224,24 +224,6 @@ def is_hopeless(violations: Iterable[Violation]) -> bool:
         if each.keyword in _BOUNDS and number(each.instance) is not None:
             return True
     return False
-
-
-def find_correction_of_text(ready: Schema, text: str) -> Repair | None:
-    """The valid call in a text that is not quite JSON, or None."""
-    found = recover(text)
-    if found is None or not found.steps:
-        return None
-    value, steps, confidence = found.value, found.steps, found.confidence
-    certainty = certainty_of({StepKind.READ}, confidence)
-    if not ready.is_valid(value):
-        further = repair_by(ready, value)
-        if further is None:
-            return None
-        value, steps = further.arguments, (*steps, *further.steps)
-        confidence = least((confidence, further.confidence))
-        certainty = min(certainty, further.certainty)
-    patch = ({"op": "replace", "path": "", "value": value},)
-    return Repair(arguments=value, patch=patch, confidence=confidence, steps=steps, certainty=certainty)
 
 
 class ShownRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):

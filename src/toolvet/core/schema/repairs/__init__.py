@@ -15,10 +15,12 @@ One broken call, step by step. The schema of `search` wants `query` (a text) and
 5. The result has the value, the operations as a JSON Patch, a sentence for each, and the lowest of their
    confidences, here high.
 
-`recover` is for texts: `recovery` finds the JSON in a fence or in prose, and reads what JSON does not allow.
+`recover` and `repair_text` are for texts: `recovery` finds the JSON in a fence or in prose, and reads what JSON does
+not allow; `written` adds YAML lines and the schema.
 """
 
 from toolvet.core.schema.repairs.recovery import Recovered, recover
 from toolvet.core.schema.repairs.search import Repair, repair
+from toolvet.core.schema.repairs.written import repair_text
 
-__all__ = ["Recovered", "Repair", "recover", "repair"]
+__all__ = ["Recovered", "Repair", "recover", "repair", "repair_text"]

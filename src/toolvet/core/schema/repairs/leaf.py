@@ -199,12 +199,14 @@ _SPOKEN: Mapping[str, tuple[tuple[Meaning, bool | None], ...]] = {
     "null": (("null", None),),
 }
 
-# As JSON writes numbers, with the plus sign, the zeros and the bare points that people write. No grouping: whether
-# "1,234" and "10 000" are one number or two depends on the country.
+# As JSON writes numbers, with the plus sign, the zeros and the bare points that people write.
 _NUMBER = re.compile(
     r"[+-]?(?P<zeros>0*)(?=[0-9.])(?P<whole>[0-9]*)(?P<point>\.[0-9]*)?(?P<power>[eE][+-]?[0-9]{1,3})?"
 )
 _LONGEST_NUMBER = 60
+# Groups of three. One group is a number only where an integer is wanted: "1,234" may be 1.234, as in German, or 1234.
+# "10 000" may be two numbers.
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?P<mark>[,'_])[0-9]{3}(?P<more>(?:(?P=mark)[0-9]{3})*)")
 
 
 def _as_number(value: object, kind: str) -> Iterator[Guess]:
@@ -214,6 +216,10 @@ def _as_number(value: object, kind: str) -> Iterator[Guess]:
         yield Guess(int(value), "high")
     elif isinstance(value, str) and len(value) <= _LONGEST_NUMBER:
         text = unquoted(value)
+        grouped = _GROUPED.fullmatch(text)
+        if grouped is not None and (kind == "integer" or grouped["more"]):
+            yield Guess(int(text.replace(grouped["mark"], "")), "medium")
+            return
         found = _NUMBER.fullmatch(text)
         if found is None or not (found["whole"] or found["zeros"]) or not text.isascii():
             return

@@ -52,12 +52,17 @@ _FOREIGN: dict[str, object] = {
 }
 # What opens a text, and what closes it.
 _QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201d": "\u201d"}
+# A name with its colon, after a value without a comma.
+_MEMBER = re.compile(r"""(?:"[^"\\\n]{1,200}"|'[^'\\\n]{1,200}'|[A-Za-z_$][\w$-]{0,200})[ \t]*:""")
+# In an object no name begins with a digit, so this comma is inside of a number.
+_GROUPS = re.compile(r"(?:,[0-9]{3})+(?![\w.])")
 _ENDINGS = "\"'`\u201d\u2019}])"
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "'": "'", "`": "`"}
 # What opens a comment, and what ends it.
 _COMMENTS = {"/*": "*/", "//": "\n", "#": "\n"}
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _DEEPEST = 150
+_THOUSAND = 1_000
 _LONGEST_NUMBER = 400
 
 
@@ -67,6 +72,13 @@ class _LenientReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        # Typed on some keyboards, both sides of a text have the opening mark; and German has its own.
+        self.quotes = dict(_QUOTES)
+        if "\u201d" not in text:
+            self.quotes["\u201c"] = "\u201c"
+        if "\u2019" not in text:
+            self.quotes["\u2018"] = "\u2018"
+        self.quotes["\u201e"] = "\u201c" if "\u201c" in text else "\u201d"
         self.liberties: dict[str, Confidence] = {}
 
     def note(self, liberty: str, confidence: Confidence) -> None:
@@ -99,7 +111,7 @@ class _LenientReader:
             return self._read_object(depth)
         if first in ("[", "("):
             return self._read_array(first, depth)
-        if first in _QUOTES:
+        if first in self.quotes:
             return self._read_string(first)
         if first and first in "+-.0123456789":
             return self._read_number()
@@ -127,7 +139,7 @@ class _LenientReader:
             if not here:
                 self._close_at_end()
                 return found
-            if here in _QUOTES:
+            if here in self.quotes:
                 name = self._read_string(here)
                 if self.at >= len(self.text):
                     raise Unreadable
@@ -146,11 +158,42 @@ class _LenientReader:
             else:
                 raise Unreadable
             value = self.read_value(depth + 1)
+            groups = _GROUPS.match(self.text, self.at)
+            if groups is not None and type(value) is int and 0 < abs(value) < _THOUSAND:
+                value = int(f"{value}{groups[0].replace(',', '')}")
+                self.at = groups.end()
+                self.note("Left out separators of thousands.", "medium")
             if name in found and found[name] != value:
                 raise Unreadable
             found[name] = value
             if not self._skip_comma("}"):
                 return found
+
+    def read_call(self) -> dict[str, object]:
+        """The arguments of a call as Python writes it, from behind the opening parenthesis: `query="tea", limit=5)`."""
+        found: dict[str, object] = {}
+        while True:
+            here = self.peek()
+            if here == ")":
+                self.at += 1
+                return found
+            name = _NAME.match(self.text, self.at)
+            if name is None:
+                # One object: `search({"query": "tea"})`.
+                value = self.read_value(1) if not found and here == "{" else None
+                if not is_object(value) or self.peek() != ")":
+                    raise Unreadable
+                self.at += 1
+                return dict(value)
+            self.at = name.end()
+            if self.peek() != "=" or name[0] in found:
+                raise Unreadable
+            self.at += 1
+            found[name[0]] = self.read_value(1)
+            if self.peek() == ",":
+                self.at += 1
+            elif self.peek() != ")":
+                raise Unreadable
 
     def _read_array(self, opening: str, depth: int) -> list[object]:
         closing = _CLOSING[opening]
@@ -183,7 +226,12 @@ class _LenientReader:
         if not here:
             self._close_at_end()
             return False
-        if here == ",":
+        if here == ";":
+            self.note("Read a semicolon as a comma.", "medium")
+        elif here != "," and self._lacks_comma(closing, here):
+            self.note("Added a missing comma.", "medium")
+            return True
+        if here in (",", ";"):
             self.at += 1
             after = self.peek()
             if after == closing:
@@ -193,13 +241,23 @@ class _LenientReader:
             return True
         raise Unreadable
 
+    def _lacks_comma(self, closing: str, here: str) -> bool:
+        """Whether the next item begins here: in an object a name and its colon, in a list a value like the last one."""
+        before = self.text[self.at - 1]
+        if closing == "}":
+            return (before.isspace() or before in _ENDINGS) and _MEMBER.match(self.text, self.at) is not None
+        last = self.text[: self.at].rstrip()[-1:]
+        return (last in "}]" and here == {"}": "{", "]": "["}[last]) or (
+            before.isspace() and last == here and here in "\"'"
+        )
+
     def _close_at_end(self) -> None:
         """The text ends inside a container: after a complete text or container only closing brackets are missing."""
         end = self.text.rstrip()[-1:]
         self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
 
     def _read_string(self, opening: str) -> str:
-        closing = _QUOTES[opening]
+        closing = self.quotes[opening]
         if opening != '"':
             self.note("Replaced other quotation marks by double ones.", "high")
         pieces: list[str] = []
@@ -266,7 +324,10 @@ class _LenientReader:
         return int(text)
 
 
-_STOPS = {closing: re.compile(f"[{re.escape(closing)}\\\\\x00-\x1f]") for closing in sorted(set(_QUOTES.values()))}
+_STOPS = {
+    closing: re.compile(f"[{re.escape(closing)}\\\\\x00-\x1f]")
+    for closing in sorted({*_QUOTES.values(), "\u201c", "\u2018"})
+}
 
 
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,6 +356,19 @@ def recover(text: str) -> Recovered | None:
         return _decode_nested(_parse_json(bare), (), "high")
     except (ValueError, RecursionError):
         pass
+    call = _CALL.match(bare)
+    if call is not None:
+        reader = _LenientReader(bare)
+        reader.at = call.end()
+        try:
+            arguments = reader.read_call()
+        except Unreadable:
+            arguments = None
+        if arguments is not None and bare[reader.at :].strip() in ("", ";"):
+            sure = least(("medium", *reader.liberties.values()))
+            return Recovered(
+                value=arguments, steps=("Read a call as Python writes it.", *reader.liberties), confidence=sure
+            )
     for inner, step, confidence in _candidates(bare):
         reading = _read_leniently(inner)
         if reading is not None:
@@ -303,6 +377,7 @@ def recover(text: str) -> Recovered | None:
 
 
 _LONGEST = 4_000_000
+_CALL = re.compile(r"(?:await )?[A-Za-z_][\w.]{0,100}\(")
 
 
 def _parse_json(text: str) -> object:

@@ -21,6 +21,7 @@ from toolvet.core.json_value import (
     is_endless,
     is_json,
     is_object,
+    members,
     path_of,
     pointer,
     pointer_steps,
@@ -82,6 +83,9 @@ def repair_by(ready: Schema, value: object, violations: Sequence[Violation] = ()
     """The same for a schema that is compiled already; `violations` is what `value` breaks, if that is known."""
     if ready.problem is not None or is_endless(value) or not is_json(value):
         return None
+    nested = nest_dotted(ready, value)
+    if nested is not value:
+        return _repair_nested(ready, nested)
     try:
         found = find_repair(RepairContext(ready), "", _copy(value), known=violations)
     except (BudgetSpent, RecursionError):
@@ -98,6 +102,54 @@ def repair_by(ready: Schema, value: object, violations: Sequence[Violation] = ()
         confidence=found.confidence,
         steps=tuple(describe(operation) for operation in found.operations),
         certainty=certainty_of(kinds_of(found.operations), found.confidence),
+    )
+
+
+def nest_dotted(ready: Schema, value: object) -> object:
+    """Return an object whose names with dots are paths into objects that the schema declares; else `value` itself.
+
+    >>> from toolvet.core.schema import compiled
+    >>> ready = compiled({"properties": {"filter": {"properties": {"name": {}}}}})
+    >>> nest_dotted(ready, {"filter.name": "x"})
+    {'filter': {'name': 'x'}}
+    """
+    if not is_object(value) or not any("." in name for name in value):
+        return value
+    declared = members(members(ready.document).get("properties"))
+    found: dict[str, object] = {}
+    for name, each in value.items():
+        first, _, rest = name.partition(".")
+        inner = members(members(declared.get(first)).get("properties"))
+        if not rest or name in declared or rest.partition(".")[0] not in inner:
+            if name in found:
+                return value
+            found[name] = each
+            continue
+        place: dict[str, object] = found
+        path = name.split(".")
+        for part in path[:-1]:
+            below = place.setdefault(part, {})
+            if not isinstance(below, dict):
+                return value
+            place = below
+        if path[-1] in place:
+            return value
+        place[path[-1]] = each
+    return found
+
+
+def _repair_nested(ready: Schema, nested: object) -> Repair | None:
+    found = None if ready.is_valid(nested) else repair_by(ready, nested)
+    if found is None and not ready.is_valid(nested):
+        return None
+    value = nested if found is None else found.arguments
+    confidence = least(("high", "high" if found is None else found.confidence))
+    return Repair(
+        arguments=_copy(value),
+        patch=({"op": "replace", "path": "", "value": value},),
+        confidence=confidence,
+        steps=("Read names with dots as paths.", *(() if found is None else found.steps)),
+        certainty=min(certainty_of({StepKind.MOVED}, confidence), 1.0 if found is None else found.certainty),
     )
 
 

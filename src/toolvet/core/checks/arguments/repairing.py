@@ -1,0 +1,119 @@
+"""`repair_json` and `repair_call`: the valid value in a text that a model wrote, or words with which it tries again."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
+from toolvet.core.json_form import JsonForm
+from toolvet.core.json_value import is_array, is_object
+from toolvet.core.schema import recover
+from toolvet.core.schema.repairs.context import Confidence
+
+_MOST_CUTS: Final = 50
+_UNSURE: Final = re.compile(r"[\s,:]*[-+\w.]*$")
+
+
+class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
+    """What a text was meant to be.
+
+    Attributes:
+        value: The value, which satisfies the schema; None if there is none that is certain enough.
+        steps: A sentence for each liberty that was taken; empty if the text was valid as it is.
+        confidence: `high` where only the notation was wrong, `medium` where a likely reading was chosen, `low` where
+            something is lost or guessed.
+        certainty: How often such repairs restored the intended value, from 0 to 1, measured.
+        error: What is wrong, in words for the model; None if there is a value.
+    """
+
+    value: object = None
+    steps: tuple[str, ...] = ()
+    confidence: Confidence = "high"
+    certainty: float = 1.0
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value; it may be None, as JSON's null."""
+        return self.error is None
+
+
+def repair_json(text: str | bytes, schema: object = True, *, partial: bool = False) -> JsonRepair:  # noqa: FBT002 - a JSON Schema
+    r"""Return the value that a text was meant to be, valid against a JSON Schema, or why there is none.
+
+    It never invents a value and never chooses between two readings that are equally likely.
+
+    Args:
+        text: What a model wrote: JSON in a fence or in prose, with comments, other quotation marks, missing or trailing
+            commas, the notation of Python or YAML, cut off, or with values of wrong types and misspelt names.
+        schema: A JSON Schema; any JSON satisfies the default.
+        partial: The text is the beginning of one that is still being written: the value is what is certain so far, and
+            is not held against the schema.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "required": ["limit"]}
+        >>> repair_json("```json\n{'Limit': '10',}\n```", schema).value
+        {'limit': 10}
+        >>> repair_json("{}", schema).ok
+        False
+        >>> repair_json('{"a": [1, {"b": "tex', partial=True).value
+        {'a': [1, {'b': 'tex'}]}
+    """
+    written = text if isinstance(text, str) else bytes(text).decode(errors="replace")
+    if partial:
+        return _read_partial(written)
+    return _outcome(check_arguments({"name": "value", "inputSchema": schema}, written), written)
+
+
+def repair_call(tool: object, arguments: object) -> JsonRepair:
+    """Return the valid arguments for a tool, from a text or from arguments that were decoded.
+
+    Args:
+        tool: A tool in any of the usual shapes, as for `check_arguments`.
+        arguments: The arguments, or the text that a model wrote for them.
+
+    Raises:
+        ToolShapeError: `tool` is in no shape that is read.
+
+    Example:
+        >>> tool = {"name": "search", "inputSchema": {"type": "object", "properties": {"limit": {"type": "integer"}}}}
+        >>> repair_call(tool, "search(limit='10')").value
+        {'limit': 10}
+    """
+    return _outcome(check_arguments(tool, arguments), arguments)
+
+
+def _outcome(report: ArgumentReport, sent: object) -> JsonRepair:
+    if report.valid:
+        value = sent
+        if isinstance(sent, str | bytes | bytearray):
+            found = recover(sent if isinstance(sent, str) else bytes(sent).decode(errors="replace"))
+            value = sent if found is None else found.value
+        return JsonRepair(value=value)
+    found_repair = report.repair
+    if found_repair is None:
+        return JsonRepair(error=report.to_text(), confidence="low", certainty=0.0)
+    return JsonRepair(
+        value=found_repair.arguments,
+        steps=found_repair.steps,
+        confidence=found_repair.confidence,
+        certainty=found_repair.certainty,
+    )
+
+
+def _read_partial(text: str) -> JsonRepair:
+    """The value of the beginning of a text: cut back to the last place where it can be read."""
+    rest = text
+    for _ in range(_MOST_CUTS):
+        found = recover(rest)
+        if found is not None and (is_object(found.value) or is_array(found.value)):
+            steps = found.steps if rest == text else (*found.steps, "Left out what is not complete yet.")
+            confidence: Confidence = "low" if steps else "high"
+            return JsonRepair(value=found.value, steps=steps, confidence=confidence, certainty=0.5 if steps else 1.0)
+        shorter = _UNSURE.sub("", rest)
+        cut = max(shorter.rfind(mark) for mark in ",{[") if shorter == rest else len(shorter)
+        if cut <= 0:
+            break
+        rest = rest[: cut + 1] if rest[cut : cut + 1] in ("{", "[") and shorter == rest else rest[:cut]
+    return JsonRepair(error="there is no JSON object or array in the text so far", confidence="low", certainty=0.0)

@@ -1,0 +1,118 @@
+"""`repair_json` and `repair_call`: a valid value, or the words with which the model tries again."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from toolvet import JsonRepair, repair_call, repair_json
+from toolvet.core.schema import compiled
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        "limit": {"type": "integer", "maximum": 50_000},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "filter": {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"query": "tea"}', {"query": "tea"}),
+        ("```json\n{'query': 'tea', 'limit': '10',}\n```", {"query": "tea", "limit": 10}),
+        ("Sure! {query: 'tea'} is the call.", {"query": "tea"}),
+        ('search(query="tea", limit=5)', {"query": "tea", "limit": 5}),
+        (
+            "query: tea for two\nlimit: 5\ntags:\n  - a\n  - 'b'",
+            {"query": "tea for two", "limit": 5, "tags": ["a", "b"]},
+        ),
+        (
+            '{"query": "tea", "filter.name": "x", "filter.price": 2}',
+            {"query": "tea", "filter": {"name": "x", "price": 2}},
+        ),
+        ('{"query": "tea", "limit": "10,000"}', {"query": "tea", "limit": 10_000}),
+        ('{"Query": "tea" "limit": 5', {"query": "tea", "limit": 5}),
+        ('{"query": "te', {"query": "te"}),
+    ],
+)
+def test_a_text_becomes_a_valid_value(text: str, value: object) -> None:
+    for found in (
+        repair_json(text, SCHEMA),
+        repair_json(text.encode(), SCHEMA),
+        repair_call({"inputSchema": SCHEMA}, text),
+    ):
+        assert (found.value, found.error, found.ok) == (value, None, True)
+        assert compiled(SCHEMA).is_valid(found.value)
+        assert bool(found.steps) is (text != '{"query": "tea"}')
+        assert 0 < found.certainty <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "I need more details.",
+        '{"query": 5, "limit": 60000}',
+        "query: tea\ncolour: red",
+        "note: this is prose: tea",
+        '{"query": "a"} {"query": "b"}',
+        '{"query": "tea", "limit": "1.234"}',
+        "",
+    ],
+)
+def test_what_is_uncertain_is_an_error_for_the_model(text: str) -> None:
+    found = repair_json(text, SCHEMA)
+    assert (found.value, found.ok, found.certainty) == (None, False, 0.0)
+    assert found.error is not None
+    assert found.error.startswith("❌")
+
+
+def test_a_schema_of_any_kind() -> None:
+    assert repair_json("['a', 'b',]", {"type": "array", "items": {"type": "string"}}).value == ["a", "b"]
+    assert repair_json("null").value is None
+    assert repair_json("null").ok
+    assert repair_json("{'a': 1}").value == {"a": 1}
+    assert repair_json("not json", {"type": "object"}).error
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": [1, {"b": "tex', {"a": [1, {"b": "tex"}]}),
+        ('{"a": "x", "b', {"a": "x"}),
+        ('{"a": "x", "b":', {"a": "x"}),
+        ('{"a": "x", "b": tr', {"a": "x"}),
+        ('{"a": [1, 2,', {"a": [1, 2]}),
+        ("```json\n{'a': {'b': [", {"a": {"b": []}}),
+        ("{", {}),
+        ('{"a": 1}', {"a": 1}),
+    ],
+)
+def test_the_beginning_of_a_text(text: str, value: object) -> None:
+    found = repair_json(text, partial=True)
+    assert (found.value, found.error) == (value, None)
+    assert (found.confidence == "high") is (value == {"a": 1})
+
+
+def test_nothing_was_written_yet() -> None:
+    assert not repair_json("Let me ", partial=True).ok
+
+
+def test_arguments_that_were_decoded() -> None:
+    tool = {"name": "search", "inputSchema": SCHEMA}
+    assert repair_call(tool, {"Query": "tea", "filter.name": "x"}).value == {"query": "tea", "filter": {"name": "x"}}
+    found = repair_call(tool, {"query": "tea", "limit": 5})
+    assert found == JsonRepair(value={"query": "tea", "limit": 5})
+    assert found.to_dict()["value"] == {"query": "tea", "limit": 5}
+
+
+@given(st.text(), st.booleans())
+def test_any_text_is_read(text: str, partial: bool) -> None:  # noqa: FBT001
+    found = repair_json(text, SCHEMA, partial=partial)
+    assert partial or found.error is not None or compiled(SCHEMA).is_valid(found.value)
