@@ -32,6 +32,7 @@ PROGRAMS: Final = {
     "arguments": 600,
     "schema": 600,
     "repair": 300,
+    "repair_json": 300,
     "healer": 300,
     "result": 300,
     "envelope": 120,

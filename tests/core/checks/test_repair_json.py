@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from toolvet import JsonRepair, repair_call, repair_json
 from toolvet.core.schema import compiled
+from toolvet.errors import ToolShapeError
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -110,6 +111,11 @@ def test_arguments_that_were_decoded() -> None:
     found = repair_call(tool, {"query": "tea", "limit": 5})
     assert found == JsonRepair(value={"query": "tea", "limit": 5})
     assert found.to_dict()["value"] == {"query": "tea", "limit": 5}
+
+
+def test_a_schema_that_cannot_be_used_is_an_error() -> None:
+    with pytest.raises(ToolShapeError, match="the schema cannot be used"):
+        repair_json("{}", {"type": "nonsense"})
 
 
 @given(st.text(), st.booleans())

@@ -1,15 +1,19 @@
 """`repair_json` and `repair_call`: the valid value in a text that a model wrote, or words with which it tries again."""
 
 import re
-from typing import Final
+from typing import Final, cast
 
 import msgspec
+import orjson
 
 from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
 from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import is_array, is_object
-from toolvet.core.schema import recover
+from toolvet.core.schema import Schema, compiled, recover, repair_text
 from toolvet.core.schema.repairs.context import Confidence
+from toolvet.core.schema.repairs.search import repair_by
+from toolvet.core.tools import input_schema_of
+from toolvet.errors import ToolShapeError
 
 _MOST_CUTS: Final = 50
 _UNSURE: Final = re.compile(r"[\s,:]*[-+\w.]*$")
@@ -51,6 +55,9 @@ def repair_json(text: str | bytes, schema: object = True, *, partial: bool = Fal
         partial: The text is the beginning of one that is still being written: the value is what is certain so far, and
             is not held against the schema.
 
+    Raises:
+        ToolShapeError: The schema cannot be used.
+
     Example:
         >>> schema = {"type": "object", "properties": {"limit": {"type": "integer"}}, "required": ["limit"]}
         >>> repair_json("```json\n{'Limit': '10',}\n```", schema).value
@@ -63,7 +70,11 @@ def repair_json(text: str | bytes, schema: object = True, *, partial: bool = Fal
     written = text if isinstance(text, str) else bytes(text).decode(errors="replace")
     if partial:
         return _read_partial(written)
-    return _outcome(check_arguments({"name": "value", "inputSchema": schema}, written), written)
+    ready = compiled(schema)
+    if ready.problem is not None:
+        raise ToolShapeError(f"the schema cannot be used: {ready.problem.message}")
+    found = _repaired(ready, written)
+    return found or _refused(check_arguments({"name": "value", "inputSchema": schema}, written))
 
 
 def repair_call(tool: object, arguments: object) -> JsonRepair:
@@ -81,25 +92,36 @@ def repair_call(tool: object, arguments: object) -> JsonRepair:
         >>> repair_call(tool, "search(limit='10')").value
         {'limit': 10}
     """
-    return _outcome(check_arguments(tool, arguments), arguments)
+    ready = compiled(input_schema_of(tool))
+    sent = bytes(arguments).decode(errors="replace") if isinstance(arguments, bytes | bytearray) else arguments
+    return _repaired(ready, sent) or _refused(check_arguments(tool, sent))
 
 
-def _outcome(report: ArgumentReport, sent: object) -> JsonRepair:
-    if report.valid:
-        value = sent
-        if isinstance(sent, str | bytes | bytearray):
-            found = recover(sent if isinstance(sent, str) else bytes(sent).decode(errors="replace"))
-            value = sent if found is None else found.value
-        return JsonRepair(value=value)
-    found_repair = report.repair
-    if found_repair is None:
-        return JsonRepair(error=report.to_text(), confidence="low", certainty=0.0)
-    return JsonRepair(
-        value=found_repair.arguments,
-        steps=found_repair.steps,
-        confidence=found_repair.confidence,
-        certainty=found_repair.certainty,
-    )
+def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
+    value = sent
+    if isinstance(sent, str):
+        try:
+            value = cast("object", orjson.loads(sent))
+        except orjson.JSONDecodeError:
+            # Not JSON, or a number beyond 64 bits.
+            read = recover(sent)
+            value = sent if read is None or read.steps else read.value
+    if value is not sent or not isinstance(sent, str):
+        if ready.is_valid(value):
+            return JsonRepair(value=value)
+        # A text in a text may be JSON that was encoded twice.
+        found = (
+            repair_text(ready, sent) if isinstance(value, str) and isinstance(sent, str) else repair_by(ready, value)
+        )
+    else:
+        found = repair_text(ready, sent)
+    if found is None:
+        return None
+    return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)
+
+
+def _refused(report: ArgumentReport) -> JsonRepair:
+    return JsonRepair(error=report.to_text(), confidence="low", certainty=0.0)
 
 
 def _read_partial(text: str) -> JsonRepair:
