@@ -11,14 +11,15 @@ from toolvet.findings import Card
 _ONE_CAUSE: Final = (
     "## One cause, one finding",
     "",
-    "What three or more tools have for one cause (the same check, severity and place, and the same words of the server",
-    "but for names and values) is one finding that lists the tools; two are enough where all words but their own names",
-    "are the same. Prompts and resources join in the same way. Such a finding counts once in the totals, in JUnit (one",
-    "case of the server), in SARIF (one result with a place for each tool) and for the exit code; each of its tools is",
-    "held to it in the score. `--ignore CHECK:TOOL` takes a tool out of it before. A baseline knows each tool by",
-    "itself: a tool that joins is new, whichever others shared the finding before.",
+    "If three or more tools have the same finding for one cause, toolvet reports it once and lists the tools. One",
+    "cause means the same check, severity and place, and the same message of the server apart from names and values.",
+    "Two tools are enough if the messages differ only in their names. Prompts and resources are joined the same way.",
     "",
-    "Reports for people show the notes of one check as one line, and what the SDK in use decides at the end.",
+    "Such a finding counts once in the totals, in JUnit (one case of the server), in SARIF (one result with a place",
+    "for each tool) and for the exit code. In the score it counts for each of its tools. `--ignore CHECK:TOOL` removes",
+    "a tool from it beforehand. A baseline knows each tool by itself: a tool that joins later is new.",
+    "",
+    "Reports for people show the notes of one check as one line, and put what only the SDK can change at the end.",
     "",
 )
 

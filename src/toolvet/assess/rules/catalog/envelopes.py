@@ -18,8 +18,8 @@ ENVELOPE_MALFORMED = Card(
         "not exist."
     ),
     why=(
-        "Clients read `success`, `error` and `meta` without looking at the tool. What is not where the "
-        "contract has it is lost, or taken for something else."
+        "Clients read `success`, `error` and `meta` without looking at the tool. A value in another place "
+        "is lost, or taken for something else."
     ),
     remedy=(
         "Build responses with `success_response` and `error_response`, which refuse what the contract does "
@@ -74,12 +74,11 @@ ENVELOPE_CODE_UNCLEAR = Card(
         "not in SCREAMING_SNAKE_CASE, or missing."
     ),
     why=(
-        "Clients decide by the code whether to mend the call, to wait or to give up. A code that they do not "
-        "know is an unknown error."
+        "Clients decide by the code whether to correct the call, to wait or to give up. They treat a code that "
+        "they do not know as an unknown error."
     ),
     remedy=(
-        "Use the documented code where there is one; write codes of your own in SCREAMING_SNAKE_CASE and give "
-        "their `error_type`."
+        "Use the documented code if one fits; write your own codes in SCREAMING_SNAKE_CASE and give their `error_type`."
     ),
 )
 
@@ -130,7 +129,7 @@ def check_envelope_hint_unusable(_: ToolDefinition, calls: Sequence[ObservedCall
 
 ENVELOPE_METADATA_MISPLACED = Card(
     id="envelope-metadata-misplaced",
-    title="Metadata stands where clients do not look",
+    title="Envelope metadata is in the wrong place",
     severity=Severity.WARNING,
     looks_for=(
         "Members of `data` that the contract keeps in `meta` (`pagination`, `rate_limit`, `has_more`, …), and "

@@ -29,8 +29,8 @@ VALID_CALL_FAILED = Card(
     severity=Severity.ERROR,
     looks_for=(
         "Arguments that satisfy the tool's own schema, answered with a failure of the tool: a crash, an internal "
-        "error, an error without words. A tool without parameters fails with any words that name no state which a "
-        "caller could change. What the surroundings lack (a backend, a program, credentials) is "
+        "error, an error without words. A tool without parameters fails with any message that names no state which a "
+        "caller could change. A missing backend, program or credential is "
         "`environment-outage`, and an unknown argument that crashes the tool is `bad-arguments-crash`."
     ),
     why="The model did everything right and can do nothing better. It will retry, give up, or make something up.",
@@ -111,7 +111,7 @@ def check_never_succeeded(server: ObservedServer) -> Iterator[Finding]:
 
 ENVIRONMENT_OUTAGE = Card(
     id="environment-outage",
-    title="Something that the server needs is not there",
+    title="Something the server needs is missing",
     severity=Severity.INFO,
     looks_for=(
         "Answers that say the surroundings failed: an unreachable host, a missing program, variable or credential, a "
@@ -230,8 +230,8 @@ DISK_FILLED = Card(
     severity=Severity.ERROR,
     looks_for="During one assessment the server's working, home and temporary folders grow beyond --max-disk-mib.",
     why=(
-        "A server runs for days beside the user's files. What it writes without an end takes the disk from every other "
-        "program, and a full disk breaks those that have nothing to do with it."
+        "A server runs for days beside the user's files. If it never stops writing, it fills the disk, "
+        "and a full disk breaks programs that have nothing to do with the server."
     ),
     remedy=(
         "Bound caches, logs and downloads by size and not by time alone; delete temporary files when the call that "

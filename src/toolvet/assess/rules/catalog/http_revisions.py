@@ -193,8 +193,8 @@ HTTP_METHOD_STATUS = Card(
     title="An unknown method is not answered with 404",
     severity=Severity.WARNING,
     looks_for=(
-        "The answer to ping, which 2026-07-28 does not have: 404 with JSON-RPC error -32601 is right. That it is "
-        "carried out after all is told as information."
+        "The answer to ping, which 2026-07-28 does not have: 404 with JSON-RPC error -32601 is right. If ping is "
+        "carried out, that is reported as info."
     ),
     why="By the status and the code together a client tells a method that is missing from a server that is not there.",
     remedy="Answer methods that the server does not know with 404 and error -32601.",
