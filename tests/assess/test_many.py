@@ -153,7 +153,7 @@ def test_a_folder_belongs_to_one_run_at_a_time(tmp_path: Path) -> None:
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UsageError, match=r"holds thesis\.tex and is not a folder of results"):
+    with pytest.raises(UsageError, match=r"holds thesis\.tex, so it is not a folder of results"):
         ResultsFolder(tmp_path)
     assert not (tmp_path / JOURNAL).exists()
     with pytest.raises(UsageError, match="--into"):

@@ -81,7 +81,7 @@ def test_what_a_registry_lists_and_toolvet_cannot_start_is_told(tmp_path: Path) 
         (["--workers", "1", "--max-disk-mib", "0"], "--max-disk-mib 0: must be greater than 0"),
         (["--address", "tcp://127.0.0.1:1"], "--address: give --engine dask or --engine daft, too"),
         (["--engine", "daft"], "--engine daft: give the --address of a Ray cluster"),
-        (["--into", "."], "--into .: holds mcp.json and is no folder of results; give a new or empty one"),
+        (["--into", "."], "--into .: holds mcp.json, so it is not a folder of results; name an empty one"),
     ],
 )
 def test_wrong_options_are_told_before_anything_starts(tmp_path: Path, words: list[str], sentence: str) -> None:

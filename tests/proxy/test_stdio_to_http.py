@@ -202,7 +202,7 @@ def test_a_session_that_the_server_forgot_is_opened_anew_and_the_call_is_made_on
         assert front.server.methods().count("notifications/initialized") == 2
         assert await front.end() == 0
         assert front.server.asked[-1].fields["mcp-session-id"] == "s2"
-        assert b"opened anew" in await front.stderr.read()
+        assert b"a new one is open" in await front.stderr.read()
 
     run(legacy, test)
 

@@ -134,7 +134,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int:
-    """Run the command line and return its exit code; `parsed` is the command of these words, where it is known."""
+    """Run the command line and return its exit code; `parsed` is the command of these words, if known."""
     # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

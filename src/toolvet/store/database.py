@@ -159,7 +159,7 @@ def _postgresql_engine(address: StoreAddress) -> Engine:
     except (ArgumentError, ValueError):
         # The exception quotes the URL, and with it the password.
         raise StoreError(
-            f"{address.shown} is no URL of a database: write it as postgresql+psycopg://user:password@host:5432/database"
+            f"{address.shown} is not the URL of a database: write it as postgresql+psycopg://user:password@host:5432/database"
         ) from None
 
 

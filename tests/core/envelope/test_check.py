@@ -64,12 +64,12 @@ BREACHES: Mapping[str, tuple[object, str, str, str, str, str]] = {
         "response-v2",
     ),
     "a key too much": ({**OK, "x/y": 1}, "malformed", "error", "/x~1y", "x/y has no place", "success, data, error"),
-    "a key that is no string": (
+    "a key that is not a string": (
         cast("dict[object, object]", OK) | {1: 2},
         "malformed",
         "error",
         "",
-        "key is no string",
+        "key is not a string",
         "strings",
     ),
     "success in words": ({**OK, "success": "yes"}, "malformed", "error", "/success", 'not "yes"', "true or false"),

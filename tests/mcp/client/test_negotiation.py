@@ -306,8 +306,8 @@ def test_has_capability_is_at_hand() -> None:
     [
         (Recorded(None), {}, "needs capabilities= and tools="),
         (Recorded(None), {"capabilities": {}}, "needs capabilities= and tools="),
-        (object(), {}, "a object is no client"),
-        ("http://localhost/mcp", {}, "a str is no client"),
+        (object(), {}, "a object is not a client"),
+        ("http://localhost/mcp", {}, "a str is not a client"),
     ],
     ids=["nothing known", "no tools", "an object", "a URL"],
 )

@@ -179,7 +179,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One resource, resource template or prompt of the server's lists.
 
     `identity` is its URI, its URI template or its name. `exercised` says whether it was read or got with success at
-    least once; `why_not` says why not, also where it was not asked for at all.
+    least once; `why_not` says why not, also if it was not requested at all.
     """
 
     kind: ItemKind
@@ -193,10 +193,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server lists beside tools. None of it counts in the score; its findings count as all findings do.
+    """Everything the server lists besides tools. None of it counts in the score; its findings count as all findings do.
 
     `others` are requests about things that do not exist, which the server should refuse. `left_out` says why nothing
-    was listed or asked (`--tools-only`, `--tool`); null where it was. `announced` names the capabilities that the
+    was listed or asked (`--tools-only`, `--tool`); null if it was. `announced` names the capabilities that the
     server announced of `resources`, `prompts` and `completions`.
     """
 

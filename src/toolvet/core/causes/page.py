@@ -31,7 +31,7 @@ without a row is `invalid_input` (4xx) or `internal` (5xx). SQLSTATE, errno and 
 |---|---|---|---|---|
 """
 _ANSWERS = """
-## What an honest answer is
+## Honest answers
 
 After a business error an answer that says so has reported it: what its text alone would show (`tool_failure`,
 `refusal`, sometimes `incapable`) is taken back. After too many calls, and after a failure of the tool, also an honest
@@ -41,7 +41,7 @@ answer leaves the question open and keeps its signal.
 |---|---|---|
 """
 _STOPPED = """
-## What the proxy's own answers are
+## The proxy's own answers
 
 Where the proxy answers in place of a tool ([when it does](proxy.md#the-proxys-own-answers)), the cause is known:
 

@@ -428,4 +428,4 @@ async def _tell(on_progress: OnStep | None, done: int, total: int, message: str)
     try:
         await on_progress(done, total, message)
     except Exception:  # noqa: BLE001 - a client that is gone must not decide whether a call is valid.
-        _LOG.exception("the progress of a validation could not be told")
+        _LOG.exception("the progress of a validation could not be reported")

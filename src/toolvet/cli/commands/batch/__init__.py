@@ -52,8 +52,8 @@ def answers(
     toolvet batch answers logs.parquet verdicts.parquet --text response
 
     The output has a row for each row of the input: its number in `row`, its `id`, `score`, `should_escalate`, `reason`,
-    `signals` with their places and words, and `problem` where it could not be judged. Run the same line again after
-    Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not be judged.
+    `signals` with their places and words, and `problem` where it could not be judged. After Ctrl-C or
+    a crash, run the same line again to resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows, split  # noqa: PLC0415 - the heavy half
 
@@ -92,8 +92,8 @@ def arguments(
 
     toolvet batch arguments calls.parquet verdicts.parquet --tools tools.json --tool tool_name
 
-    Run the same line again after Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not
-    be judged, such as those of a tool without a definition.
+    After Ctrl-C or a crash, run the same line again to resume. Exits with 2 when rows could not be judged, such as
+    those of a tool without a definition.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
@@ -155,8 +155,8 @@ def conversations(
 
     toolvet batch conversations transcripts.jsonl verdicts.parquet
 
-    Messages are those of OpenAI, Anthropic, Gemini, Bedrock, LangChain, ShareGPT and others. Run the same line again
-    after Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not be judged.
+    Messages are those of OpenAI, Anthropic, Gemini, Bedrock, LangChain, ShareGPT and others. After Ctrl-C or
+    a crash, run the same line again to resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
@@ -181,8 +181,7 @@ def envelopes(
 
     toolvet batch envelopes responses.jsonl verdicts.jsonl
 
-    Run the same line again after Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not
-    be judged.
+    After Ctrl-C or a crash, run the same line again to resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
@@ -209,7 +208,7 @@ def report(
     toolvet batch report verdicts.parquet --time created --label checked --bad wrong,refused
 
     The columns of `--time` and `--label` must be in the output: `toolvet batch answers … --keep created,checked` puts
-    them there. Exits with 2 where there are labels and none of them says good or bad.
+    them there. Exits with 2 if there are labels and none of them says good or bad.
     """
     from toolvet.cli.commands.batch.run import report_verdicts  # noqa: PLC0415 - the heavy half
 
@@ -234,8 +233,8 @@ def results(
 
     toolvet batch results tool-logs.jsonl verdicts.parquet --result output --tool tool_name
 
-    A result is JSON of MCP or of a model's API, or a text. Run the same line again after Ctrl-C or a crash, and it goes
-    on from where it was. Exits with 2 when rows could not be judged.
+    A result is JSON of MCP or of a model's API, or a text. After Ctrl-C or a crash, run the same line again to
+    resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 

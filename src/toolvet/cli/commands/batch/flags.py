@@ -29,7 +29,7 @@ ReportFlag: TypeAlias = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class SummaryFlags:
-    """What the report of a batch looks at, and where it goes."""
+    """The input and the destination of a batch's report."""
 
     report: ReportFlag = None
     time: Annotated[str | None, Parameter(help="The report looks for drift over time by this column.")] = None

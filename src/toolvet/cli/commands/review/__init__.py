@@ -56,7 +56,7 @@ def assign(
     reviewer: ReviewerOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Keep an item for a person: `toolvet review next` gives it to them and to nobody else."""
+    """Assign an item to a person: `toolvet review next` then offers it only to them."""
     from toolvet.cli.commands.review.run import assign_to  # noqa: PLC0415 - the heavy half, for this command only
 
     return assign_to(store, reviewer, item, to, as_json=json)
@@ -157,8 +157,8 @@ def learn(
 ) -> int:
     """Retrain the learned model of answers from reviewers' labels, and suggest phrases and a threshold.
 
-    The model is written only where it is better than the one in use on answers that were held back; exits with 1 where
-    it is not. Phrases and the threshold are suggestions: nothing of them is installed.
+    The model is written only if it beats the one in use on answers that were held back; otherwise exits with 1.
+    Phrases and the threshold are suggestions: toolvet does not install them.
 
     toolvet review learn --dry-run
     """

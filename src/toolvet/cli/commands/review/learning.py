@@ -43,7 +43,7 @@ _MODEL: Final = "answer-model.bin"
 
 
 class _Learned(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found out; what could not be is a sentence in `problems`."""
+    """The results of learning; each step that failed is a sentence in `problems`."""
 
     labelled: int
     model: "LearnedModel | None"

@@ -102,7 +102,7 @@ def list_items(
 
 
 def take_next(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
-    """Lease and print the next item. Returns 1 where there is none."""
+    """Lease and print the next item. Returns 1 if there is none."""
     with _opened(given) as queue:
         item = queue.next(reviewer_name(reviewer))
         if item is not None:
@@ -197,7 +197,7 @@ def skip_item(given: str | None, reviewer: str | None, id_: str, *, as_json: boo
 
 
 def release_item(given: str | None, reviewer: str | None, id_: str, *, as_json: bool) -> int:
-    """Give a lease back. Returns 1 where there was none."""
+    """Give a lease back. Returns 1 if there was none."""
     name = reviewer_name(reviewer)
     with _opened(given) as queue:
         item = _item(queue, id_, name)
@@ -226,7 +226,7 @@ def add_item(given: str | None, id_: str, *, priority: int, reviewers: int, as_j
 
 
 def undo_last(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
-    """Take the last change back. Returns 1 where there is none."""
+    """Take the last change back. Returns 1 if there is none."""
     with _opened(given) as queue:
         item = queue.undo(reviewer_name(reviewer))
     if as_json:
@@ -294,7 +294,7 @@ def export_labels(given: str | None, file: Path | None, *, as_json: bool) -> int
 def reviewer_name(given: str | None) -> str:
     """Return whose labels these are: the name that was given, else the user of this machine."""
     if given is not None and given.strip():
-        # A byte that is no UTF-8 comes as half a character, which no database takes.
+        # A byte that is not UTF-8 arrives as half a surrogate pair, which no database accepts.
         return clean_text(given.strip())
     try:
         return getpass.getuser()
@@ -362,7 +362,7 @@ def _write(document: object) -> None:
 _MOST_TEXT: Final = 4_000
 _MOST_VALUE: Final = 600
 MINE: Final = "mine"
-"""What a reviewer writes for the item that they have."""
+"""The word by which a reviewer names the item that they have."""
 
 
 def item_lines(

@@ -471,7 +471,7 @@ def _sent(arguments: object) -> tuple[str, ...]:
         elif isinstance(value, str):
             found.append(value)
         elif len(pending) < _MOST_SENT:
-            # What is nested is looked at last: the loop walks the list while it grows.
+            # Nested values are looked at last: the loop walks the list while it grows.
             if kind is list:
                 pending += cast("list[object]", value)[:_MOST_SENT]
                 continue
