@@ -168,7 +168,7 @@ def _definition(value: Any) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Clas
 
 
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """The first line of a definition, broken where it is long."""
+    """The first line of a definition, broken if it is long."""
     if isinstance(node, ast.ClassDef):
         made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
         fields = [ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)]
