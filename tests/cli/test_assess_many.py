@@ -38,7 +38,7 @@ def test_the_folder_has_an_overview_and_a_page_and_a_report_of_each(tmp_path: Pa
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert 'href="servers/good.html"' in page
     assert "2 of 3 servers assessed" in done.stdout
-    # A line for each server on stderr, which is no terminal here.
+    # A line for each server on stderr, which is not a terminal here.
     assert sum(line.split()[0].endswith("/3") for line in done.stderr.splitlines()) == 3
 
 

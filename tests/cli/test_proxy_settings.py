@@ -1,4 +1,4 @@
-"""The `[proxy]` part of a settings file: what is wrong with it is said so that it can be mended."""
+"""The `[proxy]` part of a settings file: its error messages say how to fix it."""
 
 import sys
 from pathlib import Path

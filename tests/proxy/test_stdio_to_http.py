@@ -1,4 +1,4 @@
-"""A server at a URL on stdin and stdout: what HTTP adds stays on the side of HTTP, and what it loses is told."""
+"""A server at a URL on stdin and stdout: what HTTP adds stays on the side of HTTP, and its losses are reported."""
 
 import asyncio
 import json

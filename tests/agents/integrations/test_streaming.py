@@ -1,4 +1,4 @@
-"""Validation that streams: what each validator finds is told as soon as it is known, to clients that ask."""
+"""Validation that streams: each validator's findings are sent as soon as they are known, to clients that ask."""
 
 import asyncio
 from typing import Any

@@ -34,7 +34,7 @@ def judged(validation: ToolValidation, arguments: object = PARIS, **options: Any
     return found.reply
 
 
-# What a check returns
+# Return values of a check
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_threads_that_hang_do_not_pile_up(gate: threading.Event) -> None:
     assert "still hangs in 8 earlier calls" in errors[9]
 
 
-# What a check is given
+# Arguments of a check
 
 
 def test_a_check_cannot_change_the_call() -> None:

@@ -1,4 +1,4 @@
-"""A summary says of all rows the same, however they are divided, and what it says is what is there."""
+"""A summary of all rows is the same however they are divided, and it is right."""
 
 import math
 import random

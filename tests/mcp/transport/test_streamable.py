@@ -75,7 +75,7 @@ def events(*parts: bytes, hold: bool = False) -> Say:
 
 
 def legacy(asked: Asked) -> Say:
-    """What an ordinary legacy server says."""
+    """The answers of an ordinary legacy server."""
     if asked.verb == "DELETE":
         return Say(204)
     if asked.method == "initialize":
@@ -439,8 +439,7 @@ def test_a_refused_notification_is_noted() -> None:
         (Say(403), "wants credentials: HTTP 403; pass them with --header"),
         (
             Say(200, b"<!doctype html>", {"content-type": "text/html"}),
-            "is not an MCP endpoint: HTTP 200 OK with text/html, not with JSON-RPC; many servers listen at the path "
-            "/mcp",
+            "not an MCP endpoint: HTTP 200 OK with text/html, not with JSON-RPC; many servers listen at the path /mcp",
         ),
         (Say(404), "not an MCP endpoint: HTTP 404 Not Found with an empty body; many servers listen at the path /mcp"),
         (

@@ -16,7 +16,7 @@ from toolvet.store.retention import Retention
 
 
 class Pretend:
-    """A platform of the test's own, which takes what it is told to."""
+    """A platform of the test's own, which takes scores on command."""
 
     def __init__(self) -> None:
         self.place = "pretend here"
