@@ -1,4 +1,4 @@
-"""Records that the disk does not take wait in memory, packed; those of plain calls are made once: counted, not timed."""
+"""Records that the disk does not take wait in memory, packed; those of plain calls are made once: counted, not timed"""
 
 import tracemalloc
 from collections.abc import Sequence

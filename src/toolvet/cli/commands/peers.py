@@ -38,7 +38,7 @@ def command(
     toolvet peers -- python server.py
 
     Programs that are not installed are named with the command that installs them; nothing is downloaded. Each runs with
-    a minimal environment, in an empty folder with an empty home. The exit code says nothing of the findings.
+    a minimal environment, in an empty folder with an empty home. The exit code does not depend on the findings.
     """
     import asyncio  # noqa: PLC0415 - all of these are for this command only
 

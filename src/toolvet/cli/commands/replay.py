@@ -110,7 +110,7 @@ def command(
     ],
     flags: ReplayFlags | None = None,
 ) -> int:
-    """Make recorded calls again against a new version, and say which of them now end otherwise.
+    """Repeat recorded calls against a new version, and report which of them now end differently.
 
     toolvet replay record.db -- python server.py
 

@@ -161,7 +161,7 @@ TOOL_UNDESCRIBED = Card(
     severity=Severity.WARNING,
     looks_for="A tool whose description is missing or blank.",
     why=(
-        "A model chooses tools by their descriptions. Without one it has only the name to go by, and calls the tool "
+        "A model chooses tools by their descriptions. Without one it has only the name, and calls the tool "
         "at the wrong time or never."
     ),
     remedy=(

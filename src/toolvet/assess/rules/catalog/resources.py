@@ -177,7 +177,7 @@ RESOURCE_UNDESCRIBED = Card(
     title="Resources have no description",
     severity=Severity.INFO,
     looks_for="Resources and resource templates without a description; one finding for all of the server.",
-    why="A host or a model that chooses among resources has only the URI and the name to go by.",
+    why="A host or a model that chooses among resources has only the URI and the name to decide on.",
     remedy="Say in a sentence what each holds and when it is of use; for a template, what its variables may be.",
 )
 

@@ -147,7 +147,7 @@ ERROR_WITHOUT_FLAG = Card(
     severity=Severity.ERROR,
     looks_for="A result without `isError: true` whose text or structured content reports that the call failed.",
     why=(
-        "Clients, guards and metrics go by the flag. Without it the error counts as data: it is cached, passed on "
+        "Clients, guards and metrics rely on the flag. Without it the error counts as data: it is cached, passed on "
         "to the next step, and the agent reports success."
     ),
     remedy=(

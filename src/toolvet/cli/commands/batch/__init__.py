@@ -25,12 +25,12 @@ def answers(
     text: Annotated[
         str | None, Parameter(help="The column of the answers. [default: answer, text, response or content]")
     ] = None,
-    question: Annotated[str | None, Parameter(help="The column of what was asked. [default: question]")] = None,
+    question: Annotated[str | None, Parameter(help="The column of the questions. [default: question]")] = None,
     calls: Annotated[
         str | None, Parameter(help="The column of the turn's tool calls. [default: calls or tool_calls]")
     ] = None,
     finish_reason: Annotated[
-        str | None, Parameter(help="The column of why the model stopped. [default: finish_reason or stop_reason]")
+        str | None, Parameter(help="The column of the finish reasons. [default: finish_reason or stop_reason]")
     ] = None,
     packs: Annotated[
         str | None, Parameter(help="Look for the phrases of these fields as well: `medical,legal,finance,code`.")
@@ -88,7 +88,7 @@ def arguments(
     ] = None,
     flags: BatchFlags | None = None,
 ) -> int:
-    """Judge a column of arguments against the schemas of their tools, and offer the calls that were meant.
+    """Judge a column of arguments against the schemas of their tools, and suggest the calls that were meant.
 
     toolvet batch arguments calls.parquet verdicts.parquet --tools tools.json --tool tool_name
 
@@ -118,7 +118,7 @@ def compare(
     quiet: Annotated[bool, Parameter(negative="", help="Write the files of --report, and nothing else.")] = False,
     fail_on: Annotated[
         Literal["changed", "flagged", "never"],
-        Parameter(help="Exit with 1 where a verdict changed, or where a row is newly flagged."),
+        Parameter(help="Exit with 1 if a verdict changed, or if a row is newly flagged."),
     ] = "never",
 ) -> int:
     """Compare two runs, or two versions of the rules, row by row: which verdicts changed, from what to what.
@@ -226,7 +226,7 @@ def results(
     tool: Annotated[
         str | None, Parameter(help="The column of the tool, by name or definition. [default: tool, name or tool_name]")
     ] = None,
-    arguments: Annotated[str | None, Parameter(help="The column of what was sent. [default: arguments]")] = None,
+    arguments: Annotated[str | None, Parameter(help="The column of the arguments sent. [default: arguments]")] = None,
     flags: BatchFlags | None = None,
 ) -> int:
     """Judge a column of tool results: fully working, partially working, an error (whose?) or broken.
