@@ -66,7 +66,7 @@ _SCORE: Final = Term(
         fewer than half of the tools, it is at most 90. If they are fewer than a third, it is not a grade: reports show
         it without colour and bar. A server without an exercised tool has no score, and --fail-under then fails.
 
-        Not counted: scenarios that met an outage, resources and prompts. Those are reported as read or got, and their
+        Not counted: scenarios that met an outage, resources and prompts. Those are reported as read or fetched; their
         findings count for --fail-on.
 
         Error messages are scored 0 to 100 by whether they name the argument, say what was received and expected, list

@@ -151,7 +151,7 @@ ERROR_WITHOUT_FLAG = Card(
         "to the next step, and the agent reports success."
     ),
     remedy=(
-        "Set `isError: true` where the error text is made. In FastMCP raise (`ToolError`) instead of returning a "
+        "Set `isError: true` where the error text is made. In FastMCP raise `ToolError` instead of returning a "
         'string such as "Error: ..."; in TypeScript return `{ isError: true, content: [...] }`.'
     ),
 )
@@ -163,7 +163,7 @@ def check_error_without_flag(call: ObservedCall) -> Iterator[Finding]:
     if ending(call) is Ending.UNFLAGGED_ERROR:
         words = words_of(call)
         yield ERROR_WITHOUT_FLAG.finding(
-            message=f'The result reports an error and does not say isError: "{quote(words, 120)}"',
+            message=f'The result reports an error without isError: "{quote(words, 120)}"',
             evidence=quote(words, 300),
             confidence=90,
             cause=cause_of(call),

@@ -611,7 +611,7 @@ _LONGEST_REFUSAL: Final = 20_000
 def is_framework_refusal(text: str) -> str | None:
     """The name of the framework whose validation wrote this refusal of the caller's arguments; else None.
 
-    An author cannot change such words, so they count neither for nor against the author's messages. None for a sentence
+    An author cannot change such words, so they do not affect the score of the author's messages. None for a sentence
     that the author put inside the framework's frame (a `ValueError` of a pydantic validator), for a crash, and for an
     output that breaks the tool's own `outputSchema`.
 
