@@ -59,14 +59,16 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
     in `COMMON_OPTIONS`, if it has that.
     """
     # It takes most of a start, and the help needs none of it.
-    from cyclopts import App  # noqa: PLC0415
+    from cyclopts import App, Parameter  # noqa: PLC0415
 
+    flags = Parameter(show_default=_shown, negative_iterable="")
     root = App(
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
         version=__version__,
         version_flags=["--version", "-V"],
         help_format="plaintext",
+        default_parameter=flags,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
@@ -83,13 +85,24 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
             continue
         # A command with sub-commands may do something itself without them.
         words = module.__doc__ if command is None else command.__doc__
-        group = App(name=name, help=_flowing(words), help_format="plaintext", result_action="return_value")
+        group = App(
+            name=name,
+            help=_flowing(words),
+            help_format="plaintext",
+            default_parameter=flags,
+            result_action="return_value",
+        )
         if command is not None:
             group.default(with_parameters(command))
         for word, function in inner.items():
             group.command(with_parameters(function), name=word, help=_flowing(function.__doc__))
         root.command(group)
     return root
+
+
+def _shown(default: object) -> str | None:
+    """The default that the help shows; None for a flag that is off and for an empty list or text."""
+    return str(default) if default or type(default) is int else None
 
 
 def _flowing(words: str | None) -> str:

@@ -19,7 +19,7 @@ def command(
     ],
     env: Annotated[
         list[str] | None,
-        Parameter(negative="", help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on."),
+        Parameter(negative="", help="`NAME=VALUE` for the server's environment, or `NAME` to pass yours on."),
     ] = None,
     cwd: Annotated[Path | None, Parameter(help="The folder in which the server is started.")] = None,
     sandbox: Annotated[

@@ -22,7 +22,7 @@ EnvFlag = Annotated[
     list[str] | None,
     Parameter(
         group=WHICH,
-        help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
+        help="`NAME=VALUE` for the server's environment, or `NAME` to pass yours on; may be repeated.",
     ),
 ]
 FolderFlag = Annotated[

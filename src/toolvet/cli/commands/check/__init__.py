@@ -92,7 +92,7 @@ def arguments(
         str | None,
         Parameter(
             metavar="PATH",
-            help="Own texts, as [checks.arguments] wording = FILE. "
+            help="Your own wording, as [checks.arguments] wording = FILE. "
             "[default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
@@ -182,7 +182,7 @@ def result(
         str | None,
         Parameter(
             metavar="PATH",
-            help="Own words as TOML, under [checks.result]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
+            help="Your own phrases, under [checks.result]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
 ) -> int:

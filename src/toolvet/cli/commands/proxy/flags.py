@@ -22,14 +22,14 @@ class ProxyFlags:
     ] = None
     env: Annotated[
         list[str] | None,
-        Parameter(group=SERVER, help="`NAME=VALUE` for the server, beside our whole environment; may be repeated."),
+        Parameter(group=SERVER, help="`NAME=VALUE` for the server, added to your environment; may be repeated."),
     ] = None
     cwd: Annotated[Path | None, Parameter(group=SERVER, help="The folder in which the server is started.")] = None
     header: Annotated[
         list[str] | None,
         Parameter(
             group=SERVER,
-            help="A header for the server at a URL, `Name: value`, where `${NAME}` is an environment variable of ours;"
+            help="A header for the server at a URL, `Name: value`, where `${NAME}` is an environment variable;"
             " may be repeated.",
         ),
     ] = None
