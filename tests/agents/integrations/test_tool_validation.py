@@ -246,7 +246,7 @@ def test_a_level_that_nothing_checks_is_reported() -> None:
 
 
 def test_a_validator_of_a_level_that_is_not_announced_is_refused() -> None:
-    with pytest.raises(UsageError, match="'security' is none of syntax, runtime"):
+    with pytest.raises(UsageError, match="'security' is not one of syntax, runtime"):
         ToolValidation(levels=["runtime", "syntax"]).validator("book", level="security")
 
 

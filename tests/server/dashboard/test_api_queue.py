@@ -205,7 +205,7 @@ def test_a_fault_that_was_missed_is_named_with_its_words_and_shown_wherever_the_
             {"signals": {"refusal": "right"}},
             "no signal 'refusal'; it has none. Name a fault that was missed in `missed`",
         ),
-        ({"missed": {"rudeness": "remit"}}, "'rudeness' is none of confusion, refusal"),
+        ({"missed": {"rudeness": "remit"}}, "'rudeness' is not one of confusion, refusal"),
         ({"missed": {"refusal": "beyond my pay grade"}}, "does not contain 'beyond my pay grade'"),
     ):
         refused = asking.post("ada", f"/{id_}/label", {"value": "wrong", **body})
@@ -255,7 +255,7 @@ def test_an_item_is_kept_for_the_person_it_is_assigned_to(asking: Asking) -> Non
         # A person who cannot review would block it for all.
         refused = asking.post("ada", f"/{last}/assign", {"reviewer": name})
         assert refused.status_code == 422
-        assert f"'{name}' is none of ada, bob" in refused.json()["error"]
+        assert f"'{name}' is not one of ada, bob" in refused.json()["error"]
     asking.post("bob", f"/{last}/release")
     assert [asking.next("ada"), asking.post("ada", f"/{items[0]}/skip").json()] == [items[0], {"skipped": True}]
     asking.post("ada", f"/{asking.next('ada')}/skip")

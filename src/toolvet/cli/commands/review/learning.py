@@ -68,7 +68,7 @@ def learn(
     base = options.get("model") or shipped()
     rows = list(_from_files(files)) if files else _from_store(store_url(given))
     if not rows:
-        raise UsageError("there are no labelled answers; `toolvet review next` shows what wants a label")
+        raise UsageError("there are no labelled answers; `toolvet review next` shows what to label")
     check = AnswerCheck(**options)
     if sys.stderr.isatty():
         with Status(f"learning from {len(rows):,} labelled answers", console=Console(stderr=True)):

@@ -212,7 +212,7 @@ def release_item(given: str | None, reviewer: str | None, id_: str, *, as_json: 
 def add_item(given: str | None, id_: str, *, priority: int, reviewers: int, as_json: bool) -> int:
     """Put a verdict into the queue. Returns the exit code."""
     if not 1 <= reviewers <= _MOST_REVIEWERS:
-        raise UsageError(f"--reviewers {reviewers}: an item wants 1 to {_MOST_REVIEWERS}")
+        raise UsageError(f"--reviewers {reviewers}: an item can have 1 to {_MOST_REVIEWERS}")
     if abs(priority) > _MOST_PRIORITY:
         raise UsageError(f"--priority {priority}: it is from -{_MOST_PRIORITY} to {_MOST_PRIORITY}")
     with _opened(given) as queue:
@@ -299,7 +299,7 @@ def reviewer_name(given: str | None) -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:
-        raise UsageError("who are you? Say it with --reviewer NAME") from error
+        raise UsageError("whose labels are these? Give --reviewer NAME") from error
 
 
 def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
@@ -307,7 +307,7 @@ def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
         return queue.item(id_, name)
     item = queue.held(name)
     if item is None:
-        raise UsageError(f"{name} has no item, or no longer: `toolvet review next` takes one")
+        raise UsageError(f"{name} has no item, or its lease ran out: take one with `toolvet review next`")
     return item
 
 
