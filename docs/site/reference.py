@@ -50,7 +50,7 @@ def _settings(schema: dict[str, Any]) -> str:
     lines = [
         "# Settings",
         "",
-        "Every key of `toolvet.toml`, or of `[tool.toolvet]` in `pyproject.toml`. Flags win over settings.",
+        "Set these keys in `toolvet.toml`, or under `[tool.toolvet]` in `pyproject.toml`. Flags override settings.",
         "Editors that know TOML schemas complete and check the file if it begins with",
         "`#:schema https://toolvet.github.io/toolvet/toolvet.schema.json`.",
         "",

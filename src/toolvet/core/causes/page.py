@@ -7,10 +7,10 @@ from toolvet.core.causes.table import ErrorCode, ErrorKind, causes, stops
 
 _INTRO = """# What can go wrong with a call
 
-One incident has many names: the state of a result, the type and code of an envelope, an HTTP status, a code of
-JSON-RPC or google.rpc, the advice on calling again, the signal of an answer. toolvet has one table for them,
-`src/toolvet/core/causes/causes.toml`, from which `check_result`, the envelopes and their converters, the proxy's own
-answers and the check of answers are made. This page is made from it, too; a test holds it up to date.
+Look up a failed call here under any of its names: the state of a result, the type and code of an envelope, an HTTP
+status, a code of JSON-RPC or google.rpc, the advice on calling again, the signal of an answer. All of toolvet uses this
+one table, `src/toolvet/core/causes/causes.toml`: `check_result`, the envelopes and their converters, the proxy's own
+answers and the check of answers. This page is generated from it.
 
 Errors of the first table are **business** errors: the tool works, and refused the call. Those of the second are
 **failures** of the tool or of what it needs.
