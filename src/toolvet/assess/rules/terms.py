@@ -82,8 +82,8 @@ _CONFIDENCE: Final = Term(
     text=_paragraphs("""
         Of a tool: the average quality of its answers, from 0 to 100. Each answer gets the documented points for what it
         has or lacks, weighted by its class (fully working 1, partially working 0.7, connectivity only 0.3, an error
-        0.2, broken 0). A call without an answer counts 0; an outage does not count. It is a grade, not a probability. A tool
-        that was not exercised shows none.
+        0.2, broken 0). A call without an answer counts 0; an outage does not count. It is a grade, not a probability.
+        A tool that was not exercised shows none.
 
         Of a finding: how sure we are that a person would agree. Severity is separate: it says how bad the problem is if
         it is real. docs/accuracy.md compares confidence with findings that people read.

@@ -265,7 +265,7 @@ BAD_ARGUMENTS_CRASH = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Arguments that break the schema (or one that it does not know), answered with the words of a crash or an "
-        "internal error instead of a refusal. A tool that fails in the same words on valid arguments is not meant."
+        "internal error instead of a refusal. A tool that fails in the same words on valid arguments does not count."
     ),
     why=(
         "The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A "

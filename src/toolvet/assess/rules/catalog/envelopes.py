@@ -116,7 +116,7 @@ ENVELOPE_HINT_UNUSABLE = Card(
     title="A hint for the next call cannot be followed",
     severity=Severity.WARNING,
     looks_for="`has_more: true` without a cursor, or a `reset_at` that is a bare number.",
-    why="The client knows that there is more, or that it has to wait, and not how to go on.",
+    why="The client knows that there is more, or that it has to wait, but not how to continue.",
     remedy="Give the cursor of the next page, and moments as RFC 3339 has them.",
 )
 
@@ -133,7 +133,7 @@ ENVELOPE_METADATA_MISPLACED = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Members of `data` that the contract keeps in `meta` (`pagination`, `rate_limit`, `has_more`, …), and "
-        "members of `meta` that are a reserved name misspelt."
+        "members of `meta` that are misspelt reserved names."
     ),
     why="A client that pages, waits or warns by `meta` does not see them, and a model takes them for the answer.",
     remedy="Move them into `meta` under their reserved names.",

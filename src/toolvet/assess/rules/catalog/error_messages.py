@@ -34,7 +34,7 @@ UNHELPFUL_ERROR = Card(
         "that a framework wrote (pydantic, Zod, an SDK) do not count."
     ),
     why=(
-        'The error message is all that a model has to correct its call. "Invalid input" costs it several tries, and '
+        'A model has only the error message to correct its call. "Invalid input" costs it several tries, and '
         "then it gives up."
     ),
     remedy=(

@@ -171,8 +171,8 @@ CALL_TIMEOUT = Card(
         "or a service does not answer, a tool that never succeeded waited for it (`environment-outage`)."
     ),
     why=(
-        "The client gives up, the model learns nothing, and the agent stands still for as long as the client's "
-        "limit is. A retry usually meets the same fate."
+        "The client gives up, the model learns nothing, and the agent waits until the client's "
+        "time limit. A retry usually meets the same fate."
     ),
     remedy=(
         "Set a timeout inside the tool, shorter than the client's, on every network call, lock and subprocess, and "

@@ -160,7 +160,7 @@ HTTP_DELETE_STATUS = Card(
     title="DELETE of a session is answered with an odd status",
     severity=Severity.WARNING,
     looks_for="The status of DELETE with the id of an open session: neither a success nor 405.",
-    why="Clients end their sessions so, and report an error at any refusal but 405.",
+    why="Clients end their sessions with DELETE, and report an error at any refusal but 405.",
     remedy="End the session and answer 200 or 204, or answer 405 where clients may not end it.",
 )
 

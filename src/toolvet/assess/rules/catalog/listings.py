@@ -41,8 +41,8 @@ TOOL_LIST_BROKEN = Card(
     title="tools/list fails or is invalid",
     severity=Severity.ERROR,
     looks_for=(
-        "A page of tools/list that is missing, refused or no object with a `tools` array, or that contains half of a "
-        "surrogate pair; a cursor that comes twice; a list without end, with more than 20,000 tools or of more than "
+        "A page of tools/list that is missing, refused or not an object with a `tools` array, or that contains half of "
+        "a surrogate pair; a repeated cursor; a list without end, with more than 20,000 tools or of more than "
         "64 MiB."
     ),
     why="Clients show the tools of the pages that they could read, or none, or ask for pages forever.",

@@ -95,7 +95,7 @@ UNKNOWN_ID_ANSWER = Card(
     id="unknown-id-answer",
     title="Response with an unknown id",
     severity=Severity.WARNING,
-    looks_for="A response whose id belongs to no request of ours, or an error without an id.",
+    looks_for="A response whose id belongs to no request of toolvet, or an error without an id.",
     why=(
         "The client does not know which request was answered: it drops the message, and waits for the real answer "
         "until it times out."

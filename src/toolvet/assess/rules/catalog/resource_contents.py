@@ -248,7 +248,7 @@ RESOURCE_URI_CHANGED = Card(
         "Contents none of which has the URI that was read, apart from case, escapes and a slash at the end. URIs below "
         "it are fine: a folder may answer with its files."
     ),
-    why="Hosts keep contents by their URI, and do not find again what they asked for.",
+    why="Hosts keep contents by their URI, and do not find the requested one again.",
     remedy="Repeat the URI of the request in `uri`.",
 )
 
