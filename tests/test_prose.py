@@ -21,7 +21,8 @@ _PATTERNS: Final = [re.compile(habit["match"], 0 if habit.get("same_case") else 
 _DATA: Final = {"languages", "packs", "patterns", "snapshots", "kept", "errors", "refusals", "data", "corpus"}
 # History, and a page that quotes the answers of models.
 _QUOTES: Final = {"CHANGELOG.md", "docs/accuracy.md"}
-_TEXT: Final = {".md", ".jinja", ".html", ".toml", ".yml"}
+_TEXT: Final = {".md", ".jinja", ".html", ".toml", ".yml", ".js", ".mjs", ".css", ".c", ".conversation", ""}
+_PYTHON: Final = {".py", ".pyi"}
 _PROOF: Final = re.compile(r"(?:hits|misses|answers?|fails|match|patterns|allow) *= *(\[?)")
 _MARKER: Final = re.compile(r"# ?(?:noqa|type:|pyright|ruff)")
 _STARTS: Final = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
@@ -33,7 +34,7 @@ def _files() -> Iterator[Path]:
         folders[:] = [name for name in folders if name[0] not in "._" and name not in {*_DATA, "build", "dist"}]
         for name in names:
             path = Path(folder, name)
-            if path.suffix in {*_TEXT, ".py"} and str(path.relative_to(ROOT)) not in _QUOTES:
+            if path.suffix in _TEXT | _PYTHON and str(path.relative_to(ROOT)) not in _QUOTES:
                 yield path
 
 
@@ -72,7 +73,7 @@ def _found(path: Path) -> Iterator[str]:
         return
     name = path.relative_to(ROOT)
     is_test = name.parts[0] == "tests"
-    if path.suffix == ".py":
+    if path.suffix in _PYTHON:
         lines = _of_python(source, is_test=is_test)
     else:
         lines = _of_text(source, is_toml=path.suffix == ".toml")
