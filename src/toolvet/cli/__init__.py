@@ -61,14 +61,15 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
     # It takes most of a start, and the help needs none of it.
     from cyclopts import App, Parameter  # noqa: PLC0415
 
-    flags = Parameter(show_default=_shown, negative_iterable="")
+    # Without the default of a flag that is off, of an empty list and of an empty text.
+    shown = Parameter(show_default=lambda it: str(it) if it or type(it) is int else None, negative_iterable="")
     root = App(
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
         version=__version__,
         version_flags=["--version", "-V"],
         help_format="plaintext",
-        default_parameter=flags,
+        default_parameter=shown,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
@@ -77,32 +78,21 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
         command, inner = commands_of(module)
         if command is not None and not inner:
             common: frozenset[str] | None = None if all_options else getattr(module, "COMMON_OPTIONS", None)
-            shown = with_parameters(command)
-            root.command(shown, name=name, help=_flowing(command.__doc__))
+            root.command(with_parameters(command), name=name, help=_flowing(command.__doc__))
             if common is not None:
                 root[name].help_formatter = _short_help(common)
                 root[name].help_epilogue = "`--help-all` shows all options."
             continue
         # A command with sub-commands may do something itself without them.
         words = module.__doc__ if command is None else command.__doc__
-        group = App(
-            name=name,
-            help=_flowing(words),
-            help_format="plaintext",
-            default_parameter=flags,
-            result_action="return_value",
-        )
+        group = App(name=name, help=_flowing(words), help_format="plaintext", result_action="return_value")
+        group.default_parameter = shown
         if command is not None:
             group.default(with_parameters(command))
         for word, function in inner.items():
             group.command(with_parameters(function), name=word, help=_flowing(function.__doc__))
         root.command(group)
     return root
-
-
-def _shown(default: object) -> str | None:
-    """The default that the help shows; None for a flag that is off and for an empty list or text."""
-    return str(default) if default or type(default) is int else None
 
 
 def _flowing(words: str | None) -> str:
