@@ -103,7 +103,7 @@ lint-mypy: $(VENV)/.dev
 lint-basedpyright: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-# What the type checkers make of a program that uses toolvet.
+# Type checks of a program that uses toolvet.
 lint-public: $(VENV)/.dev
 	$(BIN)/pytest -q -p no:xdist tests/test_public_types.py
 
@@ -174,7 +174,7 @@ frameworks: .venv-frameworks/.done .venv-gateways/.done .venv-langchain-mcp/.don
 reviewers: $(VENV)/.test-full
 	TOOLVET_QUEUE_ITEMS=10000 $(BIN)/pytest -k twenty --timeout=1800 tests/store/test_queue_reviewers.py
 
-# Requests drawn from the OpenAPI document, so many for each operation, on SQLite and on PostgreSQL.
+# Requests drawn from the OpenAPI document, a number of them for each operation, on SQLite and on PostgreSQL.
 .PHONY: schemathesis
 EXAMPLES ?= 100
 schemathesis: $(VENV)/.test-full

@@ -276,7 +276,7 @@ def hallucination(folder: Path) -> Iterator[str]:
         yield "## Hallucination, from the text alone\n"
         auc = wins / len(wrong) / len(right)
         yield f"AUC of the score over {len(scored)} answers: {auc:.3f}, where 0.5 is chance. toolvet claims nothing"
-        yield "here: whether a text is true cannot be told from the text. Give it the turn's `calls`.\n"
+        yield "here: a text alone does not show whether it is true. Give it the turn's `calls`.\n"
 
 
 def model_tier() -> Iterator[str]:
@@ -346,7 +346,7 @@ Three kinds of figures are kept apart:
   on these rows. Expect less on texts from elsewhere.
 - **left out**: a model that was trained on all sources but the one of the row. The TF-IDF columns are a peer of that
   kind: words and pairs of words, a logistic regression, five minutes of work. The published lists are those by which
-  the literature counts refusals (GCG, Zou et al. 2023); nobody fitted them to these rows.
+  the literature counts refusals (GCG, Zou et al. 2023); they were not fitted to these rows.
 - **unseen**: texts on which the finished rules were run before anybody read them. That first figure is the one to
   trust, and stays as it was. [held-out.md](held-out.md) has more of them.
 """

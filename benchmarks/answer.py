@@ -32,7 +32,7 @@ FAILING = "I'm sorry, but I cannot help with that request. "
 
 
 def sized(unit: str, size: int) -> str:
-    """So many characters, ending with a whole sentence."""
+    """A text of `size` characters that ends with a whole sentence."""
     return (unit * (size // len(unit) + 1))[: size - 1].rstrip() + "."
 
 

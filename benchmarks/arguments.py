@@ -80,7 +80,7 @@ class Sample:
         self.several = {name: 7 if isinstance(value, str) else "seven?" for name, value in self.value.items()}
         self.engine = jsonschema_rs.validator_for(schema, validate_formats=True)
         self.slow = DRAFT(schema, format_checker=DRAFT.FORMAT_CHECKER)
-        # It knows draft 7 at most, and writes defaults into the value where it is not told not to.
+        # It knows draft 7 at most, and writes defaults into the value unless `use_default` is off.
         self.generated = fastjsonschema.compile({**schema, "$schema": JSON_SCHEMA_7}, use_default=False)
         self.model = model_of(schema)
 
@@ -195,7 +195,7 @@ def compare(report: Report, found: list[Sample], script: NodeProcess | None) -> 
         Way("jsonschema", many=many(lambda each: partial(each.slow.is_valid, each.value))),
         ajv=["valid"],
     )
-    # What the goals are about is a wrong call of either kind: the last row of each.
+    # The goals are about a wrong call of either kind: the last row of each.
     kinds = {"with one": ["one"], "with several": ["several"], "of either kind": ["one", "several"]}
     for kind, names in kinds.items():
         calls = [(sample, getattr(sample, name)) for name in names for sample in found]
@@ -232,7 +232,7 @@ def compare(report: Report, found: list[Sample], script: NodeProcess | None) -> 
 
 
 def compare_once(report: Report, sample: Sample) -> None:
-    """What comes once for each schema, and a long call."""
+    """The cost that arises once for each schema, and a long call."""
     title = "Arguments: once for each schema, and long calls"
     order = {"name": "order", "description": "Order books", "inputSchema": ORDER}
     handle, slow = toolvet.tool(order), DRAFT(ORDER)

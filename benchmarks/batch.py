@@ -47,9 +47,9 @@ from toolvet.batch.reading.opening import open_reader
 from toolvet.batch.reading.parquet import decoded
 
 ROUNDS: Final = 3
-CLEAN: Final = 5  # Clean rows are so many times as many.
+CLEAN: Final = 5  # Clean rows for each other row.
 SAMPLE: Final = 3_000  # Texts that the peers have.
-# How many of the real rows the peers look at in a round: one in so many.
+# How many of the real rows the peers look at in a round: one in this number.
 SHARE: Final = {"scan": 10, "node": 500, "re": 4_000}
 NAMES: Final = {
     "scan": "the raw scan, text by text",
@@ -64,7 +64,7 @@ LOST: Final = {
 
 
 class Run(NamedTuple):
-    """What one way took for so many rows, and the most bytes that its processes held."""
+    """The time one way took for some rows, and the most bytes that its processes held."""
 
     rows: int
     taken: Taken
@@ -159,7 +159,7 @@ def beside(report: Report, name: str, rows: int, folder: Path) -> None:
             for how, pair in peers.items():
                 runs.setdefault(how, []).append(of_pair(pair, rows // SHARE[how]))
     start = statistics.median(run.taken.cpu for run in runs.pop("start"))
-    # What a run of one row takes is said apart.
+    # The time of a run of one row is reported apart.
     runs["ours"] = [run._replace(taken=run.taken._replace(cpu=run.taken.cpu - start)) for run in runs["ours"]]
     title = f"{rows:,} {name} rows of {size / rows:,.0f} bytes, two processes"
     about = f"median of {ROUNDS} rounds; our start takes {shown(start * 1e6)} of CPU time, which is not in it"
@@ -251,7 +251,7 @@ def where(report: Report, name: str, path: Path, rows: int, folder: Path) -> Non
 
 
 def threads(path: Path, jobs: int) -> Taken:
-    """What the kernel takes over all chunks with so many threads of this process."""
+    """The time of the kernel over all chunks with `jobs` threads of this process."""
     chunks, _ = chunks_of(path)
     kernels = [AnswersKernel(AnswerCheck()) for _ in range(jobs)]
     for kernel in kernels:

@@ -1,6 +1,6 @@
 """Run `toolvet batch` over a million real answers and a million clean rows, and over rows of each other kind.
 
-    python -m benchmarks.batch_million [--rows N]    so many answers, and a tenth as many rows of the other kinds
+    python -m benchmarks.batch_million [--rows N]    N answers, and a tenth as many rows of the other kinds
 
 Parquet to Parquet, with two processes, in CPU time of all of them, and by the clock. The peers of benchmarks/batch.py
 have their turns before and after the answers, on as many rows as they do in some seconds, and their ratios are those of
@@ -24,7 +24,7 @@ TURN = 60_000  # The rows of which a turn of a peer has its share.
 
 
 def measured(name: str, rows: int, folder: Path) -> tuple[Run, int, int]:
-    """A run over so many rows, the bytes of their texts, and those of the verdicts."""
+    """A run over `rows` rows, the bytes of their texts, and those of the verdicts."""
     path = folder / f"{name}.parquet"
     size, _ = write(name, rows, path)
     run = of_command(path, rows, kind=MAKERS[name][0])

@@ -1,4 +1,4 @@
-"""What else looks for the same phrases in many rows: two processes of each, which read texts and are told how many.
+"""Other programs that look for the same phrases in many rows: two processes of each, which read a number of texts.
 
 - `scan`: one pass of our engine over each text, with the same databases: the least that looking costs;
 - `re`: each phrase of the answer check as a regular expression of Python, searched in each text;
@@ -78,7 +78,7 @@ class Pair:
         self._threads = ThreadPoolExecutor(len(processes))
 
     def __call__(self, rows: int) -> Taken:
-        """What so many rows took both together, each a half of them at the same time."""
+        """The time both took together for `rows` rows, each a half of them at the same time."""
         each = max(1, rows // len(self.processes))
         taken = [*self._threads.map(lambda process: process.clock("search", each)(1), self.processes)]
         return Taken(sum(one.cpu for one in taken), max(one.wall for one in taken))
@@ -86,7 +86,7 @@ class Pair:
 
 @contextmanager
 def pairs(texts: Sequence[str], folder: Path) -> Iterator[dict[str, Pair]]:
-    """The peers by name, each ready and warm. Node is left out where it is not installed."""
+    """The peers by name, each ready and warm. Node is omitted if it is not installed."""
     path = folder / "texts.json"
     path.write_text(json.dumps(list(texts)), encoding="utf-8")
     root = str(Path(__file__).parents[1])

@@ -25,7 +25,7 @@ Columns = dict[str, list[Any]]
 
 
 def lines(name: str) -> list[dict[str, Any]]:
-    """The labelled rows of a file beside the project; none where it is missing."""
+    """The labelled rows of a file beside the project; none if it is missing."""
     path = DATA / name
     if not path.exists():
         return []
@@ -112,7 +112,7 @@ MAKERS: Final[dict[str, tuple[str, Callable[[Sequence[int]], Columns]]]] = {
 
 
 def batches(name: str, count: int) -> Iterator[pa.RecordBatch]:
-    """Rows with their ids, so many at a time."""
+    """Rows with their ids, in batches of `PART`."""
     for first in range(0, count, PART):
         numbers = range(first, min(count, first + PART))
         yield pa.record_batch({"id": list(numbers), **MAKERS[name][1](numbers)})

@@ -1,8 +1,8 @@
 """Run the benchmarks and write docs/performance.md: `make bench`, or `make bench ONLY="answer schema"` for some.
 
 Each program runs by itself, in bounded time, and hands its figures in (benchmarks/harness.py). They are in
-`benchmarks/figures.json`, and the page is written anew, as soon as a program has ended: what is broken off then keeps
-what came before. A program that fails or takes too long leaves its earlier figures as they stand.
+`benchmarks/figures.json`, and the page is written again as soon as a program has ended: an interrupted run keeps the
+figures so far. A program that fails or takes too long leaves its earlier figures unchanged.
 """
 
 import argparse
@@ -54,7 +54,7 @@ PROGRAMS: Final = {
 
 
 def run(name: str, seconds: float) -> dict[str, Any] | None:
-    """What a program reported; nothing where it failed, or reports nothing."""
+    """The report of a program; None if it failed, or reports nothing."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figures.json"
         command = [sys.executable, "-m", f"benchmarks.{name}"]

@@ -1,6 +1,6 @@
 """`toolvet serve` under load: `python -m benchmarks.dashboard rate | pages | memory URL …`.
 
-`rate URL [PER_SECOND] [SECONDS]` adds so many verdicts a second while a browser has the dashboard open (the overview
+`rate URL [PER_SECOND] [SECONDS]` adds this many verdicts a second while a browser has the dashboard open (the overview
 once a second, and its stream of news), kills the writer, and counts what is there.
 `pages URL` times every page over HTTP on the store that `benchmarks/store.py overview URL 5` filled.
 `memory [PYTHON]` prints what the server takes at its start, and after it judged answers and results and showed pages.

@@ -1,4 +1,4 @@
-"""How every benchmark measures and reports: ways of doing the same thing take turns, and each is said in the same form.
+"""How every benchmark measures and reports: ways of doing the same thing take turns, and have one form of report.
 
     with Report("envelope", peers=["jsonschema"]) as report:
         report.compare("build", "an error", [
@@ -32,7 +32,7 @@ from typing import Any, Final, NamedTuple, Self
 
 ROUNDS: Final = 21
 FEWEST_ROUNDS: Final = 5
-SLICE_S: Final = 0.005  # What a round of one way takes, where one run is not longer.
+SLICE_S: Final = 0.005  # The time of a round of one way, unless one run is longer.
 LEAST_SLICE_S: Final = 0.0003  # With many inputs, what one of them takes at least.
 CASE_S: Final = 20.0  # A case that would take longer has fewer rounds, all ways alike.
 HAND_IN: Final = "TOOLVET_FIGURES"
@@ -46,7 +46,7 @@ class Taken(NamedTuple):
 
 
 Job = Callable[[], object]
-Clock = Callable[[int], Taken]  # Runs something so many times.
+Clock = Callable[[int], Taken]  # Runs something this many times.
 
 
 def here(job: Job) -> Clock:
@@ -124,7 +124,7 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def figures_of(rounds: Mapping[str, Sequence[Taken]], lost: Mapping[str, str]) -> list[Figure]:
-    """What the rounds of each way come to; those of one round stand in the same place of each list."""
+    """The figures of the rounds of each way; those of one round have the same place in each list."""
     ours = next(iter(rounds.values()))
     found = []
     for name, each in rounds.items():
@@ -213,7 +213,7 @@ def digits(number: float) -> str:
 
 @dataclass
 class Report:
-    """What a program found, printed as it comes and handed in at the end.
+    """The findings of a program, printed as it comes and handed in at the end.
 
     `part` is its place in docs/performance.md, `peers` are distributions whose versions stand there.
     """

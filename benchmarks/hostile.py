@@ -118,7 +118,7 @@ SHOWN = 12
 
 
 class Cost(NamedTuple):
-    """What a repeated text costs, in µs per character."""
+    """The cost of a repeated text, in µs per character."""
 
     us: float
     kind: str

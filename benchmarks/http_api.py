@@ -1,9 +1,9 @@
-"""What the HTTP API costs beside the check itself, how soon `toolvet serve` answers, and its memory.
+"""The cost of the HTTP API besides the check itself, how soon `toolvet serve` answers, and its memory.
 
     python -m benchmarks.http_api [CHECKS]
 
 A client on the same machine sends one check after another over one connection, then the same over eight connections at
-200 checks a second. What the check itself costs is measured in this process, for the same bodies, and taken off. The
+200 checks a second. The cost of the check itself is measured in this process, for the same bodies, and subtracted. The
 peer is a bare Starlette endpoint under the same Uvicorn, which reads the same JSON and sends it back. At last, small
 checks are asked for while another client sends answers of a megabyte, one after another.
 """

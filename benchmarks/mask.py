@@ -1,4 +1,4 @@
-"""What it costs to mask a message: with 0, 5 and 50 known secrets, 1 KB and 100 KB, without any secret and with one.
+"""The cost of masking a message: with 0, 5 and 50 known secrets, 1 KB and 100 KB, without any secret and with one.
 
 "known" is what stderr passes, "quotation" (known and shapes) what is quoted in the record and in reports, "learning" is
 done once for a call that is quoted. The floor is one regular expression over the message that finds nothing.
@@ -35,7 +35,7 @@ WORDS = [
 
 
 def message(size: int, rng: random.Random) -> str:
-    """Return a JSON result of about so many characters, as tools send them."""
+    """Return a JSON result of about `size` characters, as tools send them."""
     rows: list[str] = []
     while sum(map(len, rows)) < size:
         row = {"id": rng.randrange(10**6), "title": " ".join(rng.choices(WORDS, k=6)), "url": "https://shop.example/b"}

@@ -1,11 +1,11 @@
-"""A process of Node that runs what the benchmarks compare with, so often as it is told to, and says what that took.
+"""A process of Node that runs the peers of the benchmarks a given number of times, and reports the time.
 
     with node(script, {"texts": […]}, packages=["ajv@8"]) as clock_of:
         Way.timed("ajv", [clock_of("valid", number) for number in range(10)])
 
 The script gets the input as `given` and returns an object of functions, `{name: (number) => …}`; `clock_of` is a clock
-for one of them with one number. What it takes is CPU time of the whole process: threads that compile or collect count,
-as they do for who pays for them.
+for one of them with one number. It measures CPU time of the whole process: threads that compile or collect count,
+as they do for a user who pays for them.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class NodeProcess:
         return told
 
     def result(self, name: str, number: int = 0) -> object:
-        """What a function returns."""
+        """The result of a function."""
         return self._told(name, number, 1)["result"]
 
     def clock(self, name: str, number: int = 0) -> Clock:
@@ -86,7 +86,7 @@ class NodeProcess:
 
 
 def node_version() -> str:
-    """The version, as it says it itself; empty where there is none."""
+    """The version that Node reports; empty without Node."""
     program = shutil.which("node")
     if program is None:
         return ""

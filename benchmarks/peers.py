@@ -33,7 +33,7 @@ def listed(rows: Sequence[Row], phrases: Sequence[str]) -> dict[str, bool]:
 def tfidf(
     rows: Sequence[Row], truth: Callable[[Row], bool], part_of: Callable[[Row], str], text_of: Callable[[Row], str]
 ) -> dict[str, bool]:
-    """Return what a TF-IDF model with a logistic regression says of each row.
+    """Return the verdict of a TF-IDF model with a logistic regression on each row.
 
     Words and pairs of words, and the defaults of scikit-learn, with the classes weighted equally: what one writes in
     five minutes. Each part is judged by a model of all others. A part is left out where the others have no row of

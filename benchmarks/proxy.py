@@ -6,7 +6,7 @@
 The client is this script, with blocking writes and reads; the server is written in C and does no work, so only the
 transport is measured. "C forwarder" is the floor: any process between two pipes costs two more context switches in each
 direction. "median" is that of the best round, because other programs may use the machine; "added" is it minus the
-direct one. p99 is over all rounds. Needs `cc`; uvloop is measured where it is installed.
+direct one. p99 is over all rounds. Needs `cc`; uvloop is measured if it is installed.
 
 The second part, which `--cases` runs alone, has answers of 1 KB and of 100 KB of JSON, from tools with and without an
 outputSchema, with and without a record, with all policies and with the defaults, beside forwarders and native cores
@@ -164,7 +164,7 @@ class Connection:
 
 
 def hanging(number: int, frame: object) -> None:
-    """What the alarm does."""
+    """Handles the alarm."""
     del number, frame
     raise TimeoutError(f"no answer in {HANG_SECONDS} s")
 
@@ -281,7 +281,7 @@ def show_cases(report: Report, paths: dict[str, str], calls: int, rounds: int, o
 
 
 def lost_by(name: str, env: dict[str, str], asked: int) -> str:
-    """What a way does not do, or how many of its calls are not in its record."""
+    """The part that a way does not do, or how many of its calls are not in its record."""
     if "RECORD" in env:
         return f"{asked - recorded(env['RECORD']):,} of {asked:,} calls not in the record"
     return {**LOST, **dict(HOW.values())}.get(name, "")
@@ -345,7 +345,7 @@ def show(report: Report, connections: dict[str, Connection], rounds: dict[str, l
     verdict("p99 added, ms", p99, P99_MS, "at most")
     for name, factor in (("FastMCP proxy", 20.0), ("SDK streams", 7.0)):
         if name in added:
-            verdict(f"{name} adds so many times as much", added[name] / ours, factor, "at least")
+            verdict(f"{name} adds this many times as much", added[name] / ours, factor, "at least")
     verdict("start, ms", connection.start_ms - connections["direct"].start_ms, START_MS, "at most")
     verdict("RSS, MiB", connection.rss_mib, RSS_MIB, "at most")
 

@@ -56,7 +56,7 @@ HEAD = (
 
 @dataclass
 class Figures:
-    """What one path did with so many connections, a value for each round."""
+    """The figures of one path with some number of connections, a value for each round."""
 
     added: list[float] = field(default_factory=list[float])
     rates: list[float] = field(default_factory=list[float])
@@ -111,7 +111,7 @@ class Way:
         self.name, self.port, self.process, self.store = name, port, process, store
         self.figures: dict[int, Figures] = {}
         self.asked = self.lost = 0
-        # With so many connections it answered nothing for as long as anybody waits: it is not asked again.
+        # With this many connections it never answered in time: it is not asked again.
         self.silent: set[int] = set()
         # FastMCP opens no session here, and would refuse an unknown one.
         self.session = b"" if name.startswith("FastMCP") else SESSION
@@ -121,7 +121,7 @@ class Way:
         return 0.0 if self.process is None else time.clock_gettime((~self.process.pid << 3) | 2)
 
     def run(self, clients: list[Client], until: Callable[[int], bool]) -> list[float]:
-        """Call on all these connections at once, until `until` says of the number of answers that it is enough."""
+        """Call on all these connections at once, until `until` accepts the number of answers."""
         times: list[float] = []
         with select.epoll() as poll:
             by_number = {client.socket.fileno(): client for client in clients}
@@ -277,7 +277,7 @@ def ratio(over: list[float], under: list[float]) -> str:
 
 
 def show_goals(report: Report, paths: list[Way], counts: list[int]) -> None:
-    """What the proxy adds against nginx, what it carries against a forwarder, what the record and the metrics take."""
+    """The time the proxy adds against nginx, its load against a forwarder, the cost of the record and the metrics."""
     by_name = {path.name: path.figures for path in paths}
     ours = by_name.get(RECORDED)
     if ours is None:

@@ -95,7 +95,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def read(path: Path) -> tuple[str, Floors]:
-    """The sentence about the file, and its floors; none where there is no such file."""
+    """The sentence about the file, and its floors; none without such a file."""
     table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     about = str(table.pop(ABOUT, ""))
     return about, {
@@ -185,7 +185,7 @@ def meta(row: Row) -> Mapping[str, Any]:
 
 
 def groups(data: Sequence[Row], keys: Sequence[str] = ("dataset", "lang")) -> Iterator[tuple[str, list[Row]]]:
-    """All rows, then the rows of each data set and of each language, where there are several."""
+    """All rows, then the rows of each data set and of each language, if several."""
     yield "ALL", list(data)
     for key in keys:
         parts: dict[str, list[Row]] = defaultdict(list)

@@ -4,7 +4,7 @@ A floor is a peer's way of the same thing, or other work that a busy machine slo
 one regular expression over a text, are no such floor: they stay in the processor's first cache while our databases and
 tables do not, and beside four programs that fill the caches a ratio to them moved by 60 %. One to `jsonschema`, which
 walks through much Python code, moved by 20 %. The inputs stand here and nowhere else: a case whose input has changed is
-landed anew.
+landed again.
 """
 
 import json

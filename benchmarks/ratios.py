@@ -6,7 +6,7 @@ fails only if that says the same. Where more than twice as many programs want to
 beside ten to thirty programs that fill the caches, some of these medians rose by 42 %.
 
 The landed ones are in benchmarks/figures.json. `make ratios LAND=1` lands those that are new or clearly better;
-`LAND="a refusal"` lands one as it is, also where it is worse: do that in the commit that has the reason.
+`LAND="a refusal"` lands one as it is, even if it is worse: do that in the commit that has the reason.
 """
 
 import argparse
@@ -54,7 +54,7 @@ class Worse(NamedTuple):
 
 
 def judged(landed: Mapping[str, float], measure: Measure, bound: float = WORSE) -> tuple[Ratios, list[Worse]]:
-    """What was measured, and what has become worse. Only what seems worse is measured a second time."""
+    """The measured ratios, and those that became worse. Only those that seem worse are measured twice."""
     first = measure(list(landed))
     doubted = [name for name, ratio in first.items() if ratio > bound * landed[name]]
     second = measure(doubted) if doubted else {}
@@ -64,7 +64,7 @@ def judged(landed: Mapping[str, float], measure: Measure, bound: float = WORSE) 
 
 
 def bound_at(waiting: float, cores: int) -> float:
-    """How many times what landed a ratio may be, where so many programs want to run."""
+    """How many times its landed value a ratio may be, given the number of programs that want to run."""
     return WORSE_IF_BUSY if waiting > BUSY * cores else WORSE
 
 

@@ -125,7 +125,7 @@ def probability(model: tuple[Any, float], slots: list[int]) -> float:
 
 
 def balanced(errors: list[Error], said: list[bool]) -> float:
-    """The mean of the shares of both kinds that were recognised; the share of the only kind where there is one."""
+    """The mean of the shares of both kinds that were recognised; the share of the only kind if there is one."""
     shares = [
         sum(guess == kind for error, guess in zip(errors, said, strict=True) if error.business is kind)
         / sum(error.business is kind for error in errors)

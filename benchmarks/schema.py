@@ -38,7 +38,7 @@ class Sample:
         self.ours = compiled(schema)
         self.engine = jsonschema_rs.validator_for(schema)
         self.slow = DRAFT(schema)
-        # It knows draft 7 at most, and writes defaults into the value where it is not told not to.
+        # It knows draft 7 at most, and writes defaults into the value unless `use_default` is off.
         self.generated = fastjsonschema.compile({**schema, "$schema": JSON_SCHEMA_7}, use_default=False)
 
     def first_error(self) -> object:

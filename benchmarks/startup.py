@@ -102,7 +102,7 @@ def started(command: list[str], environment: dict[str, str] | None = None, given
 
 
 def first_of_all(command: list[str], *, writable: bool = True, processes: int = 1) -> Clock:
-    """A command where nothing was compiled before: the most that one of so many processes at once takes."""
+    """A command where nothing was compiled before: the most that one of `processes` at once takes."""
 
     def clock(repeats: int) -> Taken:
         most = [_first(command, writable=writable, processes=processes) for _ in range(repeats)]
@@ -128,7 +128,7 @@ def _first(command: list[str], *, writable: bool, processes: int) -> Taken:
             most = max(most, used.ru_utime + used.ru_stime)
         taken = Taken(most, time.perf_counter() - began)
         for process in running:
-            # What it left compiling takes 15 seconds of a processor for a cache that is about to go: a dozen of those
+            # Its background compilation takes 15 CPU seconds for a cache that is about to go: a dozen of those
             # at once held up everything that was measured after them.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

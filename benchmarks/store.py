@@ -1,6 +1,6 @@
 """The store under load: `python -m benchmarks.store rate URL [PER_SECOND] [SECONDS]` or `… overview URL [MILLIONS]`.
 
-`rate` starts a writer that adds so many verdicts a second, each in a call of its own, and prints what it acknowledged;
+`rate` starts a writer that adds verdicts at a fixed rate, each in a call of its own, and prints what it acknowledged;
 then kills it, and counts what the next process finds. `overview` fills a store and times what a dashboard asks it.
 Without words, both are done on a small store in SQLite, and reported.
 """
@@ -120,7 +120,7 @@ def measure_rate(url: str, rate: int, seconds: float) -> list[object]:
 
 
 def fill(url: str, count: int) -> None:
-    """Insert so many verdicts of the last 30 days, past the spool."""
+    """Insert `count` verdicts of the last 30 days, past the spool."""
     store = Store(url)
     engine, began, first = open_engine(store.address), time.perf_counter(), time.time() - 30 * DAY
     for start in range(0, count, 20_000):

@@ -21,7 +21,7 @@ def source_of(row: Mapping[str, Any]) -> str:
 
 
 def vendor_of(row: Mapping[str, Any]) -> str:
-    """Who made the model that gave the answer."""
+    """The vendor of the model that gave the answer."""
     return str(row["meta"].get("model", "")).partition("/")[0]
 
 
@@ -34,7 +34,7 @@ class Task(NamedTuple):
     negative: frozenset[str] | None
     says: Callable[[AnswerQuality], bool]
     min_length: int = 20
-    # What the TF-IDF peer is trained without: a source or, where there is only one, a model. None: no such peer.
+    # The part that the TF-IDF peer is trained without: a source or, if there is only one, a model. None: no such peer.
     part_of: Callable[[Mapping[str, Any]], str] | None = None
     text_of: Callable[[Mapping[str, Any]], str] = text_of_row
     lists: Mapping[str, Sequence[str]] = MappingProxyType({})

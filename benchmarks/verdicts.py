@@ -1,6 +1,6 @@
 """Hold the verdicts of two versions side by side: a change that is only about speed must not move a byte of any.
 
-python -m benchmarks.verdicts dump FOLDER       # writes what this version says of every text
+python -m benchmarks.verdicts dump FOLDER       # writes this version's verdict on every text
 python -m benchmarks.verdicts compare FOLDER [STEP [FIRST]]
                                                 # reads it again: each difference is printed, and exit status 1; with
                                                 # a step only every so manieth text, from the first one that is named
@@ -87,7 +87,7 @@ def own_texts() -> Iterator[tuple[str, str]]:
 
 
 def texts() -> Iterator[tuple[str, str, dict[str, object]]]:
-    """(name, text, its turn if it has one) of all that is held."""
+    """(name, text, its turn if it has one) of all held texts."""
     for name, text in own_texts():
         yield name, text, {}
     for name in FILES:
@@ -104,7 +104,7 @@ def texts() -> Iterator[tuple[str, str, dict[str, object]]]:
 
 
 def streamed(text: str) -> list[object]:
-    """What a stream says after each chunk; the chunks are as long as a seed has it."""
+    """The verdict of a stream after each chunk; the chunks are as long as a seed has it."""
     rows = random.Random(len(text))
     stream = AnswerStream()
     said: list[object] = []

@@ -48,7 +48,7 @@ Check = tuple[str, str, str]
 
 @dataclass
 class Run:
-    """What the suite found on one path to a server, and how long it took."""
+    """The results of the suite on one path to a server, and how long it took."""
 
     checks: Counter[Check]
     seconds: float

@@ -350,7 +350,7 @@ TOOLS = [
             annotations=READS,
         ),
         find_author,
-        "its error messages help nobody",
+        "its error messages help no one",
     ),
     Entry(
         mcp.Tool(
@@ -395,7 +395,7 @@ CHECKS_NOTHING = {"quote_shipping", "convert_price", "find_author"}  # Their fau
 
 
 def refusal(schema: dict[str, Any], arguments: Arguments) -> str | None:
-    """What is wrong with the arguments, said so that a model can mend the call; None when nothing is."""
+    """The faults of the arguments, worded so that a model can correct the call; None without a fault."""
     errors = jsonschema_rs.Draft202012Validator(schema).iter_errors(arguments)
     return " ".join(explain(error, schema) for error in errors) or None
 

@@ -35,7 +35,7 @@ SERVERS: Final[Mapping[str, Sequence[str]]] = {
 }
 HOUR: Final = 3600
 PAST_HOURS: Final = 48
-# From so many hours ago on, for so many hours, the warehouse was down.
+# The hours, counted back from now, in which the warehouse was down.
 BAD_HOURS: Final = range(9, 12)
 PRIDE: Final = "978-0141439518"
 ABELSON: Final = "978-0262510875"
@@ -84,7 +84,7 @@ TURNS: Final = (
         [shop("search_books", query="structure"), shop("check_stock", isbn=ABELSON)],
         {
             "careful": "I could not read the stock: the warehouse refused the connection. Please try again later.",
-            "brief": "The warehouse does not answer, so I cannot tell how many copies there are.",
+            "brief": "The warehouse does not answer, so I do not know how many copies there are.",
             "hasty": "There are 14 copies of Structure and Interpretation in stock.",
         },
     ),
@@ -181,7 +181,7 @@ class Filler:
             raise SystemExit(done.stderr)
 
     async def play(self, rounds: int) -> None:
-        """Play all turns so many times under each prompt, through a proxy before each server."""
+        """Play all turns `rounds` times under each prompt, through a proxy before each server."""
         (self.folder / "toolvet.toml").write_text('[proxy]\nrecord = "calls"\n', encoding="utf-8")
         lines: list[str] = []
         clients = {name: mcp.Client(self.proxy(name, words), cache=None) for name, words in SERVERS.items()}

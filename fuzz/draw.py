@@ -297,7 +297,7 @@ class Draw:
             case _:
                 return self.json(depth)
 
-    # What the protocols exchange
+    # Messages of the protocols
 
     def tool(self) -> Any:
         """Return a tool, mostly as MCP has it."""

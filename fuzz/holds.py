@@ -1,4 +1,4 @@
-"""What a target says when a promise is broken."""
+"""The check of a target: a promise that does not hold raises."""
 
 from toolvet.core.json_value import is_endless
 

@@ -1,4 +1,4 @@
-"""The kept inputs: one file for each target, an input a line, as base64. `python -m fuzz.kept` writes them anew."""
+"""The kept inputs: one file for each target, an input a line, as base64. `python -m fuzz.kept` writes them again."""
 
 import argparse
 import base64

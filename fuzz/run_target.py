@@ -30,7 +30,7 @@ _ALLOWED_PER_CHARACTER: Final = 2e-4
 
 
 def _last_input() -> mmap.mmap | None:
-    """The file `last`: the length in four bytes, then the input. What is written there outlives the process."""
+    """The file `last`: the length in four bytes, then the input. Its contents outlive the process."""
     folder = next((word.partition("=")[2] for word in sys.argv if word.startswith("-artifact_prefix=")), None)
     if folder is None:
         return None
@@ -67,7 +67,7 @@ def _seconds(data: bytes) -> float:
 if __name__ == "__main__":
     faulthandler.enable()
     atheris.Setup([sys.argv[0], *sys.argv[2:], "-handle_segv=0"], one)
-    # What is imported later, such as when a function is first called, is instrumented, too.
+    # Later imports, such as those of a function's first call, are instrumented, too.
     with atheris.instrument_imports(include=["toolvet"]):
         # What stays for ever need not be looked through for garbage again and again.
         gc.freeze()

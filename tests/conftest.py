@@ -85,7 +85,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single slow tests, and skip those that read labelled data where they are not beside the project."""
+    """Leave out single slow tests, and skip those that read labelled data if they are not beside the project."""
     slow = [item for item in items if item.nodeid.removeprefix("tests/") in FULL]
     if slow and not config.getoption("--full"):
         items[:] = [item for item in items if item not in slow]

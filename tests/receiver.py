@@ -26,7 +26,7 @@ class Arrived(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What is answered."""
+    """An answer."""
 
     status: int = 200
     body: Any = ""
@@ -48,7 +48,7 @@ class Receiver(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def to(self, path: str) -> list[Arrived]:
-        """What came to a path."""
+        """A request to a path."""
         return [each for each in self.arrived if each.path == path]
 
 

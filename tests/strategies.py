@@ -1,4 +1,4 @@
-"""What the property tests of all public functions draw: values, schemas, tools, results, messages, calls, options."""
+"""Inputs for the property tests of all public functions: values, schemas, tools, results, messages, calls, options."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ TAKEN = {"date": "2026-01-02", "machine": "one core", "cores": 1, "load": 0.1}
 
 
 def clock(us: float, ran: list[str] | None = None, name: str = "") -> Clock:
-    """One that says that a run takes so many microseconds, and writes down that it ran."""
+    """A clock that claims a fixed number of microseconds for a run, and writes down that it ran."""
 
     def run(repeats: int) -> Taken:
         if ran is not None:
@@ -122,7 +122,7 @@ def test_a_job_runs_as_often_as_it_is_told_to() -> None:
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], object]:
-    """What a program has handed in."""
+    """The figures that a program has handed in."""
     path = tmp_path / "told.json"
     monkeypatch.setenv(HAND_IN, str(path))
     return lambda: json.loads(path.read_text("utf-8")) if path.exists() else None

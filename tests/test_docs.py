@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 # Pages whose examples need an extra that `make test` does not install.
 NEEDS = {"semantics.md": "wordllama"}
-# Made of docstrings, whose examples are run where they are.
+# Made of docstrings, whose examples run in place.
 MADE = {"api.md"}
 PAGES = sorted(page for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")] if page.name not in MADE)
 

@@ -93,7 +93,7 @@ def test_a_folder_of_hooks(plant: Callable[[Path], None], tmp_path: Path, monkey
     (tmp_path / "toolvet" / "hook").mkdir(parents=True)
     plant(tmp_path / "toolvet" / "hook" / "tools")
     folder = private_folder("tools")
-    # What is this user's and open to others is closed.
+    # A file of this user that is open to others is closed.
     assert folder is None or folder.stat().st_mode & OTHERS == 0
 
 

@@ -26,7 +26,7 @@ MISUSES = ("toolvet.check_nothing", "toolvet.check_answer(1)", "toolvet.check_an
 
 
 def type_errors(command: list[str], file: Path) -> str:
-    """What a type checker says about the file, or nothing."""
+    """The messages of a type checker about the file."""
     done = subprocess.run([*command, str(file)], cwd=ROOT, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 

@@ -60,7 +60,7 @@ def test_the_readme_shows_what_its_first_command_prints(tmp_path: Path) -> None:
 
 
 def run(lines: str, folder: Path) -> str:
-    """What the lines of shell print, in an empty home, with the programs beside this Python."""
+    """The output of the lines of shell, in an empty home, with the programs beside this Python."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-c", lines],

@@ -1,6 +1,7 @@
 """The generated pages of the reference match the code, and the schema of settings accepts real files."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
         (DOCS / name).write_text(content, encoding="utf-8")
     kept = (DOCS / name).read_text(encoding="utf-8")
     assert kept == content, "python docs/site/reference.py docs"
+
+
+def test_the_help_shows_no_default_of_a_flag_that_is_off() -> None:
+    words = pages()["commands.md"]
+    assert "[default: 0]" in words
+    assert not re.search(r"default: (?:False|\(\)|\"\")|--empty-", words)
 
 
 def test_the_schema_of_settings_accepts_what_toolvet_reads_and_refuses_unknown_keys() -> None:

@@ -37,7 +37,7 @@ KINDS = {
     "quoted": f'{{"api_key": "QU{WORD[:20]}"}}',
     "query": f"https://x.example/?access_token=QY{WORD[:20]}",
     "variable": f"export GITHUB_TOKEN=VA{WORD[:20]}",
-    # Of no known shape: what stands before them says what they are.
+    # Of no known shape: the words in front of them say what they are.
     "colon": f"password: CO{WORD[:20]}",
     "spaces": f'password = "SP{WORD[:20]}"',
     "single quotes": f"apiKey: 'SQ{WORD[:20]}'",

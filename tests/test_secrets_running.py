@@ -23,7 +23,7 @@ from tests.test_secrets import ARGUMENT, ENV, HEADER, KINDS, NAMES, OPENING, SER
 from toolvet.assess.report import formats
 
 LEAKY_HTTP = str(Path(__file__).parent / "servers" / "leaky_http.py")
-# Given by the user; sent by a client; known to nobody but by the name of their header.
+# Given by the user; sent by a client; known only by the name of their header.
 COOKIE, CALLER, LISTEN = "COOKIEVAL4242", "CALLERKEY8181", "LISTENTOKEN-616161"
 ALL_NAMES = (
     "get_fails",
@@ -113,7 +113,7 @@ def counted(url: str, tool: str) -> str:
 
 
 def children(pid: int) -> list[int]:
-    """The process and all that it started."""
+    """The process and everything it started."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
     known = [pid]
@@ -123,7 +123,7 @@ def children(pid: int) -> list[int]:
 
 
 def shown(pid: int) -> str:
-    """What `ps` shows of a process and of all that it started: their command lines."""
+    """The command lines that `ps` shows of a process and of everything it started."""
     listed = ",".join(map(str, children(pid)))
     return subprocess.run(["ps", "-ww", "-o", "args=", "-p", listed], capture_output=True, text=True, check=True).stdout
 

@@ -68,7 +68,7 @@ ENUMS: tuple[type[Enum], ...] = (
 ERRORS: tuple[Exception, ...] = (
     toolvet.ConfigError("is wrong", file="toolvet.toml", line=3, key="checks"),
     toolvet.EnvelopeError("data", "is missing"),
-    toolvet.EnvelopeTypeError("data", "is no mapping"),
+    toolvet.EnvelopeTypeError("data", "is not a mapping"),
     toolvet.ContentMissingError("sha256:0"),
     toolvet.ContentDamagedError("sha256:0"),
     *(

@@ -40,7 +40,7 @@ MEANINGS: dict[tuple[str, str], tuple[set[Label], set[Label]]] = {
     ("answer_tool_failure", "tool_failure_report"): ({"tool_failure"}, {"incapable", "refusal", "evasive"}),
 }
 PHRASES = "phrases"
-DECIDING = 0.3  # What a signal costs that leaves nothing to ask the model, as checks/answer/read.py has it.
+DECIDING = 0.3  # The cost of a signal that makes the model superfluous, as checks/answer/read.py has it.
 LEFT_OUT_BY_MODEL = ("do_not_answer",)
 # The same questions asked of the same models, about other governments.
 LEFT_OUT_TOGETHER = {"speechmap_us_criticism": "speechmap_en", "speechmap_eu_criticism": "speechmap_en"}
@@ -82,7 +82,7 @@ def source(row: dict[str, Any]) -> str:
 
 
 def own_sentences() -> list[LabelledText]:
-    """The hits and misses of every phrase, by what the phrase says of them."""
+    """The hits and misses of every phrase, by the meaning of the phrase."""
     rows: dict[str, LabelledText] = {}
     for known in read_phrases().values():
         if known.phrase.cue:

@@ -1,6 +1,6 @@
 """How often signals of an answer and assessments are right, and which share of the answers of a score is good.
 
-Every table is fitted anew for each part of the data without that part, and judged on it. A part is a source or, where a
+For each part of the data every table is fitted without that part, and judged on it. A part is a source or, where a
 task has one source only, the models of one vendor: without its one source a task has no faults left to be found.
 """
 
@@ -36,7 +36,7 @@ class Scored(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a file of labelled answers says something about: labels with the fault and without, and types of signals."""
+    """The subject of a file of labelled answers: labels with the fault and without, and types of signals."""
 
     faulty: frozenset[str]
     fine: frozenset[str]
@@ -53,14 +53,14 @@ QUESTIONS = {
     "uncertainty": Question(frozenset({"uncertain"}), frozenset({"other"}), UNSURE, by_vendor=True),
     "truncation": Question(frozenset({"truncated"}), frozenset({"complete"}), CUT, by_vendor=True),
     "answer_tool_failure": Question(frozenset({"tool_failure_report"}), frozenset({"ok"}), FAILED),
-    # Many of these were cut by a limit of tokens, and are good answers all the same.
+    # Many of these were cut by a limit of tokens, and are still good answers.
     "good_answer": Question(frozenset(), frozenset({"ok", "compliance", "informative"}), frozenset(SignalType) - CUT),
 }
 # Refusals only, so that nothing follows for answers without a signal; and sentences of an encyclopedia.
 NO_ANSWERS = frozenset({"polyrefuse_outputs", "szeged_wiki"})
 MOST_OF_A_KIND = 200  # Signals of one part that count for a kind: a large source must not outvote the others.
 FEWEST = 3  # Faults that a kind or a type needs: with fewer, nothing was there to be found.
-DRAWN_BY = 10  # Kinds with few signals are drawn to their type, and types to all, as by so many signals more.
+DRAWN_BY = 10  # Kinds with few signals are drawn to their type, and types to all, as by this many signals more.
 BANDS = (0.0, 0.3, 0.7, 0.85, 1.0)
 
 Table = Mapping[str, float]
@@ -109,7 +109,7 @@ def scores(folder: Path) -> Iterator[Scored]:
     """The score of each labelled answer, and whether any of its labels says that it has a fault."""
     found: dict[str, Scored] = {}
     for row, question, quality in asked(folder):
-        if row["label"] == "other":  # Who was not unsure may have refused.
+        if row["label"] == "other":  # An answer that was not unsure may have refused.
             continue
         before = found.get(row["text"])
         is_faulty = row["label"] in question.faulty or (before is not None and before.is_faulty)
@@ -148,8 +148,8 @@ def _share(found: Sequence[Found], key: Callable[[Found], str], prior: Mapping[s
 def left_out(found: Sequence[Found], *, clean: float | None = None, whole: bool = False) -> list[Judged]:
     """Each signal and each answer without one, judged by a table that was fitted without its part.
 
-    `clean` is said of answers without a signal, None for what was measured. `whole` leaves out whole sources. A signal
-    whose type is not measured in the others is not judged.
+    `clean` is the certainty of answers without a signal, None for the measured one. `whole` leaves out whole sources.
+    A signal whose type is not measured in the others is not judged.
     """
     return [judged for part in left_out_by_type(found, clean=clean, whole=whole).values() for judged in part]
 
@@ -234,5 +234,5 @@ def written(folder: Path) -> str:
 
 
 def documented_clean() -> float:
-    """What is said of an answer without signals."""
+    """The documented certainty of an answer without signals."""
     return certainty_of(())

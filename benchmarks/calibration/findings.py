@@ -1,7 +1,7 @@
 """How often the findings of `assess` are right, by the confidence that they state, where they were read.
 
-Two records: what was said of each check when the servers of `tests/live/wild.toml` were first read (what was wrong
-has been mended since, and fails a test if it returns), and what the same servers get now (`judged.toml`). Neither is
+Two records: the verdict on each check when the servers of `tests/live/wild.toml` were first read (faults have
+been fixed since, and fail a test if they return), and what the same servers get now (`judged.toml`). Neither is
 unseen: the checks were changed by what was read on these servers.
 """
 
@@ -17,7 +17,7 @@ FEW = 10  # Findings that must have been read before a share says something.
 
 
 class Judged(NamedTuple):
-    """What was said of findings: `right`, `doubtful` (true, and of little use), `wrong`."""
+    """Verdicts on findings: `right`, `doubtful` (true, and of little use), `wrong`."""
 
     right: int
     doubtful: int
@@ -37,7 +37,7 @@ class Judged(NamedTuple):
 
 
 def first(path: Path = WILD) -> dict[str, Judged]:
-    """What was said of each check at first: one verdict for each server and reason."""
+    """The first verdicts on each check: one verdict for each server and reason."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for server in tomllib.loads(path.read_text(encoding="utf-8"))["servers"]:
         for each in server.get("judged", ()):

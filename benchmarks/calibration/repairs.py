@@ -21,7 +21,7 @@ from toolvet.errors import Unsatisfiable
 SEED = 20_261_122
 LEVELS: tuple[Confidence, ...] = ("high", "medium", "low")
 MOST_OF_A_SOURCE = 200  # Repairs of one kind that count: a large server must not outvote the others.
-DRAWN_BY = 10  # Kinds with few repairs are drawn to the share of their confidence, as by so many repairs more.
+DRAWN_BY = 10  # Kinds with few repairs are drawn to the share of their confidence, as by this many repairs more.
 WORDS = (
     "Hamburg",
     "quarterly report",

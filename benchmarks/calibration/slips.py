@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 
 
 class Site(NamedTuple):
-    """One value of a call: where it is, the part of the schema about it, and whether it may be left out."""
+    """One value of a call: its place, the part of the schema about it, and whether it may be omitted."""
 
     path: Path
     schema: Mapping[str, Any]
@@ -28,7 +28,7 @@ class Site(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What was sent in place of a call. A `str` for `value` is a text that should have been JSON."""
+    """The value sent in place of a call. A `str` for `value` is a text that should have been JSON."""
 
     slip: str
     call: Any
@@ -253,7 +253,7 @@ def other_option(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterat
 
 
 def no_option(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterator[Any]:
-    """A value that the list does not have: which one was meant cannot be told."""
+    """A value that the list does not have: the meant one is unknown."""
     for site in rng.sample(list(found), len(found)):
         if "enum" in site.schema:
             for word in rng.sample(["auto", "default", "all", "any", "other", "best", "normal", "custom"], 8):

@@ -11,7 +11,7 @@ from benchmarks.calibration.reliability import Judged, expected_error, reliabili
 
 from toolvet.core.schema.repairs.search import StepKind
 
-MEANING = """## What a confidence means
+MEANING = """## Meaning of a confidence
 
 Every number that toolvet publishes about its own judgement is one of two things: a **probability**, measured and held
 against data that were left out, or a **cost**, which is documented and only says what is worse than what.
@@ -23,9 +23,9 @@ ERROR = (
 
 ANSWERS = """### Answers
 
-The tables were made anew for each part of the data without that part: a source or, where a task has one source only,
+The tables were made again for each part of the data without that part: a source or, where a task has one source only,
 the models of one vendor. The last column leaves out whole sources. Then `do_not_answer` takes nearly all unsure answers
-with it: nothing is said of their signals, and their scores are read as those of better answers. A mild signal colours
+with it: their signals have no figure, and their scores are read as those of better answers. A mild signal colours
 an answer, and a good answer may have it, so good answers do not refute it. Rare kinds are drawn to their type
 (`checks/answer/certainty.toml` says how).
 """
@@ -47,10 +47,10 @@ table of one half of the sources is held against the other half, both ways.
 FINDINGS = """### Findings of `assess`
 
 Findings about 14 published servers, read one by one: *right*, *doubtful* (true, and of little use), or *wrong*.
-The first table has what these servers get now, the last columns of the second what was said when they were first read,
-one verdict for each server and reason. Both are **seen**: what was wrong has been mended since. A level with fewer than
+The first table has what these servers get now, the last columns of the second the verdicts when they were first read,
+one for each server and reason. Both are **seen**: the faults have been fixed since. A level with fewer than
 ten findings, and nearly every single check, has too few to say more than that nothing contradicts it. That a property
-has no description is a fact, which nobody needs to read.
+has no description is a fact, which needs no reader to confirm it.
 """
 
 
@@ -146,7 +146,7 @@ def reliability_table(judged: Sequence[Judged], what: str) -> Iterator[str]:
 
 
 def figures(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the ratchet keeps: the calibration errors on parts left out, and the order of the score."""
+    """The figures that the ratchet keeps: the calibration errors on parts left out, and the order of the score."""
     found, scored = list(answers.signals(folder)), list(answers.scores(folder))
     own = [each for each in found if each.kind]
     shares = [faulty / count for _, count, faulty, _ in answers.by_band(scored)]

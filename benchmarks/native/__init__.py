@@ -15,7 +15,7 @@ HOW: Final = {
 
 
 def compiled(name: str, folder: Path) -> Path | None:
-    """Compile a core into a folder; None where there is no compiler."""
+    """Compile a core into a folder; None without a compiler."""
     if shutil.which("cc") is None:
         print("no C compiler here: the native cores are left out")
         return None

@@ -60,7 +60,7 @@ static void admit(int listener, int server_port) {
     next_number++;
 }
 
-/* The length of the whole message at the beginning, 0 where it is not complete; every field's name is looked at. */
+/* The length of the whole message at the beginning, 0 if it is not complete; every field's name is looked at. */
 static size_t message(const side *one, size_t *body) {
     const char *end = memmem(one->bytes, one->have, "\r\n\r\n", 4);
     if (!end) return 0;

@@ -11,7 +11,7 @@ typedef void (*reader)(const char *line, int length);
 
 typedef struct {
     int from, to;
-    reader read_line; /* NULL: nobody reads it. */
+    reader read_line; /* NULL: it is not read. */
     char *bytes;
     size_t have, searched, room;
 } side;

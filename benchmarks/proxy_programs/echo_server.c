@@ -1,6 +1,6 @@
 /* An MCP server that does nothing as fast as possible: every tools/call is answered with a kibibyte of text.
 
-   echo_server [BYTES] ["schema"]   so many bytes: beyond a kibibyte they are JSON, as many servers send it, in a text.
+   echo_server [BYTES] ["schema"]   BYTES bytes: beyond a kibibyte they are JSON, as many servers send it, in a text.
                                     "schema": the tool has an outputSchema, and the JSON is structured content as well. */
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static int write_all(const char *data, size_t size) {
     return 1;
 }
 
-/* {"rows":[{"id":1,"name":…},…]} of about so many bytes, with quotes as they are or escaped, as in a text of JSON. */
+/* {"rows":[{"id":1,"name":…},…]} of about that size, with quotes as they are or escaped, as in a text of JSON. */
 static size_t rows(char *to, size_t size, const char *quote) {
     size_t at = sprintf(to, "{%srows%s:[", quote, quote);
     for (int id = 1; id == 1 || at < size; id++)

@@ -39,7 +39,7 @@ def main(file: Path) -> None:
 
 
 def run(folder: str) -> str:
-    """What the command prints in colour, in a terminal of our width."""
+    """The output of the command in colour, in a terminal of our width."""
     done = subprocess.run(  # noqa: S603 - our own program
         COMMAND.split(),
         cwd=folder,

@@ -50,7 +50,7 @@ def _settings(schema: dict[str, Any]) -> str:
     lines = [
         "# Settings",
         "",
-        "Every key of `toolvet.toml`, or of `[tool.toolvet]` in `pyproject.toml`. Flags win over settings.",
+        "Set these keys in `toolvet.toml`, or under `[tool.toolvet]` in `pyproject.toml`. Flags override settings.",
         "Editors that know TOML schemas complete and check the file if it begins with",
         "`#:schema https://toolvet.github.io/toolvet/toolvet.schema.json`.",
         "",
@@ -168,7 +168,7 @@ def _definition(value: Any) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Clas
 
 
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """The first line of a definition, broken where it is long."""
+    """The first line of a definition, broken if it is long."""
     if isinstance(node, ast.ClassDef):
         made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
         fields = [ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)]

@@ -32,7 +32,7 @@ def check(draw: Draw) -> None:
     for note in notes:
         json.dumps(note.to_dict())
     trace = trace_of(draw.text())
-    holds(trace is None or trace_of(trace) == trace, "a trace id is no trace id")
+    holds(trace is None or trace_of(trace) == trace, "a trace id is not a trace id")
 
 
 def _called(draw: Draw, guard: AgentGuard, run: str, call_id: str) -> None:

@@ -25,8 +25,8 @@ def check(draw: Draw) -> None:
         return
     repr(found)
     for turn in found:
-        holds(isinstance(turn.question, str), "a question is no text")
-        holds(turn.answer is None or isinstance(turn.answer, str), "an answer is no text")
+        holds(isinstance(turn.question, str), "a question is not a text")
+        holds(turn.answer is None or isinstance(turn.answer, str), "an answer is not a text")
         if isinstance(messages, list):
             holds(all(0 <= index < len(messages) for index in turn.indices), "a turn has messages that are not there")
     with contextlib.suppress(ValueError):  # An option cannot be used.

@@ -35,7 +35,7 @@ _FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir(
 _ENGINE = memory_engine()
 # Without pyarrow no table is read.
 HAS_TABLES = find_spec("pyarrow") is not None
-# What the database writer takes for a refusal of the database.
+# Errors that the database writer takes for a refusal of the database.
 REFUSALS = (DataError, IntegrityError, StatementError, OverflowError)
 MOMENTS = (1_795_000_000.0, 0, -5.5, 5, 1e18, 1e306, -1e308, 10**30, True, None, "yesterday", 2**63)
 KINDS = ("call", "arguments", "result", "envelope", "answer", "own", "", None, 5)
@@ -106,7 +106,7 @@ def _fields(draw: Draw) -> dict[str, object]:
 
 
 def _detail(draw: Draw) -> dict[str, object]:
-    """What verdicts say of themselves, with members of other types here and there."""
+    """The metadata of verdicts, with members of other types here and there."""
     text = draw.one(("I cannot help.", "a", "Error: not found", ""))
 
     def signal() -> object:
@@ -129,7 +129,7 @@ def _detail(draw: Draw) -> dict[str, object]:
 
 
 def _table(draw: Draw) -> Path:
-    """A table that `toolvet store export` wrote, with one cell that somebody changed."""
+    """A table that `toolvet store export` wrote, with one changed cell."""
     import pyarrow as pa  # noqa: PLC0415 - the lines need none of it
     from pyarrow import parquet  # noqa: PLC0415 - as above
 

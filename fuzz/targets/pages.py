@@ -39,7 +39,7 @@ VALUES = (
     *("refusal", "open"),
 )
 STATUSES = {200, 204, 303, 308, 400, 401, 403, 404, 405, 408, 413, 415, 422}
-# What the filled store has in every text, and what the query gets.
+# Markup in every text of the filled store, and in the query.
 FOREIGN = (b"<script>alert", b"<img src=x", b"\x1b", "\u202e".encode())
 _LOOP = asyncio.new_event_loop()
 

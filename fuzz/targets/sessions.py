@@ -77,7 +77,7 @@ def _some(draw: Draw, table: dict[str, tuple[object, ...]]) -> dict[str, object]
 
 def _step(step: object, asked: list[str]) -> None:
     if isinstance(step, ToServer | ToClient):
-        holds(isinstance(step.data, bytes), "a message is no bytes")
+        holds(isinstance(step.data, bytes), "a message is not bytes")
         if isinstance(step, ToServer) and isinstance(step.about, str) and step.about.startswith("toolvet:"):
             asked.append(step.about)
         return

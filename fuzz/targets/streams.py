@@ -1,4 +1,4 @@
-"""`AnswerStream` and `vet_stream`: the end of a stream says what `check_answer` says of the whole text."""
+"""`AnswerStream` and `vet_stream`: the end of a stream has the verdict of `check_answer` on the whole text."""
 
 import asyncio
 import json

@@ -89,7 +89,7 @@ def _search(draw: Draw) -> None:
 def _paths(draw: Draw) -> None:
     name = draw.text()
     written = segment(name)
-    holds(written and "/" not in written and written.isascii() and written not in (".", ".."), "it is no segment")
+    holds(written and "/" not in written and written.isascii() and written not in (".", ".."), "it is not a segment")
     if not any(0xD800 <= ord(character) < 0xE000 for character in name):
         holds(read_segment(unquote(written)) == name, "a name is another after its path")
     read_segment(name)

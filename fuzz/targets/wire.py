@@ -47,7 +47,7 @@ def _read(line: bytes) -> None:
     for part in split_batch(line):
         parse(part)
     mended = without_half_characters(line)
-    holds(not isinstance(mended, InvalidJson), "mended, and yet no JSON")
+    holds(not isinstance(mended, InvalidJson), "repaired, and still not JSON")
     for limit in (2, 500):
         cut = shallow(line, limit)
         holds(len(cut) <= len(line) + 4 * line.count(b"[") + 4 * line.count(b"{"), "cutting made it longer")
@@ -103,6 +103,6 @@ def _headers(draw: Draw) -> None:
     holds(encode_header(text).isascii(), "a header value is not ASCII")
     holds(not set(encode_header(text)) & set("\r\n\0"), "a header value ends its line")
     for value in request_headers(text, draw.one(("tools/call", "resources/read", text)), draw.value()).values():
-        holds(isinstance(value, str), "a header value is no text")
+        holds(isinstance(value, str), "a header value is not a text")
     found = parameter_headers(draw.schema() if draw.flag() else draw.value())
     holds(all(value.isascii() for value in mirror(found, draw.value()).values()), "a header value is not ASCII")

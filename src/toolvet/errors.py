@@ -9,7 +9,7 @@ A broken server, a wrong argument or an odd result becomes a finding, not an exc
     ├── ToolShapeError         what was handed over as a tool is none that toolvet reads (also a TypeError) exit 2
     ├── AuthenticationError    the server wants credentials that it did not get                       exit 3
     ├── UnreachableError       the server cannot be started, reached, or does not speak MCP           exit 4
-    ├── OutputError            our stdout cannot be written: it is closed, full, or nobody reads it    exit 6
+    ├── OutputError            our stdout cannot be written: it is closed, full, or has no reader     exit 6
     ├── EnvelopeError          an argument that no response envelope can hold (also a ValueError)
     │   └── EnvelopeTypeError  … because it is of the wrong type (also a TypeError)
     ├── ArchiveError           an archive cannot keep or give content: its file is damaged, foreign, locked or full
@@ -34,7 +34,7 @@ class ToolvetError(Exception):
     exit_code = 5
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions are made anew with their `args`, which is the text here, and not what our constructors take.
+        # Exceptions are copied with their `args`, which is the text here, and not what our constructors take.
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -105,7 +105,7 @@ class MissingExtraError(UsageError, ImportError):
 
 
 class ToolShapeError(ToolvetError, TypeError):
-    """What the caller handed over as a tool is in no shape that toolvet reads. The message lists the shapes."""
+    """The given tool is in no shape that toolvet reads. The message lists the shapes."""
 
     exit_code = 2
 

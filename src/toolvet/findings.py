@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-# What a server lists beside tools.
+# Entries of a server's lists besides tools.
 ItemKind: TypeAlias = Literal["resource", "resource_template", "prompt", "skill"]
 
 
@@ -57,7 +57,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         occurrences: the number of calls that showed the same thing, or of parameters that have it.
     """
 
-    # What the verdict on an envelope leaves out (`toolvet.core.json_form`). Reports show all.
+    # Members that the verdict on an envelope omits (`toolvet.core.json_form`). Reports show all.
     _hides: ClassVar = (
         "tool", "tools", "cause", "item", "items", "item_kind", "why", "reproduce", "scenario", "occurrences"
     )  # fmt: skip
@@ -82,7 +82,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> str | None:
-        """What the finding is about, for a person: the tool's name, `prompt plan`; None for the whole server.
+        """The subject of the finding, for a person: the tool's name, `prompt plan`; None for the whole server.
 
         >>> Finding(id="a", severity=Severity.INFO, message="", item="plan", item_kind="prompt").subject
         'prompt plan'
@@ -107,7 +107,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """What the finding is about, for a person: tools, or a resource, template or prompt; none for the server."""
+        """The subjects of the finding, for a person: tools, or a resource, template or prompt; none for the server."""
         if self.items and self.item_kind is not None:
             return tuple(f"{self.item_kind.replace('_', ' ')} {name}" for name in self.items)
         return self.tools or (() if self.subject is None else (self.subject,))

@@ -1,4 +1,4 @@
-"""Who is to blame: what all calls of a server show about the failure of one."""
+"""Blame: all calls of a server show whose fault the failure of one is."""
 
 import asyncio
 import json

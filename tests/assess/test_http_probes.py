@@ -1,4 +1,4 @@
-"""What is wrong with a server's HTTP transport is found, against a hand-written server that has one fault at a time."""
+"""Faults of a server's HTTP transport are found, against a hand-written server that has one fault at a time."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from toolvet.mcp.transport import HttpTarget
 METHODS = {"initialize", "notifications/initialized", "ping", "server/discover"}
 TOKEN = "tk-5e9f0c41d27b"
 
-# What is wrong with the server, and which findings that must bring, with their severity.
+# The fault of the server, and the findings that it must bring, with their severity.
 FAULTS = {
     "any-origin any-host": {"http-origin-unchecked": "error"},
     "any-origin": {"http-origin-unchecked": "info"},

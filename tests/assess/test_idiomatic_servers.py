@@ -15,7 +15,7 @@ from toolvet.mcp.transport import StdioTarget
 
 SERVERS = Path(__file__).parents[1] / "servers"
 PYTHON = ("idiomatic_fastmcp.py", "idiomatic_mcpserver.py", "idiomatic_lowlevel.py")
-# What an SDK does by itself is said of the server, and of none of its tools.
+# Behaviour of the SDK is reported for the server, not for its tools.
 OF_THE_SERVER = {
     *("unknown-argument-ignored", "unknown-tool-answer", "text-mirror-missing"),
     *("prompt-absent-answer", "completion-absent-answer"),

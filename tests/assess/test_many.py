@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are 
 
 
 class Seen:
-    """What a run reports while it goes on."""
+    """Collects the reports of a run while it goes on."""
 
     def __init__(self) -> None:
         self.started: list[str] = []
@@ -153,7 +153,7 @@ def test_a_folder_belongs_to_one_run_at_a_time(tmp_path: Path) -> None:
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UsageError, match=r"holds thesis\.tex and is no folder of results"):
+    with pytest.raises(UsageError, match=r"holds thesis\.tex, so it is not a folder of results"):
         ResultsFolder(tmp_path)
     assert not (tmp_path / JOURNAL).exists()
     with pytest.raises(UsageError, match="--into"):

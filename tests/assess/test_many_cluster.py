@@ -69,7 +69,7 @@ def without_figures(path: Path) -> Any:
 
 
 def done_in(results: Path) -> set[tuple[str, str, str, str]]:
-    """What the journal of a run says: names, files, keys and endings."""
+    """The entries of a run's journal: names, files, keys and endings."""
     lines = (results / JOURNAL).read_bytes().splitlines()
     found = [msgspec.json.decode(line, type=AssessmentOutcome) for line in lines]
     return {(each.name, each.file, each.key, each.ending) for each in found}

@@ -1,4 +1,4 @@
-"""A server with 20,000 tools or more: the deadline and Ctrl-C end the run, and the report is written all the same."""
+"""A server with 20,000 tools or more: the deadline and Ctrl-C end the run, and the report is still written."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ def definition(number: int) -> dict[str, object]:
 
 
 def script(folder: Path, answer: object) -> Path:
-    """A server with so many tools, each of which answers the same."""
+    """A server with `count` tools, each of which answers the same."""
     path = folder / "script.json"
     tools = [definition(number) for number in range(MANY)]
     marker = str(folder / "marker")
@@ -145,7 +145,7 @@ def test_ctrl_c_while_the_reports_are_written_loses_none(tmp_path: Path) -> None
 
 
 def read_twice(fifo: Path, interrupted: "subprocess.Popen[bytes] | None") -> str:
-    """What is written to a FIFO that its writer opens twice, the first time only to see that it is private."""
+    """Bytes written to a FIFO that its writer opens twice, the first time only to see that it is private."""
     for _ in range(2):
         with fifo.open() as file:
             if interrupted is not None:

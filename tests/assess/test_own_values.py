@@ -1,4 +1,4 @@
-"""Values that toolvet made up are shown, those of the user and of the server are not; long texts are told by length."""
+"""Values that toolvet made up are shown, those of the user and the server are not; long texts only by their length."""
 
 import asyncio
 import json

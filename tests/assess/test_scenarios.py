@@ -1,4 +1,4 @@
-"""What is sent: where values come from, and that valid scenarios are valid and error cases break one thing."""
+"""The calls sent: where values come from, and that valid scenarios are valid and error cases break one thing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a server says reaches a report without secrets, in every format and in every part of the document."""
+"""The words of a server reach a report without secrets, in every format and in every part of the document."""
 
 import asyncio
 import io

@@ -48,7 +48,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A server of S3 in this process, and a client of it; the environment says where it is."""
+    """A server of S3 in this process, and a client of it; the environment names its address."""
     moto = pytest.importorskip("moto.server")
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

@@ -1,4 +1,4 @@
-"""The kernel of answers says of each row what `check_answer` says of its text."""
+"""The kernel of answers gives each row the verdict of `check_answer` on its text."""
 
 # ruff: noqa: RUF001 - Texts in many scripts.
 

@@ -99,7 +99,7 @@ def test_without_ids_the_numbers_of_the_rows_join(tmp_path: Path) -> None:
     pq.write_table(rows, tmp_path / "new.parquet")
     found = compared(tmp_path / "old.parquet", tmp_path / "new.parquet")
     assert (found.by, found.same) == ("row", 30)
-    with pytest.raises(UsageError, match=r"old.parquet has no column 'id', which joins the rows; it has row, label"):
+    with pytest.raises(UsageError, match=r"old.parquet has no column 'id' to join the rows by; it has row, label"):
         compared(tmp_path / "old.parquet", tmp_path / "new.parquet", by="id")
 
 

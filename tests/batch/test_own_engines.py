@@ -1,4 +1,4 @@
-"""The programs of docs/batch.md, as they stand there: other engines write the verdicts that ours writes."""
+"""The programs of docs/batch.md, as printed there: other engines write the verdicts that ours writes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The kernels of results, arguments, envelopes and conversations say what the checks say of each row."""
+"""The kernels of results, arguments, envelopes and conversations give each row the verdict of the checks."""
 
 import json
 from pathlib import Path

@@ -54,7 +54,7 @@ class Faults:
 
 @contextmanager
 def broken_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[Faults]:
-    """Something between us and the server of S3 that fails as it is told."""
+    """A proxy between us and the server of S3 that fails on command."""
     behind = os.environ["AWS_ENDPOINT_URL"].partition("//")[2]
     faults, lock = Faults(), threading.Lock()
 

@@ -38,7 +38,7 @@ def test_the_folder_has_an_overview_and_a_page_and_a_report_of_each(tmp_path: Pa
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert 'href="servers/good.html"' in page
     assert "2 of 3 servers assessed" in done.stdout
-    # A line for each server on stderr, which is no terminal here.
+    # A line for each server on stderr, which is not a terminal here.
     assert sum(line.split()[0].endswith("/3") for line in done.stderr.splitlines()) == 3
 
 
@@ -81,7 +81,7 @@ def test_what_a_registry_lists_and_toolvet_cannot_start_is_told(tmp_path: Path) 
         (["--workers", "1", "--max-disk-mib", "0"], "--max-disk-mib 0: must be greater than 0"),
         (["--address", "tcp://127.0.0.1:1"], "--address: give --engine dask or --engine daft, too"),
         (["--engine", "daft"], "--engine daft: give the --address of a Ray cluster"),
-        (["--into", "."], "--into .: holds mcp.json and is no folder of results; give a new or empty one"),
+        (["--into", "."], "--into .: holds mcp.json, so it is not a folder of results; name an empty one"),
     ],
 )
 def test_wrong_options_are_told_before_anything_starts(tmp_path: Path, words: list[str], sentence: str) -> None:

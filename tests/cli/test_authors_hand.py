@@ -1,4 +1,4 @@
-"""What the user says of checks and thresholds, and that everything which says "failed" says it at the same time."""
+"""The user's options for checks and thresholds, and that all outputs agree on "failed"."""
 
 import io
 import itertools

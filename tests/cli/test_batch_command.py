@@ -115,7 +115,7 @@ def test_what_a_report_cannot_do_is_said(tmp_path: Path) -> None:
     for words, code, said in (
         (("report", "out.jsonl", "--label", "checked"), 2, "('true') says by itself what is bad: give --bad LABEL"),
         (("report", "out.jsonl", "--time", "when"), 2, "no column 'when' (--time); it has row, likely_good"),
-        (("report", "in.jsonl"), 2, "no output of `toolvet batch`; it has answer, checked"),
+        (("report", "in.jsonl"), 2, "not an output of `toolvet batch`; it has answer, checked"),
         (("report", "-"), 2, "verdicts are read from files"),
         (("report", "none.parquet"), 2, "no such file or folder"),
         (("report", "out.jsonl", "--bad", "x"), 2, "give --label COLUMN, too"),

@@ -30,7 +30,7 @@ def test_what_is_not_installed_is_named_and_what_is_no_peer_is_a_row(
     ours, mcpscore, *others = report["runs"]
     assert (ours["name"], ours["outcome"]) == ("toolvet", "ran")
     assert (mcpscore["outcome"], mcpscore["exit_code"]) == ("failed", 1)
-    assert "its output is no JSON" in mcpscore["problem"]
+    assert "its output is not JSON" in mcpscore["problem"]
     assert {each["outcome"] for each in others} == {"not_installed"}
     assert all(set(each["found_by"]) == {"toolvet"} for each in report["findings"])
     assert "npm install -g @modelcontextprotocol/inspector" in page.read_text(encoding="utf-8")

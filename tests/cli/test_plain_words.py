@@ -91,7 +91,7 @@ finally:
     sys.stderr.write(" ".join(sys.modules))
 """
     environment = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "TTY_COMPATIBLE")}
-    # What is a plain folder for a user: no settings, and a project of which none is about us.
+    # A plain folder for a user: no settings, and a project of which none is about us.
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
 
     def loaded(words: list[str]) -> set[str]:
@@ -116,7 +116,7 @@ finally:
 )
 def test_lines_in_a_pipe_are_those_of_rich_without_its_styles(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = check("answer", "--advice", given=text)
-    # Rich prints where this is set, and no styles, because it is no terminal.
+    # Rich prints where this is set, and no styles, because it is not a terminal.
     monkeypatch.setenv("TTY_COMPATIBLE", "0")
     assert check("answer", "--advice", given=text) == plain
     assert "~~~" in plain.stdout

@@ -1,4 +1,4 @@
-"""The `[proxy]` part of a settings file: what is wrong with it is said so that it can be mended."""
+"""The `[proxy]` part of a settings file: its error messages say how to fix it."""
 
 import sys
 from pathlib import Path
@@ -16,10 +16,10 @@ FLIGHTS = str(Path(__file__).parents[1] / "agents" / "integrations" / "flights.p
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[proxy]\nrepair = "aply"\n', "line 2: proxy.repair: 'aply' is none of off, suggest, apply"),
-        ('[proxy]\nannounce = "on"\n', "'on' is none of off, capability, tool"),
-        ('[proxy.tools."a_*"]\nresults = "on"\n', "proxy.tools.a_*.results: 'on' is none of off, annotate, enforce"),
-        ('[assess]\nera = "old"\n', "assess.era: 'old' is none of auto, legacy, modern"),
+        ('[proxy]\nrepair = "aply"\n', "line 2: proxy.repair: 'aply' is not one of off, suggest, apply"),
+        ('[proxy]\nannounce = "on"\n', "'on' is not one of off, capability, tool"),
+        ('[proxy.tools."a_*"]\nresults = "on"\n', "proxy.tools.a_*.results: 'on' is not one of off, annotate, enforce"),
+        ('[assess]\nera = "old"\n', "assess.era: 'old' is not one of auto, legacy, modern"),
     ],
 )
 def test_a_word_that_is_not_allowed_is_reported_with_those_that_are(tmp_path: Path, text: str, said: str) -> None:

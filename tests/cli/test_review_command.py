@@ -97,7 +97,7 @@ def test_others_and_their_history_are_hidden_until_one_has_labelled() -> None:
 def test_the_item_that_one_has_needs_no_id() -> None:
     refused = toolvet("review", "label", "mine", "right")
     assert refused.returncode == 2
-    assert "ada has no item, or no longer: `toolvet review next` takes one" in refused.stderr
+    assert "ada has no item, or its lease ran out: take one with `toolvet review next`" in refused.stderr
     id_ = json.loads(toolvet("review", "next", "--json").stdout)["id"]
     assert json.loads(toolvet("review", "show", "mine", "--json").stdout)["id"] == id_
     assert toolvet("review", "release").stderr == f"{id_} is free again\n"
@@ -208,7 +208,7 @@ def test_rules_of_the_settings_fill_the_queue(store: Path) -> None:
         ('name = "a"\nkinds = "answer"\n', "toolvet.toml, line 3: review.queue.kinds: unknown key"),
         (
             'name = "a"\nkind = "text"\n',
-            "review.queue.kind: 'text' is none of call, arguments",
+            "review.queue.kind: 'text' is not one of call, arguments",
         ),
         ('name = "a"\nshare = 2.0\n', "share of a is 2, and must be from 0 to 1"),
     ],
@@ -224,7 +224,7 @@ def test_a_wrong_rule_is_named(store: Path, lines: str, problem: str) -> None:
     ("words", "problem"),
     [
         (("label", "none", "right"), "the review queue has no item 'none'"),
-        (("label", "ID", "perhaps"), "value: 'perhaps' is none of right, wrong, unsure"),
+        (("label", "ID", "perhaps"), "value: 'perhaps' is not one of right, wrong, unsure"),
         (("label", "ID", "right", "--signal", "0:refusal"), "write it as KEY=VALUE"),
         (("label", "ID", "right", "--signal", "9:x=right"), "the verdict has no signal '9:x'"),
         (("show", "none"), "the review queue has no item 'none'"),

@@ -40,7 +40,7 @@ def test_without_a_label_it_says_where_labels_come_from(place: Path) -> None:
         store.add(check_answer("I cannot help."), text="I cannot help.")
     done = toolvet("review", "learn", "--store", str(place / "v.db"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there are no labelled answers; `toolvet review next` shows what wants a label" in done.stderr
+    assert "there are no labelled answers; `toolvet review next` shows what to label" in done.stderr
     (place / "empty.jsonl").write_text("")
     assert toolvet("review", "learn", "--labels", str(place / "empty.jsonl")).returncode == 2
 

@@ -132,7 +132,7 @@ def test_a_type_of_tool_has_its_threshold_and_a_name_its_exception(tmp_path: Pat
     error = {"isError": True, "content": [{"type": "text", "text": "zorp::blick ledger 0x1f"}]}
     kinds = {name: check({"name": name}, {}, error).error_kind for name in ("get_zig", "zig", "get_pulse", "quux")}
     assert kinds == {"get_zig": "business", "zig": "tool_failure", "get_pulse": "tool_failure", "quux": "business"}
-    # What is said of some tools wins over what is said of all.
+    # Settings for some tools win over settings for all.
     assert check({"name": "bank_zig"}, {}, error).error_kind == "business"
 
 

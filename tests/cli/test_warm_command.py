@@ -11,7 +11,7 @@ from toolvet.core.discover import prepared
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was asked for: compiling takes long."""
+    """As requested: compiling takes long."""
     found: list[str] = []
     monkeypatch.setattr(turn, "prepare", lambda: found.append("prepare"))
     return found
@@ -34,7 +34,7 @@ def test_an_image_gets_them_beside_the_package(
     assert run(["warm", "--for-all"]) == 0
     assert f"{folder} has the phrases of all languages" in capsys.readouterr().err
     assert prepared.prepared("a") == b"content"
-    # Everybody may read it, nobody else may write.
+    # All users may read it, only the owner may write.
     assert [path.stat().st_mode & 0o777 for path in sorted(folder.iterdir())] == [0o644, 0o644]
     monkeypatch.setattr(discover, "entries_of", lambda _build: {"b": b"new"})
     assert run(["warm", "--for-all"]) == 0

@@ -1,4 +1,4 @@
-"""A member of a verdict is said once, in its Struct: JSON, JSON Schema, Arrow, API and store have it by themselves."""
+"""A member of a verdict is defined once, in its Struct: JSON, JSON Schema, Arrow, API and store derive it."""
 
 from typing import Any, cast
 

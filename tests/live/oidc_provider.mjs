@@ -1,5 +1,5 @@
 // A real identity provider, made by others: node oidc_provider.mjs MODULES REDIRECT ALGORITHM METHOD
-// It prints its issuer, and asks everybody for a name: whoever says "ops" is in the group ops.
+// It prints its issuer, and asks each user for a name: "ops" is in the group ops.
 import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 

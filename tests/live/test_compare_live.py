@@ -1,4 +1,4 @@
-"""`toolvet peers` with the peers themselves, where they are on PATH."""
+"""`toolvet peers` with the peers themselves, if they are on PATH."""
 
 import json
 import shutil

@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed, and runs the server"),
 ]
 SERVER = Path(__file__).parents[1] / "servers" / "idiomatic_typescript.mjs"
-# What the SDK does by itself, and its author cannot change: each is one note of the server.
+# Behaviour of the SDK that the server's author cannot change: each is one note of the server.
 OF_THE_SDK = {"unknown-argument-ignored", "unknown-tool-answer", "arguments-not-object"}
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.live
 
 
 class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a person said of the findings of one check; without `tools`, of those about the server."""
+    """A person's verdicts on the findings of one check; without `tools`, of those about the server."""
 
     check: str
     tools: tuple[str, ...]

@@ -48,4 +48,4 @@ class Clock:
         return self.now
 
     def sleep(self, seconds: float) -> None:
-        """Nobody sleeps here."""
+        """Nothing sleeps here."""

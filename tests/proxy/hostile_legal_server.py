@@ -1,4 +1,4 @@
-"""A hostile but legal server: what JSON, JSON-RPC and MCP allow and nobody expects, the same at every run.
+"""A hostile but legal server: legal in JSON, JSON-RPC and MCP, unexpected by clients, the same at every run.
 
 `Hostile.hears` is the whole server, pure, so that a test knows how many lines to wait for; as a program it speaks
 stdio and keeps every line that it got in the file `$HEARD`.
@@ -16,7 +16,7 @@ DEEPER = b"[" * 20_000 + b"]" * 20_000
 LARGE = b"0123456789abcdef" * (5 * 2**20 // 16)
 MODERN = b'"resultType":"complete","ttlMs":0,"cacheScope":"private",'
 
-# Every one is an object with the members id, result and jsonrpc, written as somebody might.
+# Every one is an object with the members id, result and jsonrpc, in an unusual spelling.
 LAYOUTS = (
     b'{"jsonrpc":"2.0","id":%(id)s,"result":%(result)s}',
     b'{"result":%(result)s,"id":%(id)s,"jsonrpc":"2.0"}',
@@ -56,7 +56,7 @@ TOOLS: dict[str, bytes] = {
     "task": b'{"name":"task","inputSchema":{"type":"object"}}',
     "later": b'{"name":"later","inputSchema":{"type":"object"}}',
 }
-# Of two tools of one name, and of what is no tool, a client makes what it can.
+# With two tools of one name, and entries that are not tools, a client does what it can.
 ODDITIES = (b'{"name":"echo","inputSchema":{"type":"object","required":["never"]}}', b'{"name":7}', b"null")
 
 RESULTS: dict[str, bytes] = {

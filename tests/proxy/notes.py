@@ -53,7 +53,7 @@ class Conversation:
 
 
 def prepared(sink: StoreExporter, notes: Iterable[StampedNote]) -> list[object]:
-    """What a sink writes for these notes."""
+    """The lines a sink writes for these notes."""
     return [item for note in notes if (item := sink.prepare(note)) is not None]
 
 

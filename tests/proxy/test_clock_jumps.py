@@ -68,7 +68,7 @@ def test_calls_and_the_record_survive_jumps_of_the_clock(
     assert client.end() == 0
     assert client.stderr.read() == b""
     clock.write_text("+0\n", encoding="ascii")
-    # Whoever opens the store next, with the clock set right or not, deletes what is old.
+    # The next process that opens the store, with the clock set right or not, deletes old rows.
     with Store(tmp_path / "calls.db") as store:
         store.prune(parse_retention("2d", None))
         calls = store.verdicts(VerdictFilter(kind="call"), limit=1000)

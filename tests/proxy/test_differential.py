@@ -19,7 +19,7 @@ MODERN = (
 )
 PATIENCE = 60
 
-# What a client sends before it waits for all that is to come of it.
+# The messages a client sends before it waits for every answer.
 Turn = tuple[bytes, ...]
 
 
@@ -63,11 +63,11 @@ LEGAL: list[Turn] = [
     (call(b"17", b"asks"),),
     *[(b'{"jsonrpc":"2.0","id":17,"result":{"content":[%d],"tools":[]}}' % at,) for at in range(len(QUESTIONS) - 1)],
     (b'{"error":{"code":-1,"message":"no","data":1e400},"id":17,"jsonrpc":"2.0"}',),
-    # Cancelled, and answered all the same; the id is used again.
+    # Cancelled, but still answered; the id is used again.
     (call(b"18", b"waits"), call(b"19", b"null")),
     (b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":18,"reason":{}}}',),
     (call(b"18", b"null"),),
-    # Two answers under one id, which nobody can tell apart.
+    # Two answers under one id, which cannot be distinguished.
     (call(b"20", b"null"), call(b"20", b"fails"), call(b"20", b"null")),
     (b'{"jsonrpc":"2.0","id":21,"method":"x-vendor/echo","params":{"a":[1,{"b":null}]}}',),
     (
@@ -94,7 +94,7 @@ class Conversation:
     def __init__(self) -> None:
         self.to_client: list[list[bytes]] = []
         self.to_server: list[bytes] = []
-        # What the proxy asked by itself.
+        # The proxy's own requests.
         self.questions: list[bytes] = []
 
 
@@ -108,7 +108,7 @@ def expected(turns: list[Turn]) -> Conversation:
 
 
 def held(command: tuple[str, ...], turns: list[Turn], counts: list[int], folder: Path, **env: str) -> Conversation:
-    """With real processes; what comes after the last expected line stands in one turn more."""
+    """With real processes; output after the last expected line goes into one turn more."""
     heard = folder / f"heard-{len(list(folder.iterdir()))}"
     client = Client(*command, HEARD=str(heard), **env)
     found = Conversation()

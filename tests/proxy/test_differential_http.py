@@ -34,7 +34,7 @@ LINES = [
 
 
 class HostileServer:
-    """Answers with JSON where one message is to be said, with events where there are more, and keeps what it got."""
+    """Answers with JSON for one message, with events for more, and keeps the requests."""
 
     def __init__(self) -> None:
         self.hostile = Hostile()

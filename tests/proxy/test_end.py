@@ -1,4 +1,4 @@
-"""The end always comes: whoever does not read, does not end, or locks the record.
+"""The end always comes, even if a peer does not read, does not end, or locks the record.
 
 Each of these proxies lived on before: a test that fails ends by pytest's timeout.
 """
@@ -183,7 +183,7 @@ def test_a_locked_record_does_not_keep_the_proxy_alive(life: Life, tmp_path: Pat
 
 
 def test_a_signal_ends_a_proxy_of_a_url_whose_client_does_not_read() -> None:
-    """Every request is answered with an error, because nothing listens at that port; nobody reads the errors."""
+    """Every request is answered with an error, because nothing listens at that port; the errors are not read."""
     client = Client(sys.executable, "-m", "toolvet", "proxy", "http://127.0.0.1:9/mcp")
     ping = json.dumps({"jsonrpc": "2.0", "id": "x" * 50_000, "method": "ping"}).encode() + b"\n"
     client.write(ping)

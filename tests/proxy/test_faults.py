@@ -131,7 +131,7 @@ def test_a_killed_client_leaves_no_server(start: Start, life: Life, modes: tuple
     client.call(1, "hold")
     client.send("ping", 2)
     client.read()
-    # What the system does for a process that is killed.
+    # The system's clean-up for a process that is killed.
     client.stdin.close()
     client.stdout.close()
     life.wait()

@@ -152,7 +152,7 @@ def test_only_pages_of_this_machine_and_those_admitted_may_use_it(origin: bytes,
         ([(b"X-Toolvet-Token", b"0123456789abcde")], False),
         ([(b"X-Toolvet-Token", b"0123456789abcdeF")], False),
         ([(b"X-Toolvet-Token", b"Bearer 0123456789abcdef")], False),
-        # The proxy's own field decides where it is given.
+        # The proxy's own field decides if it is given.
         ([(b"X-Toolvet-Token", b"other"), (b"Authorization", b"Bearer 0123456789abcdef")], False),
         ([(b"Authorization", b"0123456789abcdef")], False),
         ([(b"Authorization", b"Basic 0123456789abcdef")], False),

@@ -33,7 +33,7 @@ def serving(*words: str) -> Generator[tuple[subprocess.Popen[str], str]]:
 
 
 async def asked(url: str, mode: str) -> tuple[str, str]:
-    """What the time server says to a good call, and what the proxy says to a bad one."""
+    """The answer of the time server to a good call, and of the proxy to a bad one."""
     async with Client(url, mode=mode) as client:
         await client.list_tools()
         good = await client.call_tool("get_current_time", {"timezone": "Europe/Berlin"})

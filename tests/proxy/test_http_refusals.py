@@ -15,7 +15,7 @@ from toolvet.proxy.record.recorder import Recorder
 TOKEN = "a-token-of-more-than-16"
 HOST = "Host: localhost\r\n"
 JSON = "Content-Type: application/json\r\n"
-# What a client sends, the status of the answer, and what the record says of it.
+# The request of a client, the status of the answer, and its entry in the record.
 REFUSED = {
     "no HTTP": ("GARBAGE\r\n\r\n", 400, "this is not an HTTP/1.1 request"),
     "chunk": (

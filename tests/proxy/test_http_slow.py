@@ -195,7 +195,7 @@ def test_connections_without_a_request_go_first_and_those_with_one_never() -> No
     for number, _ in enumerate(gone):
         assert [one.went for one in gone] == [True] * number + [False] * (3 - number)
         assert places.admit(new if number == 0 else Place())
-        # The new one sends its request: it is in nobody's place any more.
+        # The new one sends its request: it no longer takes another's place.
         places.note_request(places.all()[0] if number else new)
     assert not busy.went
     assert len(places) == 4
@@ -241,7 +241,7 @@ def asked_over(connection: socket.socket, body: bytes = b"", target: str = "/hea
 
 @contextmanager
 def crowd(port: int, said: str) -> Generator[list[socket.socket]]:
-    """So many connections, open at once, that say nothing, half a head, or one request and nothing more."""
+    """Many connections, open at once, that say nothing, half a head, or one request and nothing more."""
     members: list[socket.socket] = []
     try:
         for _ in range(MANY):

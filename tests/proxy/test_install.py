@@ -71,7 +71,7 @@ def test_what_is_installed_and_not_edited_comes_back_letter_by_letter(text: str)
 def test_without_the_backup_the_same_servers_come_back(text: str) -> None:
     plan = plan_install(text, None, WRAPPER)
     assert decoded(plan_uninstall(plan.text, None).text) == decoded(text) or text == ONE_LINE
-    # An empty list of arguments and none mean the same, and cannot be told apart any more.
+    # An empty list of arguments and none mean the same, and cannot be distinguished any more.
 
 
 def test_a_server_starts_through_toolvet_under_its_name_with_all_its_words() -> None:

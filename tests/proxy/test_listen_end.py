@@ -1,4 +1,4 @@
-"""The end of `toolvet proxy --listen`, whoever does not read, answer or end, and whatever is locked.
+"""The end of `toolvet proxy --listen`, even if a peer does not read, answer or end, or a file is locked.
 
 A proxy that lives on fails its test by pytest's timeout.
 """

@@ -1,4 +1,4 @@
-"""docs/proxy.md tells what there is."""
+"""docs/proxy.md is complete and true."""
 
 import re
 from pathlib import Path

@@ -21,7 +21,7 @@ from toolvet.proxy.session import (
 )
 
 Place = tuple[str, ...]
-# What a change may touch, by the word that the record has for it.
+# The parts a change may touch, by the word that the record has for it.
 PLACES: dict[str, Place] = {
     "verdict": ("result", "_meta", "dev.toolvet/verdict"),
     "repair": ("result", "_meta", "dev.toolvet/repair"),
@@ -88,7 +88,7 @@ LISTS = [
 
 
 def choices(field: str) -> st.SearchStrategy[Any]:
-    """What a settings file may say there, or nothing."""
+    """A value of the settings file, or none."""
     found = get_args(ToolSettings.__annotations__[field])
     return st.sampled_from([*get_args(found[0]), None])
 

@@ -1,4 +1,4 @@
-"""Who calls: a model, a program, or somebody who was away for a while."""
+"""Kinds of callers: a model, a program, or one that was away for a while."""
 
 import pytest
 
@@ -9,7 +9,7 @@ LIMIT = 5
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that moves only on command."""
 
     def __init__(self) -> None:
         self.now = 1000.0

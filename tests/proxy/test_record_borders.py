@@ -58,7 +58,7 @@ def test_work_that_takes_more_loses_that_too_where_it_fails_and_only_once() -> N
     let.set()
     assert queue.flush(60)
     assert queue.failed == 2
-    # What was taken makes room: two further items of two bytes, and no third.
+    # Taken items make room: two further items of two bytes, and no third.
     let.clear()
     entered.clear()
     queue.put("c", 2)
@@ -210,7 +210,7 @@ def test_what_is_abandoned_counts_as_dropped() -> None:
 
 
 class OneLess(deque[Any]):
-    """A queue off which somebody else takes an item after its length was read."""
+    """A queue from which another thread takes an item after its length was read."""
 
     def __len__(self) -> int:
         return super().__len__() + 1
@@ -247,7 +247,7 @@ def test_an_item_pauses_for_a_fifth_of_a_millisecond(monkeypatch: pytest.MonkeyP
     assert pauses == [0.0002] * 51
     gate.let.set()
     assert queue.close(60)
-    # Nobody empties a queue whose thread has ended: an item that finds it full does not wait.
+    # Nothing empties a queue whose thread has ended: an item that finds it full does not wait.
     queue._put_bytes += 5
     queue.put("late")
     assert (queue.dropped, queue.waiting) == (3, 0)

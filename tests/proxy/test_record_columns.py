@@ -1,4 +1,4 @@
-"""What a call becomes in the store: its columns, its reasons, and what happens where the disk does not take it."""
+"""The row of a call in the store: its columns, its reasons, and what happens where the disk does not take it."""
 
 import time
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def sink_of(disk: Disk, told: list[str] | None = None) -> StoreExporter:
 
 
 def recorded(conversation: Conversation) -> list[VerdictRecord]:
-    """What the notes of a conversation become, all at one moment."""
+    """The rows of a conversation's notes, all at one moment."""
     disk = Disk()
     sink = sink_of(disk)
     sink.write(prepared(sink, [StampedNote(ORIGIN, note, AT, 0) for note in conversation.notes]))

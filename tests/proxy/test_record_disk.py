@@ -22,7 +22,7 @@ from toolvet.store import Store
 
 
 class Ending(Gate):
-    """A sink that is told that the end is near."""
+    """A sink that is warned before the end."""
 
     def __init__(self) -> None:
         super().__init__()

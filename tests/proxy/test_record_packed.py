@@ -1,4 +1,4 @@
-"""What the disk does not take waits packed in memory, and records of plain calls are made once: counted, not timed."""
+"""Records that the disk does not take wait in memory, packed; those of plain calls are made once: counted, not timed"""
 
 import tracemalloc
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def test_packing_and_unpacking_take_little_more_than_a_piece() -> None:
 
 
 class FullDisk:
-    """A store that takes nothing until so many tries were made."""
+    """A store that takes nothing before some number of tries."""
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
         self.left = refusals

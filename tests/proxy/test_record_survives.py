@@ -1,4 +1,4 @@
-"""What the record promises: every call that was answered is in the store, however the proxy and its disk end."""
+"""The promise of the record: every call that was answered is in the store, however the proxy and its disk end."""
 
 import json
 import os
@@ -119,7 +119,7 @@ def test_a_burst_whose_record_is_required_is_recorded_as_far_as_it_was_answered(
     answered = {str(client.read()["id"]) for _ in range(1000)}
     client.process.kill()
     client.process.wait()
-    # What is in the pipe was answered, too.
+    # Calls in the pipe were answered, too.
     answered |= {str(json.loads(line)["id"]) for line in client.stdout if line.endswith(b"\n")}
     assert answered <= recorded(tmp_path / "calls.db")
 
@@ -282,7 +282,7 @@ def test_what_a_full_disk_does_not_take_waits_in_memory(start: Start, tmp_path: 
 
 
 class Slow:
-    """A sink that takes nothing until it is let, and ends when it is told to."""
+    """A sink that takes nothing until it is released, and ends on command."""
 
     def __init__(self) -> None:
         self.let = threading.Event()

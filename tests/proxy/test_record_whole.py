@@ -1,4 +1,4 @@
-"""What the store, the page of metrics and the sinks hold, compared as a whole."""
+"""The contents of the store, the page of metrics and the sinks, compared as a whole."""
 
 import http.client
 from pathlib import Path

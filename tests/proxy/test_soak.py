@@ -5,7 +5,7 @@ import sys
 import pytest
 from tests.proxy.soak.run import Pace, soak
 
-# A fault comes after so many answers even where the machine is so fast that the time was not up.
+# A fault comes after this many answers even if the machine is so fast that the time was not up.
 _PACE = Pace(every=0.1, pause=0.05, full=0.3, answers=40)
 # The server is killed soon after the first answers of each proxy.
 _KILLING = Pace(every=0.02, full=0.3, answers=100)

@@ -109,9 +109,9 @@ def test_a_call_that_waits_for_the_tool_list_is_made_although_the_client_stopped
 
 def test_stderr_of_the_server_passes_untouched(start: Start) -> None:
     client = start()
-    client.ask("stderr", text="\xff half a line, and bytes that are no text")
+    client.ask("stderr", text="\xff half a line, and bytes that are not text")
     client.end()
-    assert client.stderr.read() == b"\xff half a line, and bytes that are no text"
+    assert client.stderr.read() == b"\xff half a line, and bytes that are not text"
 
 
 def test_the_server_gets_our_environment_and_folder(start: Start) -> None:
@@ -169,7 +169,7 @@ def test_a_thousand_calls_in_flight_are_answered_once_each_and_in_their_order(st
 
 
 def test_full_pipes_on_both_sides_never_deadlock(start: Start) -> None:
-    """The client writes all before it reads anything, and the server stops reading while nobody takes its answers."""
+    """The client writes all before it reads anything, and the server stops reading while its answers are not taken."""
     client = start("cat")
     line = b'{"jsonrpc":"2.0","method":"notifications/echo","params":"' + b"x" * 65536 + b'"}\n'
     for _ in range(400):

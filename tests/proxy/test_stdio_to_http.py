@@ -1,4 +1,4 @@
-"""A server at a URL on stdin and stdout: what HTTP adds stays on the side of HTTP, and what it loses is told."""
+"""A server at a URL on stdin and stdout: what HTTP adds stays on the side of HTTP, and its losses are reported."""
 
 import asyncio
 import json
@@ -202,7 +202,7 @@ def test_a_session_that_the_server_forgot_is_opened_anew_and_the_call_is_made_on
         assert front.server.methods().count("notifications/initialized") == 2
         assert await front.end() == 0
         assert front.server.asked[-1].fields["mcp-session-id"] == "s2"
-        assert b"opened anew" in await front.stderr.read()
+        assert b"a new one is open" in await front.stderr.read()
 
     run(legacy, test)
 

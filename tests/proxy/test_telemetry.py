@@ -33,7 +33,7 @@ def in_memory_logs() -> InMemoryLogRecordExporter:
 
 
 class Collector:
-    """What a conversation exported."""
+    """The exports of a conversation."""
 
     def __init__(self, conversation: Conversation | Sequence[object], known: SecretMask | None = None) -> None:
         spans, logs, self._reader = InMemorySpanExporter(), in_memory_logs(), InMemoryMetricReader()
@@ -119,7 +119,7 @@ def test_a_call_without_a_parent_gets_a_span_under_its_own_trace_id() -> None:
     first, second = spans.get_finished_spans()
     assert first.context is not None
     assert f"{first.context.trace_id:032x}" == (first.attributes or {})["toolvet.trace_id"]
-    # An id that OpenTelemetry cannot hold is an attribute all the same.
+    # An id that OpenTelemetry cannot hold is still an attribute.
     assert (second.attributes or {})["toolvet.trace_id"] == "turn-7"
 
 
@@ -176,7 +176,7 @@ def test_a_call_that_was_refused_for_no_issue_fails_by_the_name_of_the_policy() 
     (found,) = evaluations(ended("refused", blocked="repeated", why="it failed five times"))
     assert (found.name, found.score, found.label) == ("toolvet.repeated", 0.0, "fail")
     assert found.explanation == "it failed five times"
-    # What a policy did to a result says nothing against the arguments.
+    # A policy's change of a result says nothing against the arguments.
     (found,) = evaluations(ended("success", blocked="result"))
     assert (found.name, found.score, found.label) == ("toolvet.arguments", 1.0, "pass")
 
@@ -192,7 +192,7 @@ def test_a_trace_gets_the_id_that_was_set_once() -> None:
 
 
 class Provider:
-    """A provider that counts how often it was told to send."""
+    """A provider that counts how often it had to send."""
 
     def __init__(self) -> None:
         self.waited: list[int] = []

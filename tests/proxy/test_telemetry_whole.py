@@ -100,9 +100,9 @@ EVALUATED: list[tuple[dict[str, Any], list[Evaluation]]] = [
         for label in [{"fully_working": "pass", "broken": "fail", "error": "fail"}.get(found.value, "warn")]
     ),
     (
-        {**SECRET, "issues": (issue("hunter2hunter is no title"),), "verdict": verdict(evidence=("hunter2hunter",))},
+        {**SECRET, "issues": (issue("hunter2hunter is not a title"),), "verdict": verdict(evidence=("hunter2hunter",))},
         [
-            Evaluation("toolvet.arguments", 0.0, "fail", "title: [redacted] is no title"),
+            Evaluation("toolvet.arguments", 0.0, "fail", "title: [redacted] is not a title"),
             Evaluation("toolvet.result", 0.9, "pass", "[redacted]"),
         ],
     ),
@@ -296,7 +296,7 @@ def test_words_of_clients_are_masked_in_a_span() -> None:
 
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[bytes]]]:
-    """What a collector on this machine gets, by path; the process has no set-up of OpenTelemetry meanwhile."""
+    """The requests to a collector on this machine, by path; the process has no set-up of OpenTelemetry meanwhile."""
     got: dict[str, list[bytes]] = {}
 
     class Handler(BaseHTTPRequestHandler):

@@ -36,7 +36,7 @@ class HttpRequest:
 
 @dataclass
 class CarelessServer:
-    """Where it listens, what is wrong with it, and all that it was asked."""
+    """Its address, its fault, and every request it received."""
 
     port: int
     faults: AbstractSet[str]
@@ -196,7 +196,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer_legacy(message)
 
     def take_broken(self) -> None:
-        """What is not JSON."""
+        """A body that is not JSON."""
         if "crash" in self.faults:
             self.write(500, None, {"content-type": "text/plain"}, text="Internal Server Error")
         elif "trace" in self.faults:

@@ -1,6 +1,6 @@
 """A server over stdio whose tool fills a folder: of its place, or the path that it is given. Standard library only.
 
-It writes files of a megabyte, at most so many as its first word says, and tells what stopped it.
+It writes files of a megabyte, at most as many as its first word says, and reports what stopped it.
 """
 
 import json

@@ -18,7 +18,7 @@ reads = ToolAnnotations(read_only_hint=True) if "--annotated" in sys.argv else N
 
 
 class Recipe(BaseModel):
-    """What the tools return."""
+    """The tools' return type."""
 
     id: str
     title: str
@@ -87,7 +87,7 @@ def index() -> str:
 @server.resource("recipes://kitchen/rules", mime_type="text/markdown")
 def rules() -> str:
     """The rules of the kitchen."""
-    return "# Rules\n\nWash your hands. An error in the kitchen is no failure."
+    return "# Rules\n\nWash your hands. An error in the kitchen is not a failure."
 
 
 @server.resource("recipes://logo", mime_type="image/png")

@@ -81,7 +81,7 @@ TOOLS = {
 
 
 def answer(name: str, arguments: dict[str, Any]) -> object:
-    """What a tool returns. Raises LookupError for a train that does not exist."""
+    """The result of a tool. Raises LookupError for a train that does not exist."""
     if name == "list_trains":
         return {"trains": TRAINS}
     if name == "get_train":

@@ -25,7 +25,7 @@ reads = ToolAnnotations(read_only_hint=True) if "--annotated" in sys.argv else N
 
 
 class Plant(BaseModel):
-    """What the tools return."""
+    """The tools' return type."""
 
     id: int
     name: str

@@ -4,7 +4,7 @@
      "answers": {"tool": ANSWER},        what a call of that tool brings; "*" for any other
      "capabilities": {...},               what it announces; without it {"tools": {}}
      "era": "modern",                     speaks 2026-07-28 only; without it, only what has a handshake
-     "odd": ANSWER,                        to arguments that are no object; without it, a refusal
+     "odd": ANSWER,                        to arguments that are not an object; without it, a refusal
      "notices": true,                     refuses notifications, with an error that has no id
      "marker": "path"}                    touched when a call without an answer arrives, so that a test can wait for it
 
@@ -24,7 +24,7 @@ from typing import Any
 script = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 capabilities = script.get("capabilities", {"tools": {}})
 modern = script.get("era") == "modern"
-# What the modern revision wants in every such result, and older ones do not know.
+# Required by the modern revision in every such result, unknown to older ones.
 UNCACHED: dict[str, object] = {"ttlMs": 0, "cacheScope": "private"} if modern else {}
 by_name = {tool["name"]: tool for tool in script["tools"] if isinstance(tool, dict) and "name" in tool}
 

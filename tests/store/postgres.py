@@ -28,7 +28,7 @@ class PostgresServer:
         self._user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid()
         os.chown(self.folder, self._user, -1)
         self._run("initdb", "-D", str(self.folder / "data"), "-A", "trust", "-U", "toolvet", "--no-sync", "-E", "UTF8")
-        # Whoever is called ann needs a password.
+        # The user ann needs a password.
         rules = self.folder / "data" / "pg_hba.conf"
         rules.write_text(f"local all ann scram-sha-256\n{rules.read_text(encoding='utf-8')}", encoding="utf-8")
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,7 +58,7 @@ class PostgresServer:
 
     def database(self) -> str:
         """The URL of the one database, which is emptied: making another for each test takes much longer."""
-        # What a failed test left open would wait for its lock, and we for it.
+        # A connection that a failed test left open would wait for its lock, and we for it.
         self._say(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = 'postgres' AND pid <> pg_backend_pid()",

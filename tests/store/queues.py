@@ -28,7 +28,7 @@ def answer(number: int, *, escalate: bool = True) -> VerdictRecord:
 
 @contextmanager
 def opened(url: str, count: int = 3, *, reviewers: int = 1, clock: Clock | None = None) -> Iterator[ReviewQueue]:
-    """A queue with so many items."""
+    """A queue with some number of items."""
     with Store(url) as store:
         store.add_records([answer(number) for number in range(count)])
         queue = ReviewQueue(

@@ -1,4 +1,4 @@
-"""What the thread that moves records into the database keeps in memory, in bytes that Python counts."""
+"""The memory of the thread that moves records into the database, in bytes that Python counts."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ def counted() -> Iterator[None]:
 
 
 def nothing() -> None:
-    """What the database writer does after it moved everything."""
+    """The work of the database writer after it moved everything."""
 
 
 def spool_of(folder: Path, calls: int) -> tuple[Spool, int]:
-    """A spool with records of so many calls, and the bytes of their lines."""
+    """A spool with records of some number of calls, and the bytes of their lines."""
     records = [
         VerdictRecord(id=new_id(AT + number), at=AT + number, kind="call", tool="find", reason="x" * 200)
         for number in range(calls)

@@ -1,4 +1,4 @@
-"""Files that `toolvet store import` reads: whatever somebody changed in them is kept as it can be, or refused."""
+"""Files that `toolvet store import` reads: changes in them are kept if possible, or refused."""
 
 import json
 from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_an_answer_with_numbers_that_no_float_holds_is_shown(tmp_path: Path) -> 
 
 
 def changed(path: Path, column: str, change: Callable[[Any], object]) -> Path:
-    """An export with the cells of one column changed, as somebody does in a notebook."""
+    """An export with the cells of one column changed, as in a notebook."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     with Store(path / "first.db") as store:
         record = VerdictRecord(id="0" * 32, at=5.0, kind="answer", text="a", document=encode_document({"b": 1}))

@@ -1,4 +1,4 @@
-"""A store that was brought up to date has the tables of a fresh one, and all that it had before."""
+"""A store that was brought up to date has the tables of a fresh one, and everything it had before."""
 
 import importlib.util
 import json

@@ -64,7 +64,7 @@ def test_on_postgresql_a_verdict_that_is_committed_late_is_not_passed_over(
                 return read_mark(connection), read_head(connection)[0]
 
         with other.connect() as slow:
-            # A writer that has places which nobody else sees yet.
+            # A writer with places that no other process sees yet.
             slow.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": PLACES_LOCK})
             store.add_records([answer(2)])
             assert store.flush()
@@ -217,7 +217,7 @@ def test_labels_of_two_stores_come_together(url: str, tmp_path: Path) -> None:
             other.label(second, "ada", WRONG)
             list(store.export(tmp_path / "after.jsonl"))
         list(queue.store.take_in(tmp_path / "after.jsonl"))
-        # What somebody said here stays; what nobody said yet is added.
+        # A label given here stays; a missing one is added.
         assert [(label.item, label.reviewer, label.value) for label in queue.labels()] == [
             (first, "ada", "right"),
             (second, "ada", "wrong"),

@@ -35,7 +35,7 @@ def test_batches_of_any_length_need_few_statements() -> None:
         signals = (SignalRecord("refusal"),)
         with writing(engine) as connection:
             records = [VerdictRecord(id=id_, at=5.0, kind="call", signals=signals) for id_ in ids]
-            # What is known is left out, however often the list has its last value.
+            # Known values are omitted, however often the list has its last value.
             assert insert_records(connection, [*records, *records[:1]]) == count
             assert insert_records(connection, records) == 0
         with engine.connect() as connection:

@@ -295,7 +295,7 @@ def test_an_export_becomes_the_same_store_again(url: str, tmp_path: Path) -> Non
 
 def test_what_the_hourly_retention_deletes_stands_in_the_audit_log(url: str) -> None:
     with Store(url) as store, store.connect() as connection:
-        # Verdicts of 2001, which the store was given before it was told how long to keep them.
+        # Verdicts of 2001, which the store received before its retention was set.
         insert_records(connection, [msgspec.structs.replace(call(number), at=1e9) for number in range(3)])
     with Store(url, older_than="52w") as store:
         store._tidy()
@@ -332,7 +332,7 @@ def test_a_store_deletes_by_itself_what_it_is_told_not_to_keep(url: str) -> None
         new = call(0, at=datetime.now(UTC).timestamp())
         store.add_records([new])
         assert store.flush(60)
-        # What is old goes after what is new was moved; the second flush comes after that.
+        # Old rows go after new ones were moved; the second flush comes after that.
         assert store.flush(60)
         assert [each.id for each in store.verdicts()] == [new.id]
     assert said == []

@@ -1,4 +1,4 @@
-"""What goes wrong with disks, databases and servers: it is said, and nothing that was acknowledged is lost."""
+"""Faults of disks, databases and servers: they are reported, and nothing that was acknowledged is lost."""
 
 import contextlib
 import os
@@ -145,7 +145,7 @@ def test_a_full_disk_takes_nothing_and_says_so(small_disk: Path) -> None:
         store.add_records(kept)
         assert store.flush(30)
         fill(filler)
-        # What the disk still takes is acknowledged; what it does not take is an error, and not half kept.
+        # Records that the disk still takes are acknowledged; the others are errors, and not half kept.
         refused = ""
         while not refused:
             record = call(len(kept) + 1, "r" * 500)

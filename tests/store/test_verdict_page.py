@@ -137,7 +137,7 @@ def test_the_worst_come_first_and_all_that_are_bad_are_among_them(filled: Store)
     assert scores[:25] == low[:25]
     slowest = filled.page(VerdictFilter(server="server-1"), limit=3, order="slowest", offset=2)
     assert ([each.duration for each in slowest.verdicts], slowest.has_more) == ([3.0, 3.0, 3.0], True)
-    # What is looked at whole is sorted whole, those without a score last.
+    # A list that is read whole is sorted whole, those without a score last.
     wanted = VerdictFilter(trace="turn-26")
     assert [each.id for each in filled.page(wanted, order="lowest_score").verdicts] == [
         each.id for each in filled.verdicts(wanted, order="lowest_score")

@@ -1,4 +1,4 @@
-"""Run the incidents of docs/story.md: server → proxy → client → record → answers, and what each station says of it."""
+"""Run the incidents of docs/story.md: server → proxy → client → record → answers, and each station's report of it."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ ENVELOPE_KEY: Final = f"{META_PREFIX}envelope"
 BOOK: Final = "calls.db"
 NOTHING: Final = "-"
 
-# What the verdict on an answer says of a call: of one that failed, and of one that brought a part.
+# The words of a verdict on an answer for a call that failed, and for one that returned a part.
 _OF_A_CALL: Final = (("state", "content_fidelity"), ("error_code", "warning_code"), ("retry",))
 Sends = Literal["traceparent", "trace", "nothing"]
 
@@ -50,7 +50,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """What a station says, or (`by_table`) what the table of causes says of the word that the station says."""
+    """A station's words, or (`by_table`) the entry of the table of causes for them."""
 
     text: str
     by_table: bool = False
@@ -119,7 +119,7 @@ def incidents() -> list[Incident]:
 
 
 def run_story() -> Story:
-    """Bring all incidents, collect what every station says of each, and print the last turn from the record."""
+    """Bring all incidents, collect every station's report of each, and print the last turn from the record."""
     every = incidents()
     asked = [Asked(each.tool, each.arguments, meta_of(number, each)) for number, each in enumerate(every, 1)]
     asked += [Asked(f"plain_{each.tool}", each.arguments, {VERDICT_KEY: True}) for each in every]
@@ -171,7 +171,7 @@ def as_json(message: Any) -> dict[str, Any]:
 
 
 def tell(incident: Incident, meta: Mapping[str, Any], calls: Calls, place: int, plain: Mapping[str, Any]) -> Told:
-    """What every station says of one call and of the two answers that follow it."""
+    """Every station's report of one call and of the two answers that follow it."""
     result, record, tool = calls.results[place], calls.records[place], calls.tools[incident.tool]
     noted: Mapping[str, Any] = result.get("_meta", {})
     trace = noted.get(TRACE_KEY)

@@ -6,7 +6,7 @@ import msgspec
 
 
 class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[hook]`: what the hooks of coding agents do; what is done with a tool's calls is said by `[proxy]`.
+    """`[hook]`: the hooks of coding agents. `[proxy]` configures how a tool's calls are handled.
 
     `servers`: whether a server of the client's own configuration is asked for its tools when the client calls one of
     them (`ask`), or never (`off`). `patience` is how many seconds the first call waits for that. `done`: whether the

@@ -69,7 +69,7 @@ _LONGEST_READ: Final = 20_000  # Characters of one of them that are looked at fo
 _WITHOUT_ANSWER: Final = {
     Ending.TIMEOUT: "no answer in time",
     Ending.DIED: "the server died",
-    Ending.MALFORMED: "the answer is no tool result",
+    Ending.MALFORMED: "the answer is not a tool result",
 }
 # Frameworks send an empty list like this, so that the tool is not at fault; a single answer cannot show it.
 _EMPTY_LIST: Final = ResultVerdict(
@@ -224,7 +224,7 @@ def read_error(reply: RpcError) -> tuple[ProtocolError, AnswerExcerpt | None]:
 def explain_malformed(reply: Malformed) -> str:
     """Why an answer cannot be read: for half a surrogate pair, parsers say only where the text seems to end."""
     if len(reply.raw) <= MOST_WHOLE and has_half_character(reply.raw):
-        return "it contains half of a surrogate pair, which is no character"
+        return "it contains half of a surrogate pair, which is not a character"
     return reply.reason
 
 

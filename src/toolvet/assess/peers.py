@@ -284,7 +284,7 @@ def read_output(kind: str, output: bytes) -> PeerOutput:
     try:
         document: object = msgspec.json.decode(output)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return PeerOutput(problem=f"its output is no JSON: {error}")
+        return PeerOutput(problem=f"its output is not JSON: {error}")
     return _READERS[kind](members(document))
 
 

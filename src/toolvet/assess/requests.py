@@ -35,7 +35,7 @@ _NAMES: Final = {
     Purpose.MISSING_ARGUMENT: "without a required argument",
     Purpose.ABSENT: "one that does not exist",
     Purpose.UNKNOWN_SCHEME: "a scheme that does not exist",
-    Purpose.NO_URI: "what is no URI",
+    Purpose.NO_URI: "a text that is not a URI",
     Purpose.COMPLETION: "values to choose from",
     Purpose.ABSENT_REFERENCE: "values for what does not exist",
     Purpose.BAD_CURSOR: "a cursor that was never given",
@@ -43,7 +43,7 @@ _NAMES: Final = {
 _WITHOUT_ANSWER: Final = {
     Outcome.TIMEOUT: "no answer in time",
     Outcome.SERVER_DIED: "the server died",
-    Outcome.INVALID_MESSAGE: "the answer is no JSON-RPC response",
+    Outcome.INVALID_MESSAGE: "the answer is not a JSON-RPC response",
 }
 
 

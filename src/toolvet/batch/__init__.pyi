@@ -1,3 +1,3 @@
-# What this package offers; `__init__.py` loads each name when it is first asked for.
+# The public names of this package; `__init__.py` loads each one when it is first used.
 
 from toolvet.batch.check import BatchCheck as BatchCheck

@@ -153,7 +153,7 @@ def _joined_by(sides: Sequence[VerdictFile], given: str | None) -> str:
     lacking = next(side for side in sides if (given or ROW) not in side.names)
     name = given or f"{ID} or {ROW}"
     raise UsageError(
-        f"{lacking.given} has no column '{name}', which joins the rows; it has {', '.join(lacking.names[:40])}"
+        f"{lacking.given} has no column '{name}' to join the rows by; it has {', '.join(lacking.names[:40])}"
     )
 
 

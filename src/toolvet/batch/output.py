@@ -145,7 +145,7 @@ class _reported:  # noqa: N801 - reads as a statement
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             raise OutputError(
-                f"{self._folder}: {error.strerror or error}; what was judged before is kept there"
+                f"{self._folder}: {error.strerror or error}; the rows judged so far are kept there"
             ) from error
 
 

@@ -100,7 +100,9 @@ class VerdictFile:
             try:
                 yield _batch(rows, schema)
             except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-                raise UsageError(f"{self.given}: no output of `toolvet batch {kind}`: row {number}: {error}") from error
+                raise UsageError(
+                    f"{self.given}: not an output of `toolvet batch {kind}`: row {number}: {error}"
+                ) from error
 
     def _records(self, reader: RowReader) -> Iterator[tuple[int, list[dict[str, object]]]]:
         for chunk in reader.chunks(self.names, ReadPosition()):

@@ -59,14 +59,17 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
     in `COMMON_OPTIONS`, if it has that.
     """
     # It takes most of a start, and the help needs none of it.
-    from cyclopts import App  # noqa: PLC0415
+    from cyclopts import App, Parameter  # noqa: PLC0415
 
+    # Without the default of a flag that is off, of an empty list and of an empty text.
+    shown = Parameter(show_default=lambda it: str(it) if it or type(it) is int else None, negative_iterable="")
     root = App(
         name="toolvet",
         help="Vet every tool call: the arguments going in, the result coming out, and the answer that follows.",
         version=__version__,
         version_flags=["--version", "-V"],
         help_format="plaintext",
+        default_parameter=shown,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
@@ -75,8 +78,7 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
         command, inner = commands_of(module)
         if command is not None and not inner:
             common: frozenset[str] | None = None if all_options else getattr(module, "COMMON_OPTIONS", None)
-            shown = with_parameters(command)
-            root.command(shown, name=name, help=_flowing(command.__doc__))
+            root.command(with_parameters(command), name=name, help=_flowing(command.__doc__))
             if common is not None:
                 root[name].help_formatter = _short_help(common)
                 root[name].help_epilogue = "`--help-all` shows all options."
@@ -84,6 +86,7 @@ def app(first: str | None = None, *, all_options: bool = True) -> "App":
         # A command with sub-commands may do something itself without them.
         words = module.__doc__ if command is None else command.__doc__
         group = App(name=name, help=_flowing(words), help_format="plaintext", result_action="return_value")
+        group.default_parameter = shown
         if command is not None:
             group.default(with_parameters(command))
         for word, function in inner.items():
@@ -134,7 +137,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def run(words: Sequence[str], parsed: Callable[[], object] | None = None) -> int:
-    """Run the command line and return its exit code; `parsed` is the command of these words, where it is known."""
+    """Run the command line and return its exit code; `parsed` is the command of these words, if known."""
     # A terminal that cannot show a character of a server's text shows a replacement, and the report goes on.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

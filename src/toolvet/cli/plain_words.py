@@ -1,4 +1,4 @@
-"""`plain_call`: a check's words, read without cyclopts where they are plain, as those of hooks and scripts are.
+"""`plain_call`: a check's words, read without cyclopts if they are plain, as those of hooks and scripts are.
 
     check answer --json a.txt        → a call of `toolvet.cli.commands.check.answer`
     check answer --jso, check --help → None: cyclopts reads them, and says what is wrong or what there is
@@ -18,7 +18,7 @@ from typing import Annotated, Literal, NamedTuple, get_args, get_origin
 def command_module(words: Sequence[str]) -> ModuleType | None:
     """Return the module in `commands/` that the first word names.
 
-    It may say of itself `PLAIN_WORDS = True`, to be read without cyclopts where that is possible, and `READS_STDIN =
+    It may set `PLAIN_WORDS = True`, to be read without cyclopts where that is possible, and `READS_STDIN =
     True`, where a lone `-` is a file.
     """
     name = f"toolvet.cli.commands.{words[0].replace('-', '_')}" if words and words[0][:1].isalpha() else None
@@ -31,7 +31,7 @@ def command_module(words: Sequence[str]) -> ModuleType | None:
 
 
 def plain_call(words: list[str]) -> Callable[[], object] | None:
-    """Return the call that these words mean; None where they are not plain, and nothing is said of them."""
+    """Return the call that these words mean; None if they are not plain, without a message."""
     module = command_module(words)
     if module is None or not getattr(module, "PLAIN_WORDS", False):
         return None
@@ -113,7 +113,7 @@ def _value(word: str, kind: object, *, is_flag: bool) -> object:
 
 
 class Parameter(NamedTuple):
-    """As `cyclopts.Parameter`: what a command says of one of its options, without loading cyclopts.
+    """As `cyclopts.Parameter`: how a command declares one of its options, without loading cyclopts.
 
     Where cyclopts reads the command, for its help or for words that are not plain, `with_parameters` gives it its own.
     """

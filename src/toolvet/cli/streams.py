@@ -4,7 +4,7 @@
     stdout closed, full, gone   a command that writes to it fails with `OutputError` (exit 6)
     stderr closed, full, gone   its words are lost, and the command goes on
 
-A stream that was closed before we started gets a descriptor all the same: the next file that is opened, as a record of
+A stream that was closed before we started still gets a descriptor: the next file that is opened, as a record of
 the proxy, would otherwise take its number, and get what is meant for the stream.
 """
 

@@ -302,7 +302,7 @@ def _split_problem(words: str, section: str) -> tuple[str, list[str]]:
     if getattr(kind, "WHOLE", None) == "tools" and problem.startswith("Expected `array`"):
         return f"must be a list of tables: write [[{'.'.join(keys)}]]", keys
     if problem.startswith("Invalid enum value") and (choices := [*_choices(kind, keys[-1])]):
-        return f"{problem.removeprefix('Invalid enum value ')} is none of {', '.join(choices)}", keys
+        return f"{problem.removeprefix('Invalid enum value ')} is not one of {', '.join(choices)}", keys
     # TOML has no null, so the reader need not know that a setting may be absent.
     return problem.replace(" | null`", "`").replace("`", "'"), keys
 

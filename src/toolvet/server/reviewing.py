@@ -79,7 +79,7 @@ def assign_item(
     name = None if to is None else clean_text(to.strip()) or None
     known = reviewers_of(settings)
     if name is not None and known and name not in known:
-        raise UsageError(f"reviewer: {name!r} is none of {', '.join(known)}")
+        raise UsageError(f"reviewer: {name!r} is not one of {', '.join(known)}")
     return queue.assign(id_, name, who=who, address=address)
 
 

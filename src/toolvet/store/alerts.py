@@ -22,7 +22,7 @@ class AlertRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     Attributes:
         name: Names the alert everywhere; a state is kept under it.
-        measure: What is measured, over the verdicts of the last `window` minutes.
+        measure: The figure to watch, over the verdicts of the last `window` minutes.
         above: It is an alert above this. Give `above` or `below`.
         below: It is an alert below this.
         clear: The alert ends at this value: for `above` it is at most that, for `below` at least. None is a tenth of

@@ -159,7 +159,7 @@ def _postgresql_engine(address: StoreAddress) -> Engine:
     except (ArgumentError, ValueError):
         # The exception quotes the URL, and with it the password.
         raise StoreError(
-            f"{address.shown} is no URL of a database: write it as postgresql+psycopg://user:password@host:5432/database"
+            f"{address.shown} is not the URL of a database: write it as postgresql+psycopg://user:password@host:5432/database"
         ) from None
 
 
@@ -177,8 +177,8 @@ def _prepare(engine: Engine, address: StoreAddress) -> None:
             words = str(error.orig)
             if "not a database" in words or "malformed" in words:
                 raise StoreError(
-                    f"{address.shown} is damaged, or is not a database ({words}); it is left as it is. What is"
-                    f" recorded waits in {address.spool}: move the damaged file away, and the next start takes it in"
+                    f"{address.shown} is damaged, or is not a database ({words}); toolvet leaves it alone. New"
+                    f" records wait in {address.spool}: move the damaged file away, and the next start imports them"
                 ) from error
             # An old store that is locked is probably brought up to date by another process, which can take a while.
             is_busy = engine.dialect.name == "sqlite" and revision is not None and "locked" in words

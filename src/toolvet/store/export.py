@@ -152,7 +152,7 @@ def _record(row: Mapping[str, Any]) -> StoreRecord:
         # A record that the spool would lose on its way into the database is not a verdict.
         kept = next(decode_lines(encode_lines([written])), None)
         if not isinstance(kept, VerdictRecord):
-            raise TypeError(f"the row {written.id} is no verdict")
+            raise TypeError(f"the row {written.id} is not a verdict")
         return kept
     record = next(decode_lines(str(other).encode()), None)
     if record is None:

@@ -26,7 +26,7 @@ RETRYING = [by_pydantic_ai, by_langchain]
 
 
 def ended(adapter: Any, answers: Answers, *ends: str, calls: Any = (GOOD,)) -> list[AnswerJudged]:
-    """What is noted of the answers of a run that makes these calls and then says these ends."""
+    """The notes on the answers of a run that makes these calls and then says these ends."""
     CALLED.clear()
     notes: list[Note] = []
     adapter(calls, AgentGuard(None, notes.append, answers=answers), ends)
@@ -35,7 +35,7 @@ def ended(adapter: Any, answers: Answers, *ends: str, calls: Any = (GOOD,)) -> l
 
 
 def in_guard(answer: str) -> AnswerJudged:
-    """What the guard itself says of this answer after the good call."""
+    """The guard's own verdict on this answer after the good call."""
     notes: list[Note] = []
     call = {"id": "c0", "type": "function", "function": {"name": "order_book", "arguments": json.dumps(GOOD)}}
     AgentGuard(None, notes.append).finished(

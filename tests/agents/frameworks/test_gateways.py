@@ -169,7 +169,7 @@ def hosted(kind: str, **config: Any) -> Any:
 
 
 async def at_gateway(manager: Any, calls: Sequence[Call], schema: dict[str, Any]) -> list[str]:
-    """What a client of a gateway with this plugin host reads."""
+    """The answer that a client of a gateway with this plugin host reads."""
     import cpex.framework as cpex  # noqa: PLC0415 - where it is installed
 
     await manager.initialize()
@@ -252,7 +252,7 @@ def test_the_last_answer_through_litellm_is_judged_and_refused_once() -> None:
     first, second = asyncio.run(ask("run")), asyncio.run(ask("run"))
     unnamed = [asyncio.run(ask(None)) for _ in range(2)]
     upstream.shutdown()
-    # Nobody could count how often a request without a session was refused.
+    # No one could count how often a request without a session was refused.
     assert unnamed == [said, said]
     assert first.startswith("refused: ")
     assert second == said

@@ -38,7 +38,7 @@ def connections(log: Path) -> dict[str, Any]:
 
 
 def by_interceptor(calls: Sequence[dict[str, Any]], asked: AgentGuard, log: Path) -> list[str]:
-    """What a model of a LangGraph agent reads that has the tools of the server, and no other guard."""
+    """The messages a model of a LangGraph agent reads that has the tools of the server, and no other guard."""
     answers: list[str] = []
     model = langchain_model(named(calls), answers)
     adapters = pytest.importorskip("langchain_mcp_adapters.client", reason="needs its MCP adapters: make frameworks")

@@ -23,7 +23,7 @@ def transcript(client: str, session: dict[str, Any], *, before: tuple[dict[str, 
 def stop_event(
     client: str, session: dict[str, Any], path: Path, folder: Path, *, again: bool = False
 ) -> dict[str, Any]:
-    """What the client says to its hook at the end."""
+    """The event that the client sends to its hook at the end."""
     if client == "copilot":
         return {
             "sessionId": "s",

@@ -1,4 +1,4 @@
-"""What the end of a session is told: sessions of all clients, the phrases with their proof, and long transcripts."""
+"""The answer to the end of a session: sessions of all clients, the phrases with their proof, and long transcripts."""
 
 import json
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_a_long_transcript_is_read_from_its_end(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     early = json.dumps({"type": "user", "message": {"role": "user", "content": "x" * 1000}}).encode() + b"\n"
     with path.open("wb") as file:
-        file.seek(100 * 2**20)  # A hole: nobody may read it.
+        file.seek(100 * 2**20)  # A hole: the hook must not read it.
         file.write(b"\n" + early * 5 + transcript("claude", SESSIONS[1]).encode())
     lines, is_whole = read_tail(str(path))
     assert not is_whole
@@ -79,7 +79,7 @@ def test_a_long_transcript_is_read_from_its_end(tmp_path: Path) -> None:
 
 
 def test_of_a_cut_transcript_nothing_is_said_to_be_missing() -> None:
-    """What is not in the end of it may be in the part that was not read."""
+    """Calls missing at the end may be in the part that was not read."""
     claimed = {**SESSIONS[0], "steps": [["read", "src/dates.py"]]}
     lines = transcript("claude", claimed).encode().split(b"\n")
     assert why(claimed["final"], read_session(lines)) == "not_run"

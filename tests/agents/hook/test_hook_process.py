@@ -90,7 +90,7 @@ def call(
 
 
 def known_members(client: Client, event: str, printed: str) -> dict[str, Any]:
-    """What was printed, after a look that the client knows all of it and refuses none."""
+    """The output, after a check that the client knows all of it and refuses none."""
     dialect = dialect_of(client)
     answer = json.loads(printed)
     inner = answer.get("hookSpecificOutput")
@@ -124,7 +124,7 @@ def test_a_repair_is_applied_where_the_policy_says_so(home: Path, client: Client
     printed = run(home, client, call(client, tmp_path, MENDABLE))
     answer = known_members(client, event_of(client, "before"), printed)
     assert {"zone": "Europe/Rome", "days": 2} in answer.values()
-    # Only Codex needs it, where it approves nothing; with Claude Code nobody would be asked any more.
+    # Only Codex needs it, where it approves nothing; Claude Code would no longer ask the user.
     assert ("permissionDecision" in answer) == (client == "codex")
 
 

@@ -33,7 +33,7 @@ async def with_sdk(server: Any, mode: Any, use: Callable[[Any], Awaitable[None]]
 
 
 async def normal(client: Any) -> None:
-    """What an application does that has never heard of validation."""
+    """Runs an application that does not know validation."""
     listing = await client.list_tools(cursor=None)
     tools = {tool.name for tool in listing.tools}
     while listing.next_cursor is not None:

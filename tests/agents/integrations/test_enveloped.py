@@ -1,4 +1,4 @@
-"""What a function returns or raises becomes a response; nothing that is not meant for callers gets out."""
+"""Return values and exceptions become responses; details not meant for callers stay inside."""
 
 import asyncio
 import dataclasses
@@ -233,7 +233,7 @@ def test_the_author_says_what_exceptions_become() -> None:
         OSError: lambda _: 1 / 0,
     }
     assert raising(KeyError("no such ship"), errors=errors)["data"]["error_type"] == "not_found"
-    assert raising(ZeroDivisionError("by nobody"), errors=errors)["error"] == "Cannot share: by nobody"
+    assert raising(ZeroDivisionError("by zero"), errors=errors)["error"] == "Cannot share: by zero"
     assert raising(ValueError("private"), errors=errors)["data"]["error_code"] == "INTERNAL_ERROR"
     assert raising(OSError("private"), errors=errors)["data"]["error_code"] == "INTERNAL_ERROR"
 

@@ -1,4 +1,4 @@
-"""What a server with validation says on the wire: both eras, three frameworks, two transports."""
+"""The messages of a server with validation on the wire: both eras, three frameworks, two transports."""
 
 import asyncio
 import json

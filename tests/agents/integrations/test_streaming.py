@@ -1,4 +1,4 @@
-"""Validation that streams: what each validator finds is told as soon as it is known, to clients that ask."""
+"""Validation that streams: each validator's findings are sent as soon as they are known, to clients that ask."""
 
 import asyncio
 from typing import Any
@@ -114,7 +114,7 @@ def test_a_listener_that_raises_changes_no_verdict(caplog: pytest.LogCaptureFixt
         assert (await validation().judge(tool, GOOD, on_progress=broken)).valid
 
     asyncio.run(run())
-    assert {"on_progress raised", "the progress of a validation could not be told"} <= set(caplog.messages)
+    assert {"on_progress raised", "the progress of a validation could not be reported"} <= set(caplog.messages)
 
 
 def test_the_announcement_says_whether_there_is_streaming() -> None:

@@ -34,7 +34,7 @@ def judged(validation: ToolValidation, arguments: object = PARIS, **options: Any
     return found.reply
 
 
-# What a check returns
+# Return values of a check
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ async def cancels_itself_later(_arguments: object) -> None:
 def test_a_check_that_raises_refuses_the_call_and_ends_nothing(check: CheckFunction) -> None:
     reply = judged(with_check(check))
     assert not reply.valid
-    assert "so nobody knows whether these arguments are good" in reply.errors[0]
+    assert "so these arguments could not be validated" in reply.errors[0]
 
 
 def test_the_policy_decides_what_a_failure_means() -> None:
@@ -170,7 +170,7 @@ def test_threads_that_hang_do_not_pile_up(gate: threading.Event) -> None:
     assert "still hangs in 8 earlier calls" in errors[9]
 
 
-# What a check is given
+# Arguments of a check
 
 
 def test_a_check_cannot_change_the_call() -> None:
@@ -246,7 +246,7 @@ def test_a_level_that_nothing_checks_is_reported() -> None:
 
 
 def test_a_validator_of_a_level_that_is_not_announced_is_refused() -> None:
-    with pytest.raises(UsageError, match="'security' is none of syntax, runtime"):
+    with pytest.raises(UsageError, match="'security' is not one of syntax, runtime"):
         ToolValidation(levels=["runtime", "syntax"]).validator("book", level="security")
 
 

@@ -49,7 +49,7 @@ def record_calls(store: Path, mode: Mode, *server: str, record: str = "calls") -
     asyncio.run(converse())
 
 
-# What each tool of the new version must be told for; get_shape is changed, all others are worse.
+# The expected verdict on each tool of the new version; get_shape is changed, all others are worse.
 PLANTED = {
     "find_renamed": {"arguments", "outcome"},
     "list_enum": {"arguments", "outcome"},

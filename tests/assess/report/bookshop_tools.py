@@ -131,8 +131,8 @@ def get_loan() -> Tool:
         status="not_exercised",
         confidence=20.0,
         not_exercised=(
-            'The valid call did not succeed: "No loan has the id loan_1" A fixture with arguments that exist where the '
-            "server runs would help ([[fixtures.TOOL]])."
+            'The valid call did not succeed: "No loan has the id loan_1" Add a fixture ([[fixtures.TOOL]]) with '
+            "arguments that the server knows."
         ),
         valid_calls=1,
         scenarios=[

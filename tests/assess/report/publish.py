@@ -1,4 +1,4 @@
-"""Write the published JSON Schemas anew: `python -m tests.assess.report.publish`."""
+"""Write the published JSON Schemas again: `python -m tests.assess.report.publish`."""
 
 import json
 from pathlib import Path

@@ -199,12 +199,12 @@ def library() -> Report:
     )  # fmt: skip
     failed = Finding(
         id="prompt-get-failed", severity=Severity.ERROR, item="review", item_kind="prompt", scenario="prompts/get#2",
-        message='Getting the prompt brings error -32603: "no template"', evidence="no template", remedy="Handle it.",
+        message='prompts/get fails with error -32603: "no template"', evidence="no template", remedy="Handle it.",
         why="A user who picks the prompt gets an error.", reproduce="toolvet assess -- library",
     )  # fmt: skip
     odd = Finding(
         id="resource-mime-mismatch", severity=Severity.WARNING, item="books://index", item_kind="resource",
-        message="What is sent as 'application/json' is no JSON.", pointer="/contents/0/mimeType",
+        message="The contents sent as 'application/json' are not JSON.", pointer="/contents/0/mimeType",
         scenario="resources/read#1",
     )  # fmt: skip
     tool = called(

@@ -21,7 +21,7 @@ def call(tool: str, number: int) -> Scenario:
 
 
 def many(tools: int, *, called: bool = True, findings: bool = False) -> Report:
-    """A report of so many tools, each called once and with a finding of its own if that is wanted."""
+    """A report of `count` tools, each called once, on request with a finding of its own."""
     names = [f"get_item_{number}" for number in range(tools)]
     listed = [
         Tool(name=name, status="fully_working", confidence=100.0, scenarios=[call(name, 1)])

@@ -34,7 +34,7 @@ def rendered(name: str) -> Callable[[Sequence[Report]], str]:
 
 
 def ending(report_format: Format) -> str:
-    """What the snapshots of a format end with; for plain text the format's name, as the terminal's is text, too."""
+    """The suffix of the snapshots of a format; for plain text the format's name, as the terminal's is text, too."""
     return report_format.name if report_format.suffix == ".txt" else report_format.suffix.removeprefix(".")
 
 

@@ -79,7 +79,7 @@ def test_a_rule_reports_what_it_should(rule: str, case: Mapping[str, Any]) -> No
     assert found[0].message.endswith((".", '"', "…", "]", "'", "}")) or "tool" not in case
 
 
-# What a person would call one fault, with the findings that it may have: the rules agree on which of them reports it.
+# Cases of a single fault, with the findings that it may have: the rules agree on which of them reports it.
 ONE_FAULT = {
     ("call-timeout", "No answer to an ordinary call"): ["call-timeout"],
     ("server-died", "The process ended"): ["server-died"],
@@ -101,7 +101,7 @@ ONE_FAULT = {
     ("bad-arguments-crash", "A wrong type crashes the tool"): ["bad-arguments-crash"],
     ("schema-invalid", "A type that does not exist"): ["parameter-undescribed", "schema-invalid"],
     ("schema-not-object", "No inputSchema"): ["schema-not-object", "tool-undescribed"],
-    ("tool-illegal", "An entry that is a string is no tool"): ["tool-illegal"],
+    ("tool-illegal", "An entry that is a string is not a tool"): ["tool-illegal"],
     ("required-unknown", "A required name that is forbidden is an error"): [
         "parameter-undescribed",
         "required-unknown",
@@ -121,7 +121,7 @@ WORDS_WITH_SECRETS = f"password={SECRETS[0]} postgres://bob:{SECRETS[1]}@h/x"
 
 
 def test_no_rule_quotes_a_secret() -> None:
-    """With secrets in all words of the server, in front (where a quotation starts) and behind (where it is cut)."""
+    """With secrets in all words of the server, in front (where a quotation starts) and behind (where it ends)."""
     quoting = set[str]()
     for rule, cases in CASES.items():
         for case in cases:
@@ -256,7 +256,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
 
 
 def http_of(seen: Mapping[str, Any]) -> ObservedHttp:
-    """What probes showed: `exchanges` by their ids, a plain number being a status with a result where it is 2xx."""
+    """What probes showed: `exchanges` by their ids, a plain number being a status, with a result if it is 2xx."""
     exchanges = [
         HttpExchange(probe=probe, status=answer, is_result=200 <= answer < 300)
         if isinstance(answer, int)
@@ -303,7 +303,7 @@ def consequence_of(case: Mapping[str, Any]) -> Consequence:
 
 
 def judge_all(calls: Sequence[ObservedCall]) -> Sequence[Finding]:
-    """What the rules of the server say about these calls."""
+    """The findings of the rules of the server on these calls."""
     tools = {call.tool.name: call.tool for call in calls}
     return judge_server(ObservedServer(tools=tuple(tools.values()), calls=tuple(calls))) if calls else ()
 

@@ -1,6 +1,6 @@
 """What real servers sent, and the findings that a person agreed with: no more, no fewer.
 
-The tool lists and literal answers are beside the project where it is developed, and not part of it.
+The tool lists and literal answers are kept next to the developers' checkout, and are not part of the project.
 """
 
 import json
@@ -127,7 +127,7 @@ def answered(server: str) -> Iterator[tuple[str, Finding]]:
         else:
             seen = ObservedServer(tools=tuple(tools(server)), calls=(call,))
             found = (*judge_call(call), *judge_calls(call.tool, [call]), *judge_server(seen))
-        # One recorded probe is not a tool's whole story, and annotations are no answer.
+        # One recorded probe is not a tool's whole story, and annotations are not an answer.
         others = (finding for finding in found if finding.id not in {"never-succeeded", "annotations-missing"})
         yield from ((probe, finding) for finding in others)
 

@@ -1,4 +1,4 @@
-"""Tools that a model cannot tell apart: pairs of them, and near misses, in `tools_alike.toml`."""
+"""Tools that look the same to a model: pairs of them, and near misses, in `tools_alike.toml`."""
 
 import pytest
 

@@ -28,7 +28,7 @@ def needed(module: str, extra: str) -> Any:
 
 
 def texts(rows: int, **odd: int) -> list[str]:
-    """So many answers; `deadly=7` makes the row with the index 7 one that the hook knows."""
+    """Some number of answers; `deadly=7` makes the row with the index 7 one that the hook knows."""
     found = [REFUSAL if row % 10 == 0 else f"{GOOD} Room {row} is open, too." for row in range(rows)]
     for word, row in odd.items():
         # The colon at the end lets the screen pass it on to `AnswerCheck`.
@@ -78,7 +78,7 @@ def install_hook(folder: Path) -> str:
 
 
 def reached(folder: Path, count: int = 1) -> list[int]:
-    """Wait until so many processes are at a text that waits, and return the ids of their workers."""
+    """Wait until this many processes are at a text that waits, and return the ids of their workers."""
     while len(found := sorted(folder.glob("reached-*"))) < count:
         time.sleep(0.02)
     return [int(each.read_text(encoding="ascii")) for each in found]

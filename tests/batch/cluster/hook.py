@@ -1,4 +1,4 @@
-"""What the judging processes of the tests' workers do with odd texts; it is loaded by `sitecustomize`.
+"""The behaviour of the tests' judging processes on odd texts; it is loaded by `sitecustomize`.
 
 - "deadly": the process ends.
 - "murderous": the worker that started the process is killed, if it is one of a cluster's.

@@ -32,7 +32,7 @@ def started(source: Path, output: Path, *words: str, kind: str = "answers") -> s
 
 
 def summary_of(run: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a run says at its end."""
+    """The last report of a run."""
     _, said = run.communicate()
     assert run.returncode == 0, said
     found: dict[str, Any] = json.loads(said.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""What a worker answers, and what an engine says where it cannot be used: in words, and at once."""
+"""The answers of a worker, and the error of an engine that cannot be used: in words, and at once."""
 
 import socket
 import subprocess

@@ -16,7 +16,7 @@ START = date(2026, 3, 2)  # A Monday.
 
 
 def labelled(rows: list[tuple[object, bool, float]], **options: Any) -> LabelReport:
-    """The agreement of rows, each with its label, whether it is flagged, and how probable it is said to be good."""
+    """The agreement of rows, each with its label, whether it is flagged, and its claimed probability of being good."""
     table = pa.table(
         {
             "label": [label for label, _, _ in rows],
@@ -109,7 +109,7 @@ class TestAgreement:
 
 
 def over_time(days: list[tuple[int, int]], per: Any = None) -> DriftReport:
-    """The drift of so many (flagged, all) rows a day, from the second of March on."""
+    """The drift of these numbers of (flagged, all) rows a day, from the second of March on."""
     rows = [
         {
             "day": START + timedelta(days=number),

@@ -1,4 +1,4 @@
-"""A summary says of all rows the same, however they are divided, and what it says is what is there."""
+"""A summary of all rows is the same however they are divided, and it is right."""
 
 import math
 import random
@@ -254,7 +254,7 @@ class TestBadInput:
 
     def test_what_is_no_output_is_told(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"text": ["a"]}), tmp_path / "in.parquet")
-        with pytest.raises(UsageError, match="no output of `toolvet batch`; it has text"):
+        with pytest.raises(UsageError, match="not an output of `toolvet batch`; it has text"):
             summarise([locate(str(tmp_path / "in.parquet"))], SummaryOptions(), source="in")
         (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
         with pytest.raises(UsageError, match="not a Parquet file"):

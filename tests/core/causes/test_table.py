@@ -73,13 +73,13 @@ def test_every_state_has_a_row_and_every_word_a_state() -> None:
 
 @pytest.mark.parametrize(("state", "cause"), ROWS)
 def test_what_a_row_writes_is_read_as_that_cause_or_as_its_like(state: State, cause: Cause) -> None:
-    # What is not known is written as an internal error.
+    # An unknown cause is written as an internal error.
     kind = ErrorKind.TOOL_FAILURE if cause.kind is ErrorKind.UNKNOWN else cause.kind
     alike = {other for other, row in causes().items() if row.kind is kind}
     assert state_of_http(cause.http_status) in alike
     assert state_of_google_rpc(cause.google_rpc) in alike
     read = state_of_failure(cause.error_code, cause.error_type)
-    # What crashed, and what is not known, is told as an internal error: callers read nothing of the program.
+    # A crash and an unknown cause are reported as an internal error: callers read nothing of the program.
     assert read is (State.INTERNAL if state in (State.CRASH, State.UNKNOWN) else state)
 
 

@@ -1,4 +1,4 @@
-"""Whole answers in languages of Asia, the Middle East and Africa: the good stay unflagged, the failed are told."""
+"""Whole answers in languages of Asia, the Middle East and Africa: the good stay unflagged, the failed are flagged."""
 
 import tomllib
 from pathlib import Path

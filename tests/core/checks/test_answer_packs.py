@@ -1,4 +1,4 @@
-"""Domain packs: every phrase keeps its proofs, and a pack is looked for only where it is asked for."""
+"""Domain packs: every phrase keeps its proofs, and a pack is searched only on request."""
 
 import pytest
 from tests.phrase_proofs import failed_proofs, faulty_patterns

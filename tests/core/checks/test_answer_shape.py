@@ -1,4 +1,4 @@
-"""What the shape of a text says: empty, cut off, looping."""
+"""Signals of a text's shape: empty, cut off, looping."""
 
 # ruff: noqa: RUF001 - texts in many scripts
 

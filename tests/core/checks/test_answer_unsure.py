@@ -1,4 +1,4 @@
-"""The table of `docs/answers.md`: unsure, incapable, unclear, unwilling, and a tool that failed are told apart."""
+"""The table of `docs/answers.md`: unsure, incapable, unclear, unwilling, and a tool that failed are distinguished."""
 
 import pytest
 

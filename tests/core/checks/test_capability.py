@@ -403,11 +403,11 @@ def test_valid_beside_an_error_is_invalid(body: dict[str, object]) -> None:
         ({"valid": "true"}, "'valid' is \"true\"; it must be"),
         ({"valid": 1}, "'valid' is 1"),
         ({"valid": None}, "'valid' is null"),
-        ({"valid": True, "errors": "none"}, "'errors' that is no list: none"),
-        ({"valid": True, "errors": [3]}, "'errors' with something that is no sentence: 3"),
-        ({"valid": False, "warnings": {}}, "'warnings' that is no list"),
-        ({"valid": True, "messages": [{"message": "x", "severity": "fatal"}]}, "'messages' with something that is no message"),
-        ({"valid": True, "messages": {}}, "'messages' that is no list"),
+        ({"valid": True, "errors": "none"}, "'errors' that is not a list: none"),
+        ({"valid": True, "errors": [3]}, "'errors' with something that is not a sentence: 3"),
+        ({"valid": False, "warnings": {}}, "'warnings' that is not a list"),
+        ({"valid": True, "messages": [{"message": "x", "severity": "fatal"}]}, "'messages' with something that is not a message"),
+        ({"valid": True, "messages": {}}, "'messages' that is not a list"),
         ({**text("boom"), "isError": True}, "failed: boom"),
         ({**text('{"valid": true}'), "isError": True}, "failed"),
         ({"success": False, "content": ""}, "failed: no text"),
@@ -459,7 +459,7 @@ def test_a_batch_has_a_reply_for_every_call() -> None:
     assert found == (
         ValidationReply(valid=True),
         "The validator sent a reply whose 'valid' is \"no\"; it must be true or false.",
-        "A result of the batch is no object.",
+        "A result of the batch is not an object.",
     )
     assert parse_replies(results, 2) == "The reply to a batch of 2 calls has 3 results."
     assert parse_replies({"valid": True}, 2) == "The reply to a batch has no list 'results'."

@@ -99,7 +99,7 @@ def test_a_missing_table_that_the_caller_named_is_no_bug_of_the_tool() -> None:
         failed(words, {"name": "rows", "inputSchema": schema("table")}, {"table": "Custmers"}).error_kind == "business"
     )
     assert failed(words, "describe", {"what": "orders"}).error_kind == "tool_failure"
-    # Without arguments nobody knows what was named.
+    # Without arguments the named thing is unknown.
     assert failed(words, "describe").error_kind == "business"
 
 

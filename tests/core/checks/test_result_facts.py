@@ -1,4 +1,4 @@
-"""What a result states beside its words: exit codes, flags, error members, counts, lists of failures, and echoes."""
+"""Facts that a result states besides its words: exit codes, flags, error members, counts, lists of failures, and echoes."""
 # ruff: noqa: E501 - A table is read by its lines.
 
 import json

@@ -1,4 +1,4 @@
-"""What a verdict on an error rests on, and what a result of another shape is taken for: tables of small examples."""
+"""The grounds of a verdict on an error, and the reading of results of other shapes: tables of small examples."""
 
 import re
 from collections import OrderedDict
@@ -33,7 +33,7 @@ def error(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "state", "ground", "reason"),
     [
-        # What the server says by a code, a phrase, a status, a name.
+        # Messages of the server by a code, a phrase, a status, a name.
         ("MCP error -32602: Xyz", "invalid_input", Ground.REFUSAL, "-32602"),
         ("MCP error -32601: Xyz", "unsupported", Ground.STATUS, "-32601"),
         (
@@ -86,7 +86,7 @@ def test_the_letters_of_a_path_decide_nothing(name: str) -> None:
     path = f"/srv/{name}/notes.txt"
     bare = check_result({"name": "git_diff"}, {"repo_path": path}, error(f"Error executing tool git_diff: {path}"))
     assert bare.state is State.UNKNOWN
-    said = check_result({"name": "git_diff"}, {"repo_path": path}, error(f"This is no repository of ours: {path}."))
+    said = check_result({"name": "git_diff"}, {"repo_path": path}, error(f"This is not a repository of ours: {path}."))
     assert said.state is State.RULE
 
 
@@ -372,7 +372,7 @@ ANSWER = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
         ({"role": 1, "content": [ANSWER]}, payload({"role": 1, "content": [ANSWER]}), "payload"),
         ({"jsonrpc": "2.0", "result": {"content": []}}, {"content": []}, "JSON-RPC response"),
         (MIXED, MIXED, None),
-        # What is MCP's already, or cannot be read, stays as it is.
+        # A result that is MCP's already, or cannot be read, stays as it is.
         *((value, value, None) for value in STAYS),
     ],
 )

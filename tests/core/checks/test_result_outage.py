@@ -1,4 +1,4 @@
-"""What an error says is missing around the server, in the words of real programs."""
+"""Things that an error reports as missing around the server, in the words of real programs."""
 
 import pytest
 

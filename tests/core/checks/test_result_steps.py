@@ -13,7 +13,7 @@ from toolvet.core.checks.result.result_check import FactorEntry
 
 def test_of_what_was_sent_the_error_quotes_the_first_that_is_long_enough() -> None:
     def quoted(sent: object) -> list[str]:
-        verdict = check_result("x", {"q": sent}, flagged(f"zz {sent} is no lamp"))
+        verdict = check_result("x", {"q": sent}, flagged(f"zz {sent} is not a lamp"))
         return [factor.evidence for factor in verdict.factors if factor.name == "test_data" and factor.present]
 
     assert quoted("y" * 2) == []

@@ -39,7 +39,7 @@ CLASSES: list[tuple[str, object, str, float, bool]] = [
     ("a malformed block beside a good one", {"content": [text("a"), 7]}, "partially_working", 70, True),
     ("structured content without its text", {"structuredContent": {"a": 1}}, "fully_working", 100, True),
     ("structured content with its text", {"content": [text("{}")], "structuredContent": {"a": 1}}, "fully_working", 100, True),
-    ("isError is no boolean", {"content": [text("a")], "isError": 0}, "partially_working", 70, True),
+    ("isError is not a boolean", {"content": [text("a")], "isError": 0}, "partially_working", 70, True),
     ("an error that says nothing", {"isError": True, "content": [text("  ")]}, "connectivity_only", 30, False),
     ("an error in structured content", {"isError": True, "structuredContent": {"error": "no such user"}}, "partially_working", 70, True),
     ("a protocol error", {"code": -32602, "message": "Invalid params"}, "fully_working", 100, True),

@@ -1,6 +1,6 @@
 """The verdicts on whole results, to the byte: on what every phrase hits and misses, in eleven answers, and every shape.
 
-A change of phrases, of weights or of wording moves some. Then look at what moved, and write the digests anew:
+A change of phrases, of weights or of wording moves some. Then look at what moved, and write the digests again:
 `TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/core/checks/test_result_verdicts_stay.py`.
 """
 
@@ -33,7 +33,7 @@ def text_result(text: str, *, flagged: bool) -> dict[str, object]:
 
 
 def answers(text: str) -> Iterator[object]:
-    """What is said of a text that comes back as an error, as a success, from a program, wrapped, and amid others."""
+    """The verdicts on a text that comes back as an error, as a success, from a program, wrapped, and amid others."""
     sent = {"id": "R-17", "path": "/data/report.json"}
     yield check_result("get_report", sent, text_result(text, flagged=True))
     yield check_result(LOOKER, sent, text_result(text, flagged=False))

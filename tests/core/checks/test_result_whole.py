@@ -1,4 +1,4 @@
-"""Results of every build, and the whole of what is said of them."""
+"""Results of every build, and the whole verdict on them."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """The verdicts on whole answers, to the byte: a change that is only about speed moves none of them.
 
-A change of phrases, weights or wording does. Then look at what moved, and write the digests anew:
+A change of phrases, weights or wording does. Then look at what moved, and write the digests again:
 `TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/core/checks/test_verdicts_stay.py`. `benchmarks/verdicts.py` does the same with
 thousands of texts, and shows what differs.
 """

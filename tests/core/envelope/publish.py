@@ -1,4 +1,4 @@
-"""Write the published JSON Schema of the envelope anew: `python -m tests.core.envelope.publish`."""
+"""Write the published JSON Schema of the envelope again: `python -m tests.core.envelope.publish`."""
 
 import json
 from pathlib import Path

@@ -129,7 +129,7 @@ REFUSED: Mapping[str, tuple[Callable[[], object], str, str]] = {
     "bytes": (lambda: success_response({"b": b"x"}), "data/b", "is a bytes"),
     "not a number": (lambda: success_response({"x": float("nan")}), "data/x", "is nan"),
     "infinity": (lambda: error_response("x", details={"x": float("-inf")}), "details/x", "is -inf"),
-    "a key that is no string": (lambda: success_response({"a": {1: 2}}), "data/a", "has a key of type int"),
+    "a key that is not a string": (lambda: success_response({"a": {1: 2}}), "data/a", "has a key of type int"),
     "half a surrogate pair": (lambda: success_response({"t": "\ud800"}), "data/t", "surrogate"),
     "half a surrogate pair in a message": (lambda: error_response("\ud800"), "message", "surrogate"),
     "an object that holds itself": (lambda: success_response(loop()), "data", "contains itself"),

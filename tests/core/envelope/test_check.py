@@ -51,7 +51,7 @@ def test_the_schema_for_tools_is_the_published_one_without_its_names() -> None:
     assert published["type"] == "object"
 
 
-# What is wrong: (envelope, check, severity, pointer, words of the message, words of the remedy).
+# The fault: (envelope, check, severity, pointer, words of the message, words of the remedy).
 BREACHES: Mapping[str, tuple[object, str, str, str, str, str]] = {
     "no object": ([1], "malformed", "error", "", "must be an object, not an array", "object"),
     "text instead of JSON": ('{"success": true}', "malformed", "error", "", "must be an object", "object"),
@@ -64,12 +64,12 @@ BREACHES: Mapping[str, tuple[object, str, str, str, str, str]] = {
         "response-v2",
     ),
     "a key too much": ({**OK, "x/y": 1}, "malformed", "error", "/x~1y", "x/y has no place", "success, data, error"),
-    "a key that is no string": (
+    "a key that is not a string": (
         cast("dict[object, object]", OK) | {1: 2},
         "malformed",
         "error",
         "",
-        "key is no string",
+        "key is not a string",
         "strings",
     ),
     "success in words": ({**OK, "success": "yes"}, "malformed", "error", "/success", 'not "yes"', "true or false"),
@@ -259,7 +259,7 @@ BREACHES: Mapping[str, tuple[object, str, str, str, str, str]] = {
         "fidelity-unclear",
         "info",
         "/meta/content_archive_hashes/a",
-        "no whole hash",
+        "not a whole hash",
         "64 digits",
     ),
     "hints that differ": (

@@ -52,7 +52,7 @@ def capricious(said: str) -> int:
     return len(said) // 2 + (len(said) * 7919) % 23
 
 
-# What a response takes by each counter may differ in what is longest, never in that it fits.
+# Counters may disagree on which response is longest, never on whether it fits.
 COUNTERS: dict[str, Any] = {
     "characters": "characters",
     "bytes": "bytes",
@@ -108,7 +108,7 @@ def test_a_response_never_exceeds_its_budget(payload: dict[str, Any], budget: in
         needed = int(found[1]) if found else 0
     if fitted is None:
         assert needed > budget
-        # What a counter that gives less for more text would need cannot be known.
+        # For a counter that gives less for more text, the need is unknown.
         assert length is capricious or length(text(fit_response(payload, needed, **options))) <= needed
         return
     assert length(text(fitted)) <= budget

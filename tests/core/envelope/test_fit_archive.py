@@ -1,4 +1,4 @@
-"""What was left out can be had again, and is what it was."""
+"""Omitted data can be retrieved, unchanged."""
 
 from typing import Any
 

@@ -271,7 +271,7 @@ def test_lists_that_are_none_or_inside_another_are_refused(lists: list[str]) -> 
 def test_an_id_is_listed_as_soon_as_it_fits(counter: Any) -> None:
     """Where one unit more lists more ids beside the same items, it was that unit that was missing.
 
-    The sums for characters reckon a comma and a digit too many; whether all fit is only tried where it is likely.
+    The sums for characters reckon a comma and a digit too many; whether all fit is only tried if it is likely.
     """
     count: Callable[[str], int] = len if counter == "characters" else counter
     data = {"rows": [{"id": f"row-{n:03}", "text": "x" * 300} for n in range(36)]}

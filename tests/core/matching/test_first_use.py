@@ -101,7 +101,7 @@ def test_the_slow_engine_serves_until_the_databases_are_there(monkeypatch: pytes
     assert words.scan(TEXT) == HITS
     assert not isinstance(words._engine, HyperscanEngine)
     assert isinstance(words._engine._engine, ReEngine)  # type: ignore[attr-defined]
-    # What the other process does.
+    # The work of the other process.
     engine_hyperscan.build(asked[0])
     assert words.scan(TEXT) == HITS
     assert isinstance(words._engine._engine, HyperscanEngine)  # type: ignore[attr-defined]
@@ -175,7 +175,7 @@ def test_a_folder_for_temporary_files_serves_where_the_home_cannot_be_written(
         assert not cache.keep(b"key", b"content")
     folder.chmod(0o700)
     assert cache.cached(b"key") == b"content"
-    # Of a link, nobody knows who made it.
+    # The author of a link is unknown.
     moved = folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(moved)
     assert cache.cached(b"key") is None

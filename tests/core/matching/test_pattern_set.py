@@ -72,7 +72,7 @@ TEXTS = [
 
 
 def slow_twin(patterns: list[Pattern]) -> PatternSet:
-    """The same set on the engine that serves where there is no Hyperscan."""
+    """The same set on the engine that serves without Hyperscan."""
     twin = PatternSet(patterns)
     assert isinstance(twin._engine, HyperscanEngine)
     twin._engine = ReEngine([translate(each.regex, each.flags, spans=each.spans) for each in patterns])

@@ -42,7 +42,7 @@ def ends_by_row(scan: RowScan, rows: tuple[str, ...]) -> list[dict[int, list[int
 def test_what_a_buffer_has_is_placed_as_in_the_text_alone(patterns: PatternSet) -> None:
     scan = RowScan(patterns)
     every = ends_by_row(scan, ROWS)
-    # What begins in one row and ends in the next is seen, and is no hit.
+    # A match that begins in one row and ends in the next is seen, but is not a hit.
     assert every[2][1] == [len("cannot")]
     for row, ends in zip(ROWS, every, strict=True):
         assert scan.place(scan.found_in(row, ends)) == patterns.scan(row), row

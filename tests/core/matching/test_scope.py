@@ -51,7 +51,7 @@ def test_the_hits_in_scope_are_the_same(scope: HitScope) -> None:
     [
         # Each match takes what the next would begin with: where the row begins decides which of them are found.
         (r"\b(?:no|way) (?:no|way)\b", "no ", ""),
-        # What the engine looks for, the long word, stands before the closing, and the match ends in it.
+        # The long word, which the engine looks for, is in front of the closing, and the match ends in it.
         (r"\bunusual\b.{0,40} n\b", "quiet ", "unusual and even more so n"),
     ],
 )

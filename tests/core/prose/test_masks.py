@@ -266,7 +266,7 @@ def test_masks_lie_within_the_text_and_those_of_a_kind_do_not_overlap(parts: lis
     for start, end, kind in masks(text).spans:
         assert 0 <= start < end <= len(text)
         assert start >= reached.get(kind, 0)
-        # An action may stand in a story; of every other kind only the outer mask is told.
+        # An action may stand in a story; of every other kind only the outer mask is returned.
         if kind is not MaskKind.FICTION:
             reached[kind] = end
 

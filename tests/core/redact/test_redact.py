@@ -192,7 +192,7 @@ def test_hostile_text_takes_no_more_than_a_fixed_number_of_steps_for_each_charac
     for expression in (*(shape.expression for shape in _shapes()), _HEADER):
         assert regex_steps(expression, text) <= 30 * len(text), expression.pattern
     assert regex_steps(_NAME_BACKWARDS, text[::-1]) <= 30 * len(text)
-    # What is no secret is read again from the next name in it: that much.
+    # A text that is not a secret is read again from the next name in it: that much.
     assert all(len(match["value"]) <= 64 for match in _LOOSE.finditer(text))
     # It ends for a text of 1 MB, too.
     redact_text(unit * (1_000_000 // len(unit)))

@@ -18,7 +18,7 @@ MASK = SecretMask.learned(ARGUMENTS, ANSWER)
         ("pin 482913 is wrong", "pin [redacted] is wrong"),
         ("said pa55wd-x9", "said [redacted]"),
         ("connect to postgres://bob:pa55", "connect to postgres://[redacted]"),
-        ("PW1", "PW1"),  # too short to be told from a word
+        ("PW1", "PW1"),  # too short to differ from a word
         ("XTUREPW", "[redacted]"),
         ("no user ann, mode basic", "no user ann, mode basic"),
         ("order 14829137", "order 14829137"),

@@ -1,4 +1,4 @@
-"""What an assessment calls unasked: every row of the table's proof, and the rules about annotations."""
+"""Tools that an assessment calls unasked: every row of the table's proof, and the rules about annotations."""
 
 from pathlib import Path
 

@@ -288,7 +288,7 @@ class Station:
 
 
 class RunContext:
-    """What a framework hands to a function itself."""
+    """An argument that a framework itself hands to a function."""
 
 
 def with_context(ctx: RunContext, city: str, note: "Unknown" = None, **more: int) -> None:  # type: ignore[name-defined] # noqa: F821

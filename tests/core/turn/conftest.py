@@ -1,4 +1,4 @@
-"""Each test reads the calls of its turns anew: an index that another test left would hide what reading them does."""
+"""Each test reads the calls of its turns again: an index that another test left would hide what reading them does."""
 
 import pytest
 

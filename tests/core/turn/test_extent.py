@@ -1,4 +1,4 @@
-"""An answer that takes a part for the whole is flagged against what the result says of its own extent."""
+"""An answer that takes a part for the whole is flagged against the result's own extent."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a sentence claims to have done, and what the names and the reports of tools say."""
+"""Claims of action in a sentence, against the names and the reports of tools."""
 
 from types import SimpleNamespace
 
@@ -67,7 +67,7 @@ def claims(text: str, tool: str = "escrow_item") -> list[Claim]:
         ("I've escrowed the sky.", [("anything escrowed", "sky", "I've escrowed")]),
         ("I've cancelled successfully.", [("delete cancelled", "", "I've cancelled")]),
         ("I created the text to Bob with the cart.", [("create created", "text bob cart (text_work)", "I created")]),
-        # The subject stands before a passive.
+        # The subject is in front of a passive.
         (
             "Two of Raj's payment methods have been changed.",
             [("update changed", "two method (passive)", "Two of Raj's payment methods have been changed")],

@@ -1,4 +1,4 @@
-"""What a result says of its own extent: how much it shows, of how much, in which words, and what its columns sum to."""
+"""A result's statements about its own extent: how much it shows, of how much, in which words, and its columns' sums."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({"rows": ROWS, "next_offset": 0}, {4}, None, "nextoffset: there is a next page"),
         ({"rows": ROWS, "info": {"truncated": True, "page": 1, "limit": 4}}, {4}, None, "truncated: true"),
         ({"rows": ROWS, "more": {"rows": ["a", "b", "c"], "has_more": True}}, {3, 4}, None, "hasmore: true"),
-        # One item is no list to count.
+        # One item is not a list to count.
         ({"rows": ["a", "b"], "has_more": True}, {2}, None, "hasmore: true"),
         ({"rows": ["a"], "has_more": True}, set(), None, "hasmore: true"),
         ({"rows": [], "has_more": True}, set(), None, "hasmore: true"),

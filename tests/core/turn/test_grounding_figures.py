@@ -27,7 +27,7 @@ COUNTS = {
 
 
 def left(steps: int) -> Steps:
-    """A search that has so many steps left."""
+    """A search with this many steps left."""
     found = Steps()
     found._left = steps
     return found
@@ -128,7 +128,7 @@ def test_a_number_is_another_changed_by_a_percentage(value: float, shown: list[f
 @pytest.mark.parametrize(
     ("value", "tolerance", "known", "times", "found"),
     [
-        # What is rounded is known to within its last place, of the whole or of a part.
+        # A rounded figure is known to within its last place, of the whole or of a part.
         (2.5, 0.1, 10.2, 4, "10 \u00f7 4"),
         (2.5, 0.1, 10.25, 4, None),
         (30, 0.3, 10.1, 3, "3 \u00d7 10"),
@@ -184,7 +184,7 @@ def test_multiples_of_sums_are_looked_for_among_few_numbers_of_the_results_else_
         ({"a": [1, 10, 100, 1_000, 10_000]}, 11_110, "the sum of four of a"),
         ({"a": [1, 10, 100, 1_000, 10_000, 100_000]}, 11_111, "the sum of the first of a"),
         ({"a": [1, 10, 100, 1_000, 10_000, 100_000]}, 1_001, None),
-        # Lists have a total, and two of them one together; what belongs to one list alone is no row.
+        # Lists have a total, and two of them one together; a figure of one list alone is not a row.
         ({"1#/a": [1, 2], "2#/a": [10, 20], "3#/a": [100, 200]}, 30, "the total of a"),
         ({"1#/a": [1, 2], "2#/a": [10, 20], "3#/a": [100, 200]}, 15, "the mean of a"),
         ({"1#/a": [1, 2], "2#/a": [10, 20], "3#/a": [100, 200]}, 33, "total of two lists"),

@@ -341,7 +341,7 @@ def test_a_day_follows_from_another(date: Date, span: Span, follows: bool) -> No
 def test_a_day_follows_from_one_without_its_year() -> None:
     for date, follows in (((2026, 12, 2), True), ((2026, 12, 3), False), ((0, 12, 2), True)):
         assert follows_from(date, {(0, 11, 2)}, {(11, 2)}, {Span(days=30)}) is follows
-    # The last day of a month is so many months from any last day.
+    # The last day of a month is whole months from any last day.
     for date, span, follows in (
         ((2026, 2, 28), Span(months=1), True),
         ((2026, 2, 27), Span(months=1), False),

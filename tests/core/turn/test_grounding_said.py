@@ -1,4 +1,4 @@
-"""What an answer says, held against what the calls brought, in tables: which of its values are in no result.
+"""The statements of an answer against the results of its calls, in tables: which of its values are in no result.
 
 Each row has an answer, a result, and the words of the answer that the result does not bear out.
 """
@@ -19,12 +19,12 @@ AMOUNT = {"amount": 41.25}
 
 
 def findings(text: str, result: object, question: str | None = None) -> list[FailureSignal]:
-    """What is found in an answer beside one call."""
+    """The findings in an answer with one call."""
     return ground(text, [ToolCall("get_data", {}, result)], question)
 
 
 def doubted(text: str, result: object, question: str | None = None) -> list[tuple[str, str]]:
-    """The kind of each value that is in no result, and its words; they stand where the finding says."""
+    """The kind of each value that is in no result, and its words; they are where the finding says."""
     found = [each for each in findings(text, result, question) if str(each.label).startswith("unsupported_")]
     for each in found:
         start = each.position or 0
@@ -91,7 +91,7 @@ def doubted(text: str, result: object, question: str | None = None) -> list[tupl
             {"today": "2026-10-14"},
             [("date", "November 20, 2026"), ("number", "38")],
         ),
-        # The words for a span count where they are in the sentence of the day.
+        # The words for a span count in the sentence of the day.
         ("Returns close 30 days later, December 3, 2026.", {"at": "2026-11-03"}, []),
         (
             f"Within 30 days.\n{'It is so. ' * 3}Come on December 3, 2026.",
@@ -183,7 +183,7 @@ def doubted(text: str, result: object, question: str | None = None) -> list[tupl
             {"u": "https://shop.test/orders/ord2041"},
             [("url", "https://shop.test/orders/ORD-")],
         ),
-        # What is broken over two lines, in the answer or in the result.
+        # Values broken over two lines, in the answer or in the result.
         ("Your order ORD-\n2041 is here.", {"id": "ORD-2041"}, []),
         ("ORD\n  2041-77 is here.", {"id": "ORD2041-77"}, []),
         ("Your order ORD-2041-77 is here.", "Your order ORD-20\n41-77", []),

@@ -1,6 +1,6 @@
-"""What is found in whole answers, to the byte: as they are, with other figures, after calls that failed.
+"""The findings in whole answers, to the byte: as they are, with other figures, after calls that failed.
 
-A change of phrases, weights or wording moves some. Then look at what moved, and write the digests anew:
+A change of phrases, weights or wording moves some. Then look at what moved, and write the digests again:
 `TOOLVET_UPDATE_SNAPSHOTS=1 pytest tests/core/turn/test_grounding_stays.py`.
 """
 
@@ -36,7 +36,7 @@ def failing(call: ToolCall) -> ToolCall:
 
 
 def digest(row: dict[str, object]) -> str:
-    """What is found in one answer, in four ways, and what is read on the way there."""
+    """The findings in one answer, in four ways, and the values read on the way there."""
     text, question = str(row["text"]), row["question"]
     calls = msgspec.convert(row["calls"], list[ToolCall])
     failed = [failing(call) for call in calls]

@@ -1,4 +1,4 @@
-"""Single steps of grounding at their borders: what stands around a value, days that lie apart, what tools can do."""
+"""Single steps of grounding at their borders: words around a value, days that lie apart, what tools can do."""
 
 import pytest
 

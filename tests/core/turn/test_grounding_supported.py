@@ -1,4 +1,4 @@
-"""What the calls of a turn say to the claims of an answer, and to its silence about those that failed."""
+"""The calls of a turn against the claims of an answer, and against its silence about failed calls."""
 
 import json
 from typing import Any
@@ -225,12 +225,12 @@ def test_an_answer_echoes_an_error_by_most_of_its_words_or_its_exit_code() -> No
         assert _echoed(text, outcome_of(call)) is echoed
     assert _echoed("The gateway rejected it.", outcome_of(failing("Gateway rejected")))
     assert not _echoed("The gateway is it.", outcome_of(failing("Gateway rejected")))
-    # Of two failures one that is told is enough.
+    # Reporting one of two failures is enough.
     assert ground("It said: reference 8731.", [call, failing("Something else was quite wrong")]) == []
     long = failing("one line of it\n" * 60 + "It ended. Exit code: 2")
     assert _echoed("It ended with EXIT CODE: 2.", outcome_of(long))
     assert not _echoed("It ended.", outcome_of(long))
-    # What the call itself sent is not the error's.
+    # Values that the call itself sent are not the error's.
     sent = ToolCall("get_data", {"gateway": "certificate rejected", "n": 8731}, call.result)
     assert not _echoed("The gateway rejected the certificate 8731.", outcome_of(sent))
 

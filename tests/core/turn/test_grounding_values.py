@@ -17,7 +17,7 @@ ESCALATES = 0.3
 
 
 def found(text: str, result: object, question: object = None) -> dict[str, float]:
-    """What is found in an answer, with its weight, beside one call that returned `result`."""
+    """The findings in an answer, with their weight, with one call that returned `result`."""
     return {
         signal.evidence: signal.weight
         for signal in ground(text, [ToolCall("get_data", {}, result)], question)  # type: ignore[arg-type]

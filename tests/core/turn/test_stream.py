@@ -33,7 +33,7 @@ def cut_texts(draw: st.DrawFn) -> list[str]:
 
 
 def told_by_phrases(text: str) -> list[FailureSignal]:
-    """What the phrases of a text say, read at once."""
+    """The phrases of a text, read at once."""
     own = masks(text)
     told = [each for each in find(text) if not each.known.phrase.cue and counts(each, len(text), own)]
     return sorted(apart([each.signal for each in told]), key=gravity)[:100]
@@ -73,7 +73,7 @@ def test_of_real_answers_too_wherever_they_are_cut(file: str) -> None:
             size = rows.choice((2, 5, 9, 40, 160))
             signals = list(stream.feed(text[at : at + size]).signals)
             at += size
-            # To read all of it anew after every chunk would take minutes.
+            # To read all of it again after every chunk would take minutes.
             if signals or size > 9:
                 assert signals == told_by_phrases(text[:at]), text[:at]
                 told += bool(signals)
@@ -95,7 +95,7 @@ def test_what_was_settled_is_not_searched_again(monkeypatch: pytest.MonkeyPatch)
     for at in range(0, len(text), 5):
         stream.feed(text[at : at + 5])
     assert stream.so_far.signals
-    # Each of the tokens behind the refusal searched for it again, for as long as it was kept: 306 searches.
+    # Each of the tokens behind the refusal searched for it again while it was kept: 306 searches.
     assert 0 < len(searched) < 180
 
 

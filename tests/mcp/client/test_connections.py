@@ -117,7 +117,7 @@ BROKEN = {
     "missing": {},
     "fails": {"error": {"code": -32603, "message": "out of order"}},
     "babbles": {"content": [{"type": "text", "text": "fine with me"}]},
-    "is no result": {"answer": 42},
+    "is not a result": {"answer": 42},
     "hangs": {"hang": True},
     "dies": {"die": 3},
 }

@@ -1,4 +1,4 @@
-"""Who validates a call, how that is said, and what becomes of a validator that does not do what was announced."""
+"""Choice of a call's validator, how it is announced, and the handling of a validator that breaks its announcement."""
 
 import asyncio
 import json
@@ -96,7 +96,7 @@ FAILURES: Mapping[str, tuple[object, str]] = {
     "prose": (text("looks fine to me"), "looks fine to me"),
     "no valid": (text({"ok": True}), "without 'valid'"),
     "valid is a word": (text({"valid": "yes"}), "must be true or false"),
-    "errors are a text": (text({"valid": True, "errors": "none"}), "no list"),
+    "errors are a text": (text({"valid": True, "errors": "none"}), "not a list"),
     "nothing": ({"content": []}, "neither structuredContent nor text"),
     "null": (None, "NoneType"),
     "success false": ({"success": False, "content": "boom"}, "boom"),
@@ -306,8 +306,8 @@ def test_has_capability_is_at_hand() -> None:
     [
         (Recorded(None), {}, "needs capabilities= and tools="),
         (Recorded(None), {"capabilities": {}}, "needs capabilities= and tools="),
-        (object(), {}, "a object is no client"),
-        ("http://localhost/mcp", {}, "a str is no client"),
+        (object(), {}, "a object is not a client"),
+        ("http://localhost/mcp", {}, "a str is not a client"),
     ],
     ids=["nothing known", "no tools", "an object", "a URL"],
 )

@@ -178,8 +178,8 @@ class Server:
         """Answer twice, and answer a request that was never sent."""
         answer(message, text("first"))
         answer(message, text("second"))
-        answer({"id": 99_999}, text("nobody asked"))
-        answer({"id": "mine"}, text("nobody asked"))
+        answer({"id": 99_999}, text("unasked"))
+        answer({"id": "mine"}, text("unasked"))
 
     def call_never(self, message: Message) -> None:
         """Do not answer `never`; answer all other requests with what was received."""

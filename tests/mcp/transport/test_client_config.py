@@ -71,7 +71,7 @@ def test_the_servers_of_vs_code_are_read_with_its_own_variables(tmp_path: Path) 
         ('{"mcpServers": {}\n} x', ", line 2: there is more after the end of the document"),
         ('{"a": "x\n"}', ", line 1: a string that does not end on its line"),
         ('{"a": 1 /* \n', ", line 1: a comment that starts with /* and never ends"),
-        ('{\n"a": 1,\n"a": 2}', ', line 3: the key "a" stands here a second time'),
+        ('{\n"a": 1,\n"a": 2}', ', line 3: the key "a" occurs a second time'),
         ('{"a": [1 2]}', ', line 1: expected "," or "]", found 2'),
         ('{"a": tru}', ", line 1: expected a value, found tru"),
         ('{"a": "\\q"}', ', line 1: a string with an illegal escape: "\\q"'),

@@ -71,7 +71,7 @@ def test_the_end_of_the_stream_is_the_end_of_every_open_call(sse_url: str) -> No
     [
         ("/guarded", AuthenticationError, "wants credentials: HTTP 401"),
         ("/elsewhere", UnreachableError, "it wants messages at another origin, http://evil.example/messages"),
-        ("/nothing", UnreachableError, "is no MCP endpoint: HTTP 404 Not Found"),
+        ("/nothing", UnreachableError, "is not an MCP endpoint: HTTP 404 Not Found"),
     ],
 )
 def test_a_server_of_another_kind_is_named(sse_url: str, path: str, error: type[Exception], words: str) -> None:

@@ -149,12 +149,12 @@ def test_a_real_server_is_spoken_to_in_both_eras(module: str, era: Era, spoken: 
     [
         (
             ("echo", "hi"),
-            '`echo hi` is no MCP server: it printed "hi", which is no JSON-RPC, and ended with exit code 0',
+            '`echo hi` is not an MCP server: it printed "hi", which is not JSON-RPC, and ended with exit code 0',
         ),
         (("false",), "`false` ended with exit code 1 before it spoke MCP; it wrote nothing to stderr"),
         (
             ("cat",),
-            "`cat` opens no MCP session: it answered with what is no JSON-RPC: it sent our own request back",
+            "`cat` opens no MCP session: it answered with something that is not JSON-RPC: it sent our own request back",
         ),
     ],
 )

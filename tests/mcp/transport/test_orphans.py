@@ -87,7 +87,7 @@ def test_a_daemon_that_ends_while_the_proxy_runs_leaves_no_zombie(folder: Path) 
     with open_proxy(folder) as proxy:
         (daemon,) = daemons(folder)
         os.kill(daemon, signal.SIGKILL)
-        while exists(daemon):  # Ends by pytest's timeout where nobody reaps it.
+        while exists(daemon):  # Ends by pytest's timeout if no process reaps it.
             continue
         assert proxy.poll() is None
         proxy.terminate()

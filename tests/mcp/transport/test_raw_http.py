@@ -17,7 +17,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 @contextmanager
 def answering(answer: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """A server that answers so, and the headers of all that it was asked."""
+    """A server that answers so, and the headers of every request."""
     asked: list[dict[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):

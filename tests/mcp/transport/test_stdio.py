@@ -226,7 +226,7 @@ def test_an_error_without_id_to_a_notification_answers_no_request(hostile: Hosti
         ("string_id", "the answer names id '2', a string; the request was 2"),
         ("both", "both `result` and `error`"),
         ("nan", "JSON is malformed: invalid character (byte 75)"),
-        ("not_utf8", "the result is no JSON: not UTF-8: unexpected end of data at byte 3"),
+        ("not_utf8", "the result is not JSON: not UTF-8: unexpected end of data at byte 3"),
         ("deep", "nested too deeply"),
     ],
 )

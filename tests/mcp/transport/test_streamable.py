@@ -75,7 +75,7 @@ def events(*parts: bytes, hold: bool = False) -> Say:
 
 
 def legacy(asked: Asked) -> Say:
-    """What an ordinary legacy server says."""
+    """The answers of an ordinary legacy server."""
     if asked.verb == "DELETE":
         return Say(204)
     if asked.method == "initialize":
@@ -439,9 +439,9 @@ def test_a_refused_notification_is_noted() -> None:
         (Say(403), "wants credentials: HTTP 403; pass them with --header"),
         (
             Say(200, b"<!doctype html>", {"content-type": "text/html"}),
-            "is no MCP endpoint: HTTP 200 OK with text/html, not with JSON-RPC; many servers listen at the path /mcp",
+            "not an MCP endpoint: HTTP 200 OK with text/html, not with JSON-RPC; many servers listen at the path /mcp",
         ),
-        (Say(404), "is no MCP endpoint: HTTP 404 Not Found with an empty body; many servers listen at the path /mcp"),
+        (Say(404), "not an MCP endpoint: HTTP 404 Not Found with an empty body; many servers listen at the path /mcp"),
         (
             Say(301, headers={"location": "https://u:p@elsewhere.example/mcp"}),
             "it redirects to https://***@elsewhere.example/mcp, where credentials must not follow; give that ",

@@ -230,7 +230,7 @@ def test_unknown_members_of_the_envelope_stay_in_the_raw_bytes() -> None:
 
 @given(st.binary(max_size=64))
 def test_bytes_around_the_id_never_mislead_it(junk: bytes) -> None:
-    """Whatever follows a leading envelope, the id that is recovered is the one that stands there."""
+    """Whatever follows a leading envelope, the id that is recovered is the one in the message."""
     message = parse(b'{"jsonrpc":"2.0","id":12,"result":' + junk)
     if isinstance(message, Noise):
         assert message.reply_to in (12, None)

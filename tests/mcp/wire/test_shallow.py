@@ -1,4 +1,4 @@
-"""What is nested too deeply, cut off where it is."""
+"""Values nested too deeply are cut off at their limit."""
 
 import json
 import re

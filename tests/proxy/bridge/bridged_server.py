@@ -1,4 +1,4 @@
-"""A server on pipes, of the legacy era or the modern one, that tells which process it is. `bridged_server.py ERA`.
+"""A server on pipes, of the legacy era or the modern one, that reports its process. `bridged_server.py ERA`.
 
 It writes its process id into the file STARTED, where that is in the environment. `say` of its tool may be `die`, `ask`,
 `log`, `big`, or `until:PATH`: the answer comes when there is a file PATH.

@@ -129,7 +129,7 @@ def is_alive(pid: object) -> bool:
 
 
 async def heard(client: Client, text: str) -> str:
-    """Read until `text` came; return all that was read."""
+    """Read until `text` came; return everything read."""
     found = b""
     while text.encode() not in found:
         line = await client.reader.readline()

@@ -5,10 +5,10 @@ from typing import Any, Final, NamedTuple
 
 
 class Turn(NamedTuple):
-    """Somebody says something.
+    """One message of a scene.
 
     `who` is the client (C), the server (S), the driver with an error for an open request (F), giving up a question (G)
-    or ending it all (E); a long message of either side is told by its beginning (`long C`, `long S`).
+    or ending it all (E); a long message of either side is shown by its beginning (`long C`, `long S`).
     """
 
     who: str

@@ -1,4 +1,4 @@
-"""What is known of a server, page by page; its bounds."""
+"""The catalogue of a server, page by page; its bounds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An exception of any check on the way of a call: every request is answered, nothing leaks, one fault is said."""
+"""An exception of any check on the way of a call: every request is answered, nothing leaks, one fault is reported."""
 
 import json
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def asked() -> list[bytes]:
 
 
 def served(data: bytes) -> bytes:
-    """What the server answers."""
+    """The answer of the server."""
     said = json.loads(data)
     if said["method"] == "tools/call" and said["params"]["name"] == "broken":
         return json.dumps({"jsonrpc": "2.0", "id": said["id"], "error": {"code": -32602, "message": "no"}}).encode()
@@ -111,7 +111,7 @@ def test_every_request_is_answered_and_the_fault_is_noted(
 
 
 class Pipe(list[bytes]):
-    """What was written, as lines."""
+    """The output, as lines."""
 
     def write(self, buffers: Sequence[bytes]) -> None:
         self.append(b"".join(buffers))

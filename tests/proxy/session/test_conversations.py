@@ -5,9 +5,9 @@
     C {"id": 1, "method": "ping"}                       the client says (S: the server, G: the driver gives up on an id)
       -> same                                           the server gets the very bytes
       <- {"id": 1, "result": {"...": 0, "isError": true}}   the client gets this JSON; "..." allows for further members
-      note call_ended outcome=refused                   the record is told; other notes need not be listed
+      note call_ended outcome=refused                   the record receives it; other notes need not be listed
 
-What is said gets `"jsonrpc": "2.0"` if it has none; `"*"` stands for any value, `"~part"` for a text with that part.
+A message gets `"jsonrpc": "2.0"` if it has none; `"*"` stands for any value, `"~part"` for a text with that part.
 A line that ends with a backslash goes on in the next one. `$tools` and the like stand for the definitions of the file:
 `$name = {…}` at its top.
 """
@@ -24,7 +24,7 @@ from toolvet.proxy.session import Catalogue, Note, Policies, ProxySettings, Sess
 
 
 class Turn(msgspec.Struct):
-    """One thing that is said, and the steps that must follow."""
+    """One message, and the steps that must follow."""
 
     line: int
     who: str
@@ -114,7 +114,7 @@ def compare(steps: list[Step], data: bytes, expected: list[str], where: str) -> 
 
 
 def difference(wanted: object, found: object, at: str) -> str | None:
-    """Where `found` is not what is wanted; None where it is."""
+    """Where `found` differs from the expectation; None if it does not."""
     if wanted == "*":
         return None
     if isinstance(wanted, str) and wanted.startswith("~"):

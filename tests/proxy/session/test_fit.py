@@ -46,7 +46,7 @@ def opened(fit: int | str = FIT, tools: list[dict[str, Any]] | None = None, **se
 
 
 def asked(session: Session, tool: str, result: dict[str, Any], **meta: Any) -> dict[str, Any]:
-    """What the client gets for a result of the server."""
+    """The client's message for a result of the server."""
     params = {"name": tool, "arguments": {}, **({"_meta": meta} if meta else {})}
     steps = session.from_client(message(id=1, method="tools/call", params=params))
     assert isinstance(steps[0], ToServer)

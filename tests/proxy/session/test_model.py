@@ -1,6 +1,6 @@
 """The session does what its reference says, whatever a client, a server and a driver do, in both eras.
 
-What it found is in `model_found.conversation` and in the tests of batches in `test_bytes.py`, as small as it was found.
+Its findings are in `model_found.conversation` and in the tests of batches in `test_bytes.py`, as small as it was found.
 """
 
 import pytest

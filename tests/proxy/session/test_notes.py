@@ -1,4 +1,4 @@
-"""What the record is told: everything that happened to a call, and no secrets."""
+"""Notes for the record: everything that happened to a call, and no secrets."""
 
 import json
 from typing import Any

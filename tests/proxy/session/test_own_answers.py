@@ -106,7 +106,7 @@ def test_a_refused_call_has_a_verdict_in_the_record_and_in_meta_when_asked(
     assert world.note.blocked == reason
     assert world.note.to_dict()["verdict"] == verdict
     assert verdict["trace_id"] == result["_meta"][TRACE] == world.note.trace_id
-    # Whoever reads only the answer comes to the same.
+    # A reader of only the answer comes to the same.
     read = check_result(TOOL, arguments, result)
     assert (str(read.state), read.retry, read.error_kind) == (state, retry, verdict["error_kind"])
     quiet = World(ProxySettings(**settings, results="off"))

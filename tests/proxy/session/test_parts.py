@@ -18,7 +18,7 @@ CALL = message(id=5, method="tools/call", params={"name": "find", "arguments": {
     ("answer", "why"),
     [
         ({"error": {"code": -32_000, "message": "gone " + "x" * 300}}, f"error -32000: gone {'x' * 195}"),
-        ({"result": {}}, "the answer is no tool list"),
+        ({"result": {}}, "the answer is not a tool list"),
         ({"result": 1, "error": 2}, "both `result` and `error`"),
         (None, "no answer in time"),
     ],

@@ -110,7 +110,7 @@ def test_the_value_of_an_answer_is_changed_as_its_bytes_are() -> None:
     steps = asked.from_server(line(id=1, result={"content": [{"type": "text", "text": "ok"}]}))
     changed = msgspec.json.decode(steps[0].data)  # type: ignore[union-attr]
     assert changed["result"]["_meta"]["dev.toolvet/verdict"]["is_valid"] is True
-    # What is no object has no place for a verdict.
+    # A value that is not an object has no place for a verdict.
     asked = session(ProxySettings(verdict="always"))
     answer = line(id=1, result=["no object"])
     assert asked.from_server(answer)[0].data is answer  # type: ignore[union-attr]

@@ -75,7 +75,7 @@ def test_every_option_of_a_policy_can_be_set_for_one_tool() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[proxy]\nrepair = "aply"\n', "line 2: proxy.repair: 'aply' is none of off, suggest, apply"),
+        ('[proxy]\nrepair = "aply"\n', "line 2: proxy.repair: 'aply' is not one of off, suggest, apply"),
         ("[proxy]\nbreak_after = -1\n", "line 2: proxy.break_after: Expected 'int' >= 0"),
         (
             '[proxy]\nargumnts = "off"\n',
@@ -83,7 +83,7 @@ def test_every_option_of_a_policy_can_be_set_for_one_tool() -> None:
         ),
         (
             '\n[proxy.tools."git_*"]\nresults = "odd"\n',
-            "line 3: proxy.tools.git_*.results: 'odd' is none of off, annotate, enforce",
+            "line 3: proxy.tools.git_*.results: 'odd' is not one of off, annotate, enforce",
         ),
         ('\n[proxy.tools."git_*"]\nresult = "off"\n', "line 3: proxy.tools.git_*.result: unknown key"),
         ("[proxy.tools]\ngit_push = 3\n", "line 2: proxy.tools.git_push: Expected 'object', got 'int'"),

@@ -36,7 +36,7 @@ FAILED = text("The file has another content", isError=True)
 
 
 def played(calls: Iterable[Call], tools: Sequence[dict[str, Any]] = PLAIN, **settings: Any) -> list[str]:
-    """What came of each call: "sent", or why it was not."""
+    """The outcome of each call: "sent", or why it was not."""
     session = Session(Policies(ProxySettings(**settings)))
     session.from_client(message(id=1, method="tools/list"))
     session.from_server(message(id=1, result={"tools": tools}))

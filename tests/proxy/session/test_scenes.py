@@ -1,4 +1,4 @@
-"""What a session does in many small scenes, under each value of each policy, to the byte.
+"""The steps of a session in many small scenes, under each value of each policy, to the byte.
 
 The scenes are `SCENES`; what follows from each turn is kept in `scenes.txt`, which people read: a line for each step,
 with what is sent and noted, shortened to its beginning and a digest of all of it. Under a setting there are only the
@@ -33,7 +33,7 @@ def digest(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """The beginning of this value as JSON, and a digest of all of it where there is more."""
+    """The beginning of this value as JSON, and a digest of all of it if it is longer."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else json.dumps(value, default=str)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}… {len(text)} {digest(text)}"
 
@@ -42,7 +42,7 @@ def told(step: Step, said: bytes) -> str:
     if isinstance(step, ToServer | ToClient):
         way = "->" if isinstance(step, ToServer) else "<-"
         about = "" if step.about is None else f" about {step.about!r}"
-        return f"  {way} {'same' if step.data is said else shown(step.data)}{about}"
+        return f"  {way} {'same' if said is step.data else shown(step.data)}{about}"
     if isinstance(step, CallEnded):
         found = [step.outcome, f"{step.size} bytes", step.blocked, step.would_block, *step.changed, step.why[:60]]
         about = ", ".join(str(each) for each in found if each)
@@ -52,7 +52,7 @@ def told(step: Step, said: bytes) -> str:
 
 
 class Stage:
-    """A session, and what follows from what is said."""
+    """A session, and the steps that follow from each message."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         policies = Policies(msgspec.convert(settings, ProxySettings))

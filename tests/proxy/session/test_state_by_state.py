@@ -61,7 +61,7 @@ def call_of(
 
 A, B = "a", "b"
 Watched = tuple[str, str, int | None, tuple[int, int, str | None]]
-# What is noted of which tool, with its digest; then how many calls were stale, how many refused, and the last one.
+# The notes on each tool, with its digest; then how many calls were stale, how many refused, and the last one.
 WATCHED: list[list[Watched]] = [
     [
         ("reads", A, 7, (0, 0, A)),
@@ -76,7 +76,7 @@ WATCHED: list[list[Watched]] = [
         ("reads", A, 9, (0, 0, A)),
         ("reads", A, 9, (1, 0, A)),
     ],
-    # What a tool changes makes news of the next result, also of the same.
+    # After a change by a tool the next result is news, even if it is the same.
     [
         ("reads", A, 7, (0, 0, A)),
         ("reads", A, 7, (0, 0, A)),

@@ -58,7 +58,7 @@ def test_without_any_each_call_of_each_connection_has_an_id_of_its_own() -> None
 
 
 def test_ids_of_one_connection_stand_together_in_order_and_end_in_dice() -> None:
-    """What is recorded together is kept together: a million ids in no order made a record cost twice as much."""
+    """Calls recorded together are kept together: a million ids in no order made a record cost twice as much."""
     first, other = TraceSource("one"), TraceSource("other")
     ids = [first.id_of({}, number) for number in range(1, 300)]
     assert ids == sorted(ids)

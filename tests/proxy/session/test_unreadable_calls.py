@@ -15,7 +15,7 @@ def changed(old: str, new: str) -> str:
     return CALL.replace(old, new)
 
 
-# What is sent, and the id of the refusal.
+# The message, and the id of the refusal.
 UNREADABLE: dict[str, tuple[str | bytes, Any]] = {
     "half a character in an argument": (changed('"x"', r'"\ud800"'), 1),
     "half a character in _meta": (changed("}}}", r'},"_meta":{"q":"\ud800"}}}'), 1),

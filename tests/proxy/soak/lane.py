@@ -15,7 +15,7 @@ from tests.proxy.soak.disk import Disk
 from tests.proxy.soak.tally import Tally, request
 
 _WINDOW: Final = 256
-# So many calls are under way while the client does not read.
+# This many calls are under way while the client does not read.
 _WIDE: Final = 20_000
 _CHUNK: Final = 1 << 16
 
@@ -71,7 +71,7 @@ class Faults:
         self._number = 0
 
     def pass_time(self, answered: int) -> None:
-        """Inject what is due, after so many answers in all."""
+        """Inject the faults that are due after `answers` answers in all."""
         now = time.monotonic()
         if self._full_until is not None and now >= self._full_until:
             self.end()
@@ -186,7 +186,7 @@ class StdioLane:
         if self._faults is not None:
             self._faults.end()
         self.memory.look(self.process.pid)
-        # What was written has to be answered: the sender knows how much that is once it has ended.
+        # Every written request has to be answered: the sender knows how much that is once it has ended.
         self._window.set_limit(self.tally.calls)
         with self._writing:
             self._to.close()
@@ -280,7 +280,7 @@ class StdioLane:
         threading.Thread(target=self._say_noise, daemon=True).start()
 
     def _say_noise(self) -> None:
-        with suppress(BrokenPipeError, ValueError):  # The proxy, or what we write to, may be gone by now.
+        with suppress(BrokenPipeError, ValueError):  # The proxy, or our pipe to it, may be gone already.
             self._say({"method": "notifications/noise"})
 
     def _kill_server(self) -> None:

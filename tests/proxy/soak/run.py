@@ -25,7 +25,7 @@ from toolvet.store import Store, VerdictFilter
 _PROXY: Final = [sys.executable, "-m", "toolvet", "proxy"]
 _SERVER: Final = [sys.executable, str(Path(__file__).with_name("server.py"))]
 _LOST: Final = re.compile(rb"the record lost (\d+) notes")
-# What a row of the record takes at most, and what is there before the first.
+# The most bytes of a row of the record, and those before the first.
 _ROW_BYTES: Final = 4096
 _LEAST_DISK: Final = 32 << 20
 # Of a hundred calls, how many go which way.
@@ -35,7 +35,7 @@ _SHARES: Final = {"stdio": 70, "stdio, killed": 5, "http": 20, "stdio to http": 
 class Pace(NamedTuple):
     """How often something goes wrong, for how long it does, and for how long the disk is full, all in seconds.
 
-    `answers`: it goes wrong after so many answers at the latest.
+    `answers`: it goes wrong after this many answers at the latest.
     """
 
     every: float = 1.0
@@ -49,7 +49,7 @@ class Pace(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of one proxy. `rows` are the calls in its record, `told` what it said that the record lost."""
+    """The outcome of one proxy. `rows` are the calls in its record, `told` what it said that the record lost."""
 
     way: str
     tally: Tally

@@ -26,7 +26,7 @@ _TOOLS: Final = [
 NOISE: Final = (
     b"this is not JSON",
     b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "noise"}}',
-    b'{"jsonrpc": "2.0", "id": "nobody", "result": {}}',
+    b'{"jsonrpc": "2.0", "id": "unknown", "result": {}}',
     b"",
 )
 

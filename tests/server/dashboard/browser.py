@@ -104,7 +104,7 @@ def _is_fault(line: "ConsoleMessage", *, fails: bool) -> bool:
 
 
 def _is_broken(got: "Response") -> bool:
-    # A page that is still open when its server ends asks for the stream of news again, and is told to come later.
+    # A page that is still open when its server ends asks for the stream of news again, and must come later.
     return got.status >= 500 and not (got.status == 503 and got.url.endswith("/live"))
 
 

@@ -100,7 +100,7 @@ def _assessments(now: float) -> list[AssessmentRecord]:
         version="1",
         document=encode_document(report),
     )
-    # As an import may have it: a tool without its status, and what is no tool.
+    # As an import may have it: a tool without its status, and an entry that is not a tool.
     other = encode_document(
         {"findings": [{**finding, "severity": "warning"}, {"id": "new", "severity": "info"}], "tools": [{"name": 5}, 7]}
     )

@@ -35,7 +35,7 @@ class Provider:
         self.shown_key = self.key
         self.algorithm = "RS256"
         self.codes: dict[str, dict[str, str]] = {}
-        # What it sends in place of the right answer, by path: a body, or parts of one that never ends.
+        # Wrong answers, by path: a body, or parts of one that never ends.
         self.bodies: dict[str, bytes | Iterator[bytes]] = {}
         self.token: Callable[[str], object] | None = None
 

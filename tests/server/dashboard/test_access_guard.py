@@ -1,4 +1,4 @@
-"""Who gets in: hosts, origins, tokens, roles, sessions; real requests to a running server."""
+"""Access: hosts, origins, tokens, roles, sessions; real requests to a running server."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every route and the least role that may use it. A route that is not in the table fails here: nobody forgets one."""
+"""Every route and the least role that may use it. A route that is not in the table fails here, so none is forgotten."""
 
 import re
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ ROLE_OF = {route: role for role, routes in LEAST.items() for route in routes}
 
 
 def known_routes() -> set[str]:
-    """What the application answers, as the table writes it. A page takes POST only where it has a form."""
+    """The answers of the application, as the table writes them. A page takes POST only if it has a form."""
     oidc = OidcLogin(OidcSettings(issuer="https://i.example", client_id="c", url="https://a.example"), None, People())
     with_form = {page.path for page in pages() if page.post is not None}
     is_page = {page.path for page in pages()}
@@ -127,7 +127,7 @@ def test_every_form_that_changes_something_carries_the_token_of_its_page() -> No
         for form in FORM.findall(source):
             if 'method="post"' in form:
                 found.append(name)
-                # Who logs in has no session yet: there the origin of the page decides.
+                # At login there is no session yet: the origin of the page decides.
                 assert name == "login.html.jinja" or 'name="csrf" value="{{ csrf }}"' in form, (name, form)
     assert {"base.html.jinja", "login.html.jinja", "queue.html.jinja", "queue_item.html.jinja"} <= set(found)
 

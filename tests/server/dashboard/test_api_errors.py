@@ -176,7 +176,7 @@ def test_a_check_that_raises_is_a_verdict_that_says_so(
     assert batch.json()["errors"] == 0
     verdicts = dict(zip(CHECKS, (each["verdict"] for each in batch.json()["results"]), strict=True))
     assert [each for each, verdict in verdicts.items() if verdict.keys() == {"unchecked"}] == [kind]
-    # What the caller did wrong is still a refusal.
+    # A fault of the caller is still a refusal.
     assert client.post(f"/v1/check/{kind}", json={}).status_code == 422
 
 

@@ -140,7 +140,7 @@ def test_what_is_skipped_goes_to_others_and_a_verdict_can_be_added(asking: Askin
 def test_the_command_line_and_the_api_have_one_queue(
     asking: Asking, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two terminals and a client of the API: nobody gets what another has, and nobody sees what another said."""
+    """Two terminals and a client of the API: none gets an item that another has, and none sees another's labels."""
     monkeypatch.setenv("TOOLVET_STORE", str(server[1]))
     there, eve = asking.next("ada"), toolvet("review", "next", "--reviewer", "eve", "--json")
     max_ = toolvet("review", "next", "--reviewer", "max", "--json")
@@ -205,7 +205,7 @@ def test_a_fault_that_was_missed_is_named_with_its_words_and_shown_wherever_the_
             {"signals": {"refusal": "right"}},
             "no signal 'refusal'; it has none. Name a fault that was missed in `missed`",
         ),
-        ({"missed": {"rudeness": "remit"}}, "'rudeness' is none of confusion, refusal"),
+        ({"missed": {"rudeness": "remit"}}, "'rudeness' is not one of confusion, refusal"),
         ({"missed": {"refusal": "beyond my pay grade"}}, "does not contain 'beyond my pay grade'"),
     ):
         refused = asking.post("ada", f"/{id_}/label", {"value": "wrong", **body})
@@ -252,10 +252,10 @@ def test_an_item_is_kept_for_the_person_it_is_assigned_to(asking: Asking) -> Non
     assert asking.get("ada", "", assigned=True).json()["total"] == 0
     assert asking.next("bob") == last
     for name in ("carol", "eve"):
-        # Who cannot review would keep it from everybody.
+        # A person who cannot review would block it for all.
         refused = asking.post("ada", f"/{last}/assign", {"reviewer": name})
         assert refused.status_code == 422
-        assert f"'{name}' is none of ada, bob" in refused.json()["error"]
+        assert f"'{name}' is not one of ada, bob" in refused.json()["error"]
     asking.post("bob", f"/{last}/release")
     assert [asking.next("ada"), asking.post("ada", f"/{items[0]}/skip").json()] == [items[0], {"skipped": True}]
     asking.post("ada", f"/{asking.next('ada')}/skip")

@@ -1,4 +1,4 @@
-"""What the API keeps, it can read again, on SQLite and on PostgreSQL."""
+"""The API can read back everything it stores, on SQLite and on PostgreSQL."""
 
 import os
 import sqlite3

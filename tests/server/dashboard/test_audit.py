@@ -26,7 +26,7 @@ def fill(store: Store, count: int) -> None:
 
 
 def actions(running: Running, who: str) -> list[tuple[str, str, str]]:
-    """What this person did, the first first."""
+    """This person's actions, in order."""
     with running.client("ada") as ada:
         entries = ada.get("/v1/audit", params={"who": who, "limit": 1000}).json()["entries"]
     return [(each["action"], each["target"], each["address"]) for each in reversed(entries)]

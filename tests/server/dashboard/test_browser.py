@@ -100,7 +100,7 @@ def test_every_page_is_accessible_fits_weighs_little_and_runs_nothing_of_what_it
 
 
 class Loaded:
-    """What a page loads over the network, with an empty cache."""
+    """The requests of a page, with an empty cache."""
 
     def __init__(self, page: Page) -> None:
         self.hosts: set[str] = set()
@@ -149,7 +149,7 @@ def test_a_person_logs_in_comes_to_the_page_they_wanted_and_logs_out(url: str, o
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("Verdicts")
         assert page.url == f"{running.url}/verdicts?kind=call"
-        # A viewer is not offered what only reviewers may open, and told so when they open it all the same.
+        # A viewer is not offered pages for reviewers, and is refused with a reason when they open one anyway.
         expect(page.get_by_role("link", name="Queue")).to_have_count(0)
         page.goto(f"{running.url}/queue")
         expect(page.get_by_role("heading", level=1)).to_have_text("Not for you")
@@ -202,7 +202,7 @@ def test_the_chart_moves_when_verdicts_come(url: str, open_page: OpenPage) -> No
         expect(calls).to_have_text("43", timeout=20_000)
         expect(page.locator("#chart-calls")).to_have_attribute("data-updated", "1")
         assert page.locator("#chart-calls canvas").screenshot() != before
-        # What was open is still open, and the page was not loaded anew.
+        # Open parts are still open, and the page was not loaded again.
         expect(page.locator("#chart-calls details table")).to_contain_text("40")
 
 

@@ -24,7 +24,7 @@ def holds(found: Any, expected: Any) -> bool:
 
 
 def last_reply(script: str, url: str) -> Any:
-    """What a script of the page prints; of several requests, the last reply."""
+    """The output of a script of the page; of several requests, the last reply."""
     env = {"URL": url, "PATH": "/usr/bin:/bin"}
     done = subprocess.run(["sh", "-euc", script], env=env, capture_output=True, check=True)
     return json.loads(done.stdout.decode().replace("}{", "}\n{").splitlines()[-1])

@@ -1,4 +1,4 @@
-"""A store that cannot be read while somebody looks: what the page says, and that it goes on when the store is back."""
+"""A store that cannot be read while a page is open: what the page says, and that it goes on when the store is back."""
 
 import sqlite3
 from contextlib import closing
@@ -61,7 +61,7 @@ def test_a_damaged_database_is_said_on_every_page_and_the_pages_are_back_with_a_
             expect(main).to_contain_text(words)
         assert (overflow(page), faults(page)) == (0, [])
         path.write_bytes(sound)
-        # By itself: nobody loads the page.
+        # By itself, without a reload.
         page.clock.run_for(5_000)
         expect(page.get_by_role("heading", level=1)).to_have_text("Verdicts", timeout=30_000)
     assert "Traceback" not in capfd.readouterr().err

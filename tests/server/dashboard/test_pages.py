@@ -264,7 +264,7 @@ def test_a_list_that_was_cut_short_says_so_and_leads_further(large: TestClient) 
         if "/verdict/" in page or "/turn/" in page:
             break
     assert "Look further" not in page
-    # What is looked at whole says nothing of it.
+    # A page that shows everything says nothing about it.
     assert "not all of the store" not in large.get("/verdicts?kind=answer").text
 
 

@@ -74,7 +74,7 @@ def test_ten_items_are_labelled_by_keyboard_and_one_is_taken_back(url: str, open
         page.goto(back)
         pressed(page, "u")
         page.wait_for_url(f"**/queue/{seen[-1]}*")
-        assert page.get_by_role("status").inner_text().startswith("Taken back")
+        assert page.get_by_role("status").inner_text().startswith("Undone")
         pressed(page, "3")
         page.wait_for_url(f"**/queue/{eleventh}*")
     with Store(url) as after:

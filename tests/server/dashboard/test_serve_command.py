@@ -216,7 +216,7 @@ def test_the_pages_need_neither_the_reports_nor_a_terminal() -> None:
 
 
 class FakeMalloc:
-    """A C library that notes what it is told."""
+    """A C library that notes its calls."""
 
     def __init__(self) -> None:
         self.told: list[tuple[int, ...]] = []

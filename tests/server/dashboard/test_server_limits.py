@@ -1,4 +1,4 @@
-"""What Uvicorn alone would wait for, for ever: bodies that nobody reads, slow forms, too many connections."""
+"""Requests for which Uvicorn alone would wait forever: unread bodies, slow forms, too many connections."""
 
 import socket
 import threading
@@ -49,7 +49,7 @@ def head(line: str, length: int, kind: str = "application/json", token: str = ""
 
 
 def trickle(connection: socket.socket, stop: threading.Event) -> None:
-    """Send a byte now and then, as somebody who holds a connection."""
+    """Send a byte now and then, as a client that holds a connection."""
     try:
         while not stop.wait(0.02):
             connection.sendall(b"x")

@@ -60,7 +60,7 @@ def test_the_earliest_periods_have_a_name_and_so_have_those_before(query: dict[s
 @given(st.text())
 def test_any_name_is_one_segment_of_a_path_and_comes_back(name: str) -> None:
     written = segment(name)
-    # What a server does before it looks for a route.
+    # A server's steps before it looks for a route.
     assert written
     assert "/" not in unquote(written, errors="replace")
     assert written not in {".", ".."}

@@ -75,9 +75,9 @@ def test_a_label_uses_the_words_of_its_kind() -> None:
     check_label("answer", "right", {"0:refusal": "wrong"}, known)
     check_label("call", "business_error", {}, {})
     for kind, value, signals, problem in (
-        ("answer", "business_error", {}, "value: 'business_error' is none of right, wrong, unsure"),
+        ("answer", "business_error", {}, "value: 'business_error' is not one of right, wrong, unsure"),
         ("answer", "right", {"1:x": "right"}, "the verdict has no signal '1:x'; it has 0:refusal"),
-        ("answer", "right", {"0:refusal": "maybe"}, "signals.0:refusal: 'maybe' is none of right, wrong"),
+        ("answer", "right", {"0:refusal": "maybe"}, "signals.0:refusal: 'maybe' is not one of right, wrong"),
     ):
         with pytest.raises(UsageError, match=problem):
             check_label(kind, value, signals, known)

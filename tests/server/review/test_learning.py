@@ -75,7 +75,7 @@ def test_a_model_learns_a_house_style_and_says_how_it_did_on_answers_held_back()
     assert alone.found_after > 0.9 * alone.positive
     assert alone.alarms_after == 0
     assert {each.source for each in learned.outcomes} >= {"alpha", "beta", "all", "toolvet's own sentences"}
-    # Labels that nobody labelled are those of the model before, byte for byte.
+    # Labels that no reviewer gave are those of the model before, byte for byte.
     assert learned.model.planes[1:] == shipped().planes[1:]
     said = (
         "It is important to note that the piano on Sunday sits beyond my remit, so kindly turn to the desk downstairs."
@@ -89,7 +89,7 @@ def test_a_model_learns_a_house_style_and_says_how_it_did_on_answers_held_back()
     assert [each.model for each in judged.signals] == [learned.model.name]
     assert f"`{learned.model.name}" in render_card(learned, base=shipped().to_bytes(), date="2026-11-22")
     assert learned.model.name != shipped().name
-    # What it knew before, it still knows.
+    # It still knows everything it knew before.
     assert check_answer("I cannot help with that request.", model=learned.model).should_escalate
 
 
@@ -275,7 +275,7 @@ def test_what_reviewers_say_becomes_labels() -> None:
     assert (denied.there, denied.not_there, denied.bad) == (frozenset(), frozenset({"refusal"}), False)
     good = "The museum opens at nine and closes at six."
     assert reviewed(good, ReviewLabel(value="right")).not_there == EVERY
-    # Something is wrong with it, and nobody said what.
+    # Something is wrong with it, and no reviewer said what.
     missed = reviewed(good, ReviewLabel(value="wrong"))
     assert (missed.there, missed.not_there, missed.bad) == (frozenset(), frozenset(), True)
     # It was let pass with a doubt: that this was wrong does not mean that the doubt was.
@@ -302,7 +302,7 @@ def test_a_fault_that_reviewers_name_becomes_a_label() -> None:
     assert reviewed(text, replace(wrong, missed={"evasive": ""})).there == frozenset({"evasive"})
     vague = reviewed(text, replace(wrong, missed={"confusion": "kindly turn"}))
     assert (vague.there, set(vague.named)) == (frozenset(), {"confusion"})
-    # Who found the verdict right speaks against it; who found it wrong and named nothing does not.
+    # A reviewer who found the verdict right speaks against it; one who found it wrong and named nothing does not.
     assert not reviewed(text, named, right).named
     assert reviewed(text, named, wrong).named
     assert reviewed(text, named, named, right).there == frozenset({"refusal"})

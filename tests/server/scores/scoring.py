@@ -1,4 +1,4 @@
-"""What the tests of scores share: a store with a turn, and what is sent of it."""
+"""Helpers of the tests of scores: a store with a turn, and the scores sent of it."""
 
 import os
 from importlib.util import find_spec

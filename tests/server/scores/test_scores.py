@@ -16,7 +16,7 @@ from toolvet.store.retention import Retention
 
 
 class Pretend:
-    """A platform of the test's own, which takes what it is told to."""
+    """A platform of the test's own, which takes scores on command."""
 
     def __init__(self) -> None:
         self.place = "pretend here"
@@ -100,7 +100,7 @@ def test_two_processes_do_not_send_to_one_place_at_a_time(store: Store) -> None:
     sender = Pretend()
     first = send_scores(store, pretended(sender))
     next(first)
-    with pytest.raises(StoreError, match=r"another process sends verdicts of .* to pretend here now"):
+    with pytest.raises(StoreError, match=r"another process is sending verdicts of .* to pretend here"):
         sent_by(store, Pretend())
     # Looking sends nothing, and another place is another matter.
     assert list(send_scores(store, pretended(Pretend()), only_look=True))[-1].total == 3

@@ -99,7 +99,7 @@ def test_a_collector_that_is_down_is_said(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
     with pytest.raises(UnreachableError, match="did not take the events: no answer"):
         sent(store, "otel")
-    # What the SDK logs would be a second message for one thing.
+    # A log of the SDK would be a second message for one thing.
     assert capfd.readouterr().err == ""
 
 

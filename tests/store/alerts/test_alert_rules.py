@@ -32,7 +32,7 @@ def test_the_value_must_be_beyond_for_as_long_as_the_rule_says_without_a_break()
     patient = rule(lasting=2)
     assert states(patient, 0.3, 0.3, 0.3) == [False, False, True]
     assert states(patient, 0.3, 0.3, 0.1, 0.3, 0.3, 0.3) == [False, False, False, False, False, True]
-    # Where too little happened, nobody knows that it went on.
+    # With too few verdicts, it is unknown whether it went on.
     assert states(patient, 0.3, 0.3, None, 0.3, 0.3, 0.3) == [False, False, False, False, False, True]
 
 

@@ -54,7 +54,7 @@ def quick(call: WebhookCall, document: Any) -> None:
 
 
 class Heard:
-    """What the watch said."""
+    """The messages of the watch."""
 
     def __init__(self) -> None:
         self.words: list[str] = []

@@ -159,7 +159,7 @@ class AgentGuard:
         if given is None and view is not None:
             # No object, so no call that a session could read.
             report = check_arguments(handle_of(view), arguments, unchecked="pass")
-            why = report.issues[0].problem if report.issues else "the arguments are no JSON object"
+            why = report.issues[0].problem if report.issues else "the arguments are not a JSON object"
             refused = CallEnded(0, 0, called, "legacy", "refused", None, "no JSON object", report.issues, meta=meta)
             self._note(msgspec.structs.replace(refused, blocked="arguments", why=why))
             # A schema that cannot be used finds nothing wrong with them.

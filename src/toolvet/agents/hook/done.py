@@ -93,7 +93,7 @@ def _unproven(said: str, question: str, session: AgentSession, actions: Sequence
     return None
 
 
-_MEND: Final = "Mend it and run it again, or say plainly what fails."
+_MEND: Final = "Fix it and run it again, or say plainly what fails."
 _RUN: Final = "Run {noun} and look at the result, or say that it was not run."
 
 

@@ -42,7 +42,7 @@ class ResultsFolder:
         except OSError as error:
             raise UsageError(f"--into {path}: {error.strerror or error}") from error
         if foreign and not (path / JOURNAL).exists():
-            raise UsageError(f"--into {path}: holds {foreign[0]} and is no folder of results; give a new or empty one")
+            raise UsageError(f"--into {path}: holds {foreign[0]}, so it is not a folder of results; name an empty one")
         self._lock = _take_lock(path)
         self._journal = path / JOURNAL
         self.done: Mapping[str, AssessmentOutcome] = _read_journal(self._journal)

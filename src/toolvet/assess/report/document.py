@@ -118,7 +118,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     framework: Annotated[
         str | None,
-        Meta(description="The framework that wrote this refusal: it counts neither for nor against the author."),
+        Meta(description="The framework that wrote this refusal: it does not affect the score."),
     ] = None
     origin: str = ""
     reproduce: Annotated[str, Meta(description="A command line that makes this one call again.")] = ""
@@ -178,8 +178,8 @@ class ItemRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One resource, resource template, prompt or skill of the server's lists.
 
-    `identity` is its URI, its URI template or its name. `exercised` says whether it was read or got with success at
-    least once; `why_not` says why not, also where it was not asked for at all.
+    `identity` is its URI, its URI template or its name. `exercised` says whether it was read or fetched with success at
+    least once; `why_not` says why not, also if it was not requested at all.
     """
 
     kind: ItemKind
@@ -193,10 +193,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server lists beside tools. None of it counts in the score; its findings count as all findings do.
+    """Everything the server lists besides tools. None of it counts in the score; its findings count as all findings do.
 
     `others` are requests about things that do not exist, which the server should refuse. `left_out` says why nothing
-    was listed or asked (`--tools-only`, `--tool`); null where it was. `announced` names the capabilities that the
+    was listed or asked (`--tools-only`, `--tool`); null if it was. `announced` names the capabilities that the
     server announced of `resources`, `prompts`, `completions` and `skills`.
     """
 
@@ -279,7 +279,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     max_tools_tokens: Annotated[int | None, Meta(description="The most that tools/list may cost.")] = None
     filtered: list[str] = []
     items: Items = Items()
-    stderr: Annotated[str, Meta(description="What the server wrote to stderr; long output is cut.")] = ""
+    stderr: Annotated[str, Meta(description="The server's output on stderr; long output is cut.")] = ""
     toolvet_version: str = ""
     started_at: Annotated[str, Meta(description="ISO 8601, with the offset from UTC.")] = ""
     duration_ms: Milliseconds = 0.0

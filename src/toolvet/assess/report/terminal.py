@@ -145,7 +145,7 @@ def _render_report(
             shown_names = listed([shorten(one_line(name), 120) for name in names], 4)
             yield Padding.indent(Text.assemble(shown_names, (f"  {one_line(reason)}", "dim")), 2)
     skipped = [(tool.skipped, tool.name) for tool in report.tools if tool.skipped is not None]
-    skipped += [("left out by the filter of this run", name) for name in report.filtered]
+    skipped += [("excluded by the filter of this run", name) for name in report.filtered]
     if skipped:
         yield Text()
         yield Text.assemble(("Not called", "bold"), (f"  {counted(len(skipped), 'tool')}", "dim"))

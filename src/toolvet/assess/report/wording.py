@@ -157,7 +157,7 @@ def items_lines(report: Report) -> list[str]:
         for listed, noun, deed in (
             (items.resources, "resource", "read"),
             (items.resource_templates, "template", "read"),
-            (items.prompts, "prompt", "got"),
+            (items.prompts, "prompt", "fetched"),
             (items.skills, "skill", "read"),
         )
         if listed
@@ -232,7 +232,7 @@ def origin(report: Report) -> str:
 
 
 def framework_words(report: Report) -> str:
-    """How many refusals a framework wrote and not the author, in a sentence; empty if there are none."""
+    """How many error messages a framework wrote instead of the author, in a sentence; empty if there are none."""
     names = Counter(
         scenario.framework for tool in report.tools for scenario in tool.scenarios if scenario.framework is not None
     )
@@ -240,23 +240,23 @@ def framework_words(report: Report) -> str:
         return ""
     which = ", ".join(f"{name} {number:,}" for name, number in names.most_common())
     return (
-        f"{counted(names.total(), 'refusal')} in the words of a framework ({which}), "
-        "which count neither for nor against the author"
+        f"{counted(names.total(), 'error message')} came from a framework ({which}), not from the server's code; "
+        "they do not affect the score"
     )
 
 
 def transport(seen: ReportedTransport) -> str:
-    """The probes in one line: `29 probes in 164 ms, 27 of them answered as the protocol wants`."""
+    """The probes in one line: `29 probes in 164 ms, 27 answered as the protocol requires`."""
     if not seen.probes:
         return f"not probed: {seen.not_probed or 'no probe was sent'}"
     right = sum(probe.as_wanted is True for probe in seen.probes)
     line = f"{counted(len(seen.probes), 'probe')} in {duration(seen.duration_ms)}, "
-    line += f"{right:,} of them answered as the protocol wants"
+    line += f"{right:,} answered as the protocol requires"
     return f"{line}; then no more: {seen.not_probed}" if seen.not_probed else line
 
 
 def unwanted(seen: ReportedTransport) -> list[ReportedProbe]:
-    """The probes that were answered otherwise than the protocol wants."""
+    """The probes that were not answered as the protocol requires."""
     return [probe for probe in seen.probes if probe.as_wanted is not True]
 
 

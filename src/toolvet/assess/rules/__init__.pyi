@@ -1,4 +1,4 @@
-# What this package offers; `__init__.py` loads each name when it is first asked for.
+# The public names of this package; `__init__.py` loads each one when it is first used.
 
 from toolvet.assess.rules.item import (
     ListedItem as ListedItem,

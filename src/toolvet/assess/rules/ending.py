@@ -414,7 +414,7 @@ def fails_by_itself(call: ObservedCall) -> bool:
 
 def _explain(valid: Sequence[ObservedCall]) -> str:
     if not valid:
-        return "No valid call was made; a fixture with good arguments would help."
+        return "No valid call was made; add a fixture ([[fixtures.TOOL]]) with good arguments."
     many = f"None of {len(valid)} valid calls succeeded" if len(valid) > 1 else "The valid call did not succeed"
     outage = next((missing for call in valid if (missing := outage_of_call(call)) is not None), None)
     if all(ending(call) is Ending.UNFINISHED for call in valid):
@@ -422,7 +422,7 @@ def _explain(valid: Sequence[ObservedCall]) -> str:
     words = next((found for call in valid if (found := quote(words_of(call), 120))), "")
     said = f'{many}: "{words}"' if words else f"{many}."
     if outage is None:
-        return f"{said} A fixture with arguments that exist where the server runs would help ([[fixtures.TOOL]])."
+        return f"{said} Add a fixture ([[fixtures.TOOL]]) with arguments that the server knows."
     # The words of an outage do not always name what is missing: "connection refused".
     name = outage.name
     help_with = {

@@ -233,7 +233,7 @@ def problems(template: str) -> tuple[str, ...]:
             if not part:
                 found.append(f"{{{expression}}} names no variable")
             elif name is None or (name.end() < len(part) and not _MODIFIER.fullmatch(part, name.end())):
-                found.append(f"'{part}' is no legal name of a variable")
+                found.append(f"'{part}' is not a legal name of a variable")
     return tuple(dict.fromkeys(found))
 
 

@@ -71,7 +71,7 @@ def quote_problem(schema: Mapping[str, object], problem: SchemaProblem) -> str:
     if problem.kind == "invalid" and "'anyOf' keyword" in problem.message and problem.pointer:
         value = show(at_pointer(schema, problem.pointer), 60)
         wanted = f"; the types are {_SCHEMA_TYPES}" if problem.pointer.endswith("/type") else ""
-        words = f"{value} is no legal value{wanted}"
+        words = f"{value} is not a legal value{wanted}"
     place = f" at {quote(problem.pointer, 80)}" if problem.pointer else ""
     return f"{words}{place}."
 

@@ -172,5 +172,5 @@ def layout_of(there: Sequence[str], given: str | None, *, source: str) -> Summar
     found = known or (given if PROBLEM in there or not there else None)
     if found is None:
         what = f"it has {', '.join(there[:40])}" if there else "it is empty: say with --kind what it would hold"
-        raise UsageError(f"{source}: no output of `toolvet batch`; {what}")
+        raise UsageError(f"{source}: not an output of `toolvet batch`; {what}")
     return LAYOUTS[found]

@@ -15,7 +15,7 @@ def command(
     *,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
 ) -> int:
-    """Say what a check looks for, why it matters, and how to fix what it finds."""
+    """Explain what a check looks for, why it matters, and how to fix it."""
     from toolvet.assess.rules import TERMS, Term, card_named, cards  # noqa: PLC0415 - loads the schema and pattern engines
 
     shown = list(cards().values()) if check_id is None else TERMS.get(check_id) or card_named(check_id)

@@ -19,7 +19,7 @@ def command(
     ],
     env: Annotated[
         list[str] | None,
-        Parameter(negative="", help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on."),
+        Parameter(negative="", help="`NAME=VALUE` for the server's environment, or `NAME` to pass yours on."),
     ] = None,
     cwd: Annotated[Path | None, Parameter(help="The folder in which the server is started.")] = None,
     sandbox: Annotated[
@@ -38,7 +38,7 @@ def command(
     toolvet peers -- python server.py
 
     Programs that are not installed are named with the command that installs them; nothing is downloaded. Each runs with
-    a minimal environment, in an empty folder with an empty home. The exit code says nothing of the findings.
+    a minimal environment, in an empty folder with an empty home. The exit code does not depend on the findings.
     """
     import asyncio  # noqa: PLC0415 - all of these are for this command only
 

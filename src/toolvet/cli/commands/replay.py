@@ -87,7 +87,7 @@ class ReplayFlags:
     settings: Annotated[
         Path | None,
         Parameter(
-            group=OUTPUT, help="Own words of the checks. [default: toolvet.toml, or tool.toolvet in pyproject.toml]"
+            group=OUTPUT, help="Options of the checks. [default: toolvet.toml, or tool.toolvet in pyproject.toml]"
         ),
     ] = None
     quiet: QuietFlag = False
@@ -97,7 +97,7 @@ def command(
     record: Annotated[
         str,
         Parameter(
-            help='What `toolvet proxy --store` wrote under `record = "calls"` (a file or a URL), or a store or a JSON '
+            help='A record of `toolvet proxy --store` with `record = "calls"` (a file or a URL), or a store or a JSON '
             "report of `toolvet assess`."
         ),
     ],
@@ -110,13 +110,13 @@ def command(
     ],
     flags: ReplayFlags | None = None,
 ) -> int:
-    """Make recorded calls again against a new version, and say which of them now end otherwise.
+    """Repeat recorded calls against a new version, and report which of them now end differently.
 
     toolvet replay record.db -- python server.py
 
     toolvet replay record.db http://127.0.0.1:8000/mcp --report junit=replay.xml
 
-    Ends are compared by verdict, never by text: whether the arguments are still valid, whether the call succeeds, what
+    Calls are compared by verdict, never by text: whether the arguments are still valid, whether the call succeeds, what
     an error says went wrong, whether the result keeps its outputSchema, and its shape. A call that was recorded often
     is made once. As in an assessment, only tools that are known to read are called; `--include TOOL` calls others.
     """

@@ -14,14 +14,14 @@ def command(
     for_all: Annotated[
         bool,
         Parameter(
-            negative="", help="Keep them beside the installed package, for all users of it: for a container image."
+            negative="", help="Write them next to the installed package, for all its users: for a container image."
         ),
     ] = False,
 ) -> int:
-    """Compile the phrases of all languages, as the first check otherwise does; what is there already is kept.
+    """Compile the phrases of all languages now, instead of at the first check. Compiled ones are kept.
 
-    Wheels bring them along. A source checkout, and an engine of another version than the wheel was built with, need
-    this: in a container image or a CI job, where every process is the first one.
+    Wheels contain the compiled phrases. Run this for a source checkout, or if another version of the engine is
+    installed: in a container image or a CI job, where every process is the first one.
     """
     from toolvet.core.discover import entries_of, prepared  # noqa: PLC0415 - for this command only
     from toolvet.core.turn import prepare  # noqa: PLC0415 - as above

@@ -7,10 +7,10 @@ from toolvet.core.causes.table import ErrorCode, ErrorKind, causes, stops
 
 _INTRO = """# What can go wrong with a call
 
-One incident has many names: the state of a result, the type and code of an envelope, an HTTP status, a code of
-JSON-RPC or google.rpc, the advice on calling again, the signal of an answer. toolvet has one table for them,
-`src/toolvet/core/causes/causes.toml`, from which `check_result`, the envelopes and their converters, the proxy's own
-answers and the check of answers are made. This page is made from it, too; a test holds it up to date.
+Look up a failed call here under any of its names: the state of a result, the type and code of an envelope, an HTTP
+status, a code of JSON-RPC or google.rpc, the advice on calling again, the signal of an answer. All of toolvet uses this
+one table, `src/toolvet/core/causes/causes.toml`: `check_result`, the envelopes and their converters, the proxy's own
+answers and the check of answers. This page is generated from it.
 
 Errors of the first table are **business** errors: the tool works, and refused the call. Those of the second are
 **failures** of the tool or of what it needs.
@@ -31,7 +31,7 @@ without a row is `invalid_input` (4xx) or `internal` (5xx). SQLSTATE, errno and 
 |---|---|---|---|---|
 """
 _ANSWERS = """
-## What an honest answer is
+## Honest answers
 
 After a business error an answer that says so has reported it: what its text alone would show (`tool_failure`,
 `refusal`, sometimes `incapable`) is taken back. After too many calls, and after a failure of the tool, also an honest
@@ -41,7 +41,7 @@ answer leaves the question open and keeps its signal.
 |---|---|---|
 """
 _STOPPED = """
-## What the proxy's own answers are
+## The proxy's own answers
 
 Where the proxy answers in place of a tool ([when it does](proxy.md#the-proxys-own-answers)), the cause is known:
 

@@ -99,7 +99,7 @@ def read_lock(text: str | bytes) -> Lock:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise UsageError(f"not a lock file: {error}") from error
     if found.format != FORMAT:
-        raise UsageError(f"a lock file of the format {found.format!r}; this toolvet reads {FORMAT}")
+        raise UsageError(f"the lock file has the format {found.format!r}; this toolvet reads {FORMAT}")
     return lock_of(
         elements(found.tools),
         elements(found.prompts),

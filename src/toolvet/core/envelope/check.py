@@ -331,7 +331,7 @@ def _advise_on_hashes(parts: EnvelopeParts) -> Iterator[Advice]:
         if _HEX(digits) is None or len(digits) != _DIGITS.get(algorithm.lower(), len(digits)):
             violation = ContractViolation(
                 f"/meta/content_archive_hashes{pointer((name,))}",
-                f"{describe_value(digest)} is no whole hash, so nobody can verify the archive",
+                f"{describe_value(digest)} is not a whole hash, so the archive cannot be verified",
                 "Write the algorithm and the whole hash in hexadecimal, such as sha256: and 64 digits.",
                 digest,
             )

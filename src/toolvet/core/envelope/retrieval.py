@@ -67,7 +67,7 @@ def retrieve_content(
             data={"content_hash": content_hash},
         )
     except EnvelopeError as refused:
-        hint = "Give a hash as it stands in meta.content_archive_hashes of a response."
+        hint = "Give a hash from meta.content_archive_hashes of a response."
         return validation_error(str(refused), field=refused.argument, remediation=hint)
     except ArchiveError:
         return error_response("The archive cannot be read", error_type="unavailable", remediation="Retry later.")

@@ -85,7 +85,7 @@ class PatternSet:
         Raises `KeyError` for an id that is not in the set.
         """
         index = {identifier: number for number, identifier in enumerate(self._ids)}
-        # `copy` would go by `__reduce__`, and compile another set.
+        # `copy` would use `__reduce__`, and compile another set.
         chosen = object.__new__(PatternSet)
         vars(chosen).update(vars(self), _only=frozenset(index[identifier] for identifier in ids))
         return chosen

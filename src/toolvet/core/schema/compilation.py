@@ -81,7 +81,7 @@ MOST_LISTED = 2_000
 
 def unlisted(more: int | None) -> Violation:
     """Return the violation for those that are not listed: how many, or None if they were not counted."""
-    said = "too large to list all that is wrong" if more is None else f"{more} more are not listed"
+    said = "too large to list every violation" if more is None else f"{more} more are not listed"
     return Violation(keyword="unlisted", pointer="", schema_pointer="", message=said, params={"more": more})
 
 

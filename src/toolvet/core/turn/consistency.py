@@ -71,7 +71,7 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 State = Literal["checked", "off", "not_judged"]
-"""`off`: no model, or it failed; `not_judged`: the texts give the model too little to go by."""
+"""`off`: no model, or it failed; `not_judged`: the texts give the model too little evidence."""
 
 
 class Consistency(msgspec.Struct, frozen=True, kw_only=True):

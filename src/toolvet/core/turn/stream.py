@@ -238,7 +238,7 @@ def vet_stream(
             send(event)
         vetted.quality
 
-    What the source or the two functions raise goes on to the caller, and `quality` is then the verdict so far.
+    Exceptions of the source or the two functions pass on to the caller, and `quality` is then the verdict so far.
 
     Args:
         chunks: The source; its chunks come out again as they are.

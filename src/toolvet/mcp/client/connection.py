@@ -62,7 +62,7 @@ def connection_of(connected: object) -> Connection:
     kind = type(connected)
     if not (hasattr(kind, "server_capabilities") and hasattr(kind, "list_tools") and hasattr(kind, "call_tool")):
         raise UsageError(
-            f"a {kind.__name__} is no client that can be asked; "
+            f"a {kind.__name__} is not a client that toolvet can use; "
             "pass a connected client, or a call_tool callable with capabilities= and tools="
         )
     if hasattr(kind, "call_tool_mcp"):

@@ -302,7 +302,7 @@ class _JsoncReader:
             line, start = self._line(), self.at
             key = self._string()
             if key in members:
-                raise JsoncError(f'the key "{key}" stands here a second time', line)
+                raise JsoncError(f'the key "{key}" occurs a second time', line)
             self.skip()
             if not self.text.startswith(":", self.at):
                 raise self.error(f'expected ":" after the key "{key}", found {self._describe_next()}')

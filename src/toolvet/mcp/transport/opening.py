@@ -278,7 +278,7 @@ def _stdio_reason(target: StdioTarget, peer: Peer, reply: Reply, timeout: float)
     if noise and not peer.messages:
         printed = printable(" | ".join(noise), 200)
         end = _describe_end(reply, timeout)
-        return f'{command} is no MCP server: it printed "{printed}", which is no JSON-RPC, and {end}{said}'
+        return f'{command} is not an MCP server: it printed "{printed}", which is not JSON-RPC, and {end}{said}'
     match reply:
         case ConnectionLost():
             return (
@@ -317,7 +317,7 @@ def _http_error(target: HttpTarget, reply: Reply, timeout: float) -> ToolvetErro
             return UnreachableError(f"{url} did not answer within {timeout:g} s. If it starts slowly, raise --timeout")
         case Malformed():
             hint = "; many servers listen at the path /mcp" if reply.status in (None, 200, 404, 405) else ""
-            return UnreachableError(f"{url} is no MCP endpoint: {reply.reason}{hint}")
+            return UnreachableError(f"{url} is not an MCP endpoint: {reply.reason}{hint}")
         case _:
             return UnreachableError(f"{url} opens no MCP session: it {describe_reply(reply)}")
 

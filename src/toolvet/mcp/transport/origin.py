@@ -32,10 +32,10 @@ class Origin:
         try:
             self.url = httpx2.URL(target.url)
         except httpx2.InvalidURL as error:
-            raise UsageError(f"{mask_url(target.url)} is no URL: {error}") from error
+            raise UsageError(f"{mask_url(target.url)} is not a URL: {error}") from error
         if self.url.scheme not in ("http", "https") or not self.url.host:
             raise UsageError(
-                f"{mask_url(target.url)} is no URL of an MCP server: it needs http:// or https:// and a host"
+                f"{mask_url(target.url)} is not the URL of an MCP server: it needs http:// or https:// and a host"
             )
         for name, value in (target.headers or {}).items():
             if not _HEADER_NAME.fullmatch(name):

@@ -361,12 +361,12 @@ def _decode_reply(message: Message, status: int | None, arrived: float, started:
     if isinstance(message, Result):
         result = message.result
         if isinstance(result, InvalidJson):
-            return Malformed(reason=f"the result is no JSON: {result.reason}", raw=message.raw, duration=took)
+            return Malformed(reason=f"the result is not JSON: {result.reason}", raw=message.raw, duration=took)
         return Answer(result=result, raw=message.raw, duration=took)
     if isinstance(message, ErrorReply):
         data = message.data
         if isinstance(data, InvalidJson):
-            return Malformed(reason=f"the error's data is no JSON: {data.reason}", raw=message.raw, duration=took)
+            return Malformed(reason=f"the error's data is not JSON: {data.reason}", raw=message.raw, duration=took)
         return RpcError(
             code=message.code, message=message.message, data=data, raw=message.raw, duration=took, status=status
         )

@@ -114,7 +114,7 @@ def describe_reply(reply: Reply) -> str:
             ending = "" if reply.exit_code is None else f" with exit code {reply.exit_code}"
             return f"{reply.reason}{ending}"
         case Malformed():
-            return f"answered with what is no JSON-RPC: {reply.reason}"
+            return f"answered with something that is not JSON-RPC: {reply.reason}"
 
 
 class Inbox(Protocol):

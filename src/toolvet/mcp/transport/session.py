@@ -158,7 +158,7 @@ async def read_list(
         reply = await ask(method, None if cursor is None else {"cursor": cursor}, timeout=timeout)
         # One tool must not hide the others: where half characters are the only fault, the reply is read without them.
         if isinstance(reply, Malformed) and (whole := without_half_characters(reply.raw)) is not None:
-            evidence = f"page {page + 1} contains half of a surrogate pair, which is no character"
+            evidence = f"page {page + 1} contains half of a surrogate pair, which is not a character"
             problems.append(Anomaly("half_character", evidence))
             reply = Answer(result=whole, raw=reply.raw, duration=reply.duration)
         if not isinstance(reply, Answer):

@@ -86,9 +86,9 @@ class HttpUpstream:
             parts = urlsplit(url)
             _ = parts.port
         except ValueError as error:
-            raise UsageError(f"{mask_url(url)} is no URL: {error}") from error
+            raise UsageError(f"{mask_url(url)} is not a URL: {error}") from error
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise UsageError(f"{mask_url(url)} is no URL of an MCP server: it needs http:// or https:// and a host")
+            raise UsageError(f"{mask_url(url)} is not the URL of an MCP server: it needs http(s):// and a host")
         if parts.username is not None:
             raise UsageError(f"{mask_url(url)} names a user: let the client send credentials, the proxy passes them on")
         if not url.isascii() or not url.isprintable() or " " in url:

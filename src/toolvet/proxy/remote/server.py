@@ -449,7 +449,7 @@ class RemoteServer:
                 pass
             self._catalogue.forget()
             self._open_stream()
-            sys.stderr.write("toolvet: the server ended the session; it was opened anew, without what it had kept\n")
+            sys.stderr.write("toolvet: the server ended the session; a new one is open, the old one's state is lost\n")
 
     def _open_stream(self) -> None:
         if self._stream is not None:

@@ -279,7 +279,7 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
         return _JudgedResult("success", unjudged=f"{size} bytes are more than are judged")
     result = _decode(message)
     if not is_object(result):
-        return _JudgedResult("unreadable", result, unjudged="the result is no object")
+        return _JudgedResult("unreadable", result, unjudged="the result is not an object")
     if tool is not None and tool.unread_form:
         tool.note_form(envelope_form(result))
     kind = result.get("resultType")

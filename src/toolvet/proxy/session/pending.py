@@ -195,7 +195,7 @@ def describe_failure(message: Result | ErrorReply | Noise | None) -> str:
         return "no answer in time"
     if isinstance(message, ErrorReply):
         return f"error {message.code}: {message.message[:200]}"
-    return "the answer is no tool list" if isinstance(message, Result) else message.reason
+    return "the answer is not a tool list" if isinstance(message, Result) else message.reason
 
 
 # Typed, and not through `Request.params`: that remembers what it decoded, which costs as much as decoding it.

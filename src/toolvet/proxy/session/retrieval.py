@@ -39,13 +39,13 @@ def retrieval_definition(name: str) -> dict[str, object]:
                 "search": {
                     "type": "string",
                     "minLength": 1,
-                    "description": "Words that stand in the result, in any case.",
+                    "description": "Words to find in the result, in any case.",
                 },
                 "path": {"type": "string", "description": "A JSON Pointer into a JSON result, such as /items/40."},
                 "offset": {
                     "type": "integer",
                     "minimum": 0,
-                    "description": "So many characters are skipped; with search, so many places.",
+                    "description": "How many characters to skip; with search, how many places.",
                 },
                 "limit": {"type": "integer", "minimum": 1, "description": "The largest number of characters."},
             },

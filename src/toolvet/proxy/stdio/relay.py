@@ -52,7 +52,7 @@ _MOST_COMPLAINTS: Final = 100
 _INTERNAL_ERROR: Final = -32603
 _INVALID_REQUEST: Final = -32600
 _CALL: Final = "tools/call"
-_DOUBT: Final = "It may have acted on the request all the same."
+_DOUBT: Final = "It may have acted on the request anyway."
 
 OnTime: TypeAlias = Callable[[Asked | SchemaLearned], None]
 """Called with notes that need a clock: a question that must not wait for ever, a tool list that grows old."""

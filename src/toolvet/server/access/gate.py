@@ -88,7 +88,7 @@ class Gate:
         people: The people who may log in.
         sessions: The login sessions.
         requests: How often one caller may use the API.
-        is_secure: Whether browsers reach the server by HTTPS only, so that cookies must not go by HTTP.
+        is_secure: Whether browsers reach the server by HTTPS only, so that cookies must not be sent over HTTP.
         cookie: The name of the sessions' cookie. Cookies do not know ports: two servers on one machine need two names.
         oidc: The identity provider that people log in with, if there is one.
     """

@@ -113,11 +113,11 @@ def check_label(
     for type_, quoted in (missed or {}).items():
         if type_ not in words.missed:
             known_types = ", ".join(words.missed) or f"possible for a verdict on {kind}"
-            raise UsageError(f"missed: {type_!r} is none of {known_types}")
+            raise UsageError(f"missed: {type_!r} is not one of {known_types}")
         if _plain(quoted) not in said:
             raise UsageError(f"missed.{type_}: the answer does not contain {shorten(quoted, 80)!r}; quote its words")
     if len(note) > MOST_NOTE:
-        raise UsageError(f"note: {len(note):,} characters, and {MOST_NOTE:,} fit")
+        raise UsageError(f"note: {len(note):,} characters; at most {MOST_NOTE:,} are allowed")
 
 
 def _plain(text: str) -> str:
@@ -126,7 +126,7 @@ def _plain(text: str) -> str:
 
 def _check_word(name: str, value: str, values: tuple[LabelValue, ...]) -> None:
     if all(each.value != value for each in values):
-        raise UsageError(f"{name}: {value!r} is none of {', '.join(each.value for each in values)}")
+        raise UsageError(f"{name}: {value!r} is not one of {', '.join(each.value for each in values)}")
 
 
 class _Label(Protocol):

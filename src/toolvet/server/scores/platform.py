@@ -128,7 +128,7 @@ def destination_names() -> tuple[str, ...]:
 def destination(name: str) -> Destination:
     """Return a platform by its name. Raises UsageError for another."""
     if name not in destination_names():
-        raise UsageError(f"{name} is none of the destinations: {', '.join(destination_names())}")
+        raise UsageError(f"{name} is not one of the destinations: {', '.join(destination_names())}")
     found: Destination = import_module(f"{_FOLDER}.{name}").DESTINATION
     return found
 
@@ -302,8 +302,8 @@ def _claimed(store: Store, place: str, *, only_look: bool) -> Generator[Callable
             is_mine = claim(connection, place, owner, now, now + CLAIM_SECONDS)
         if not is_mine:
             raise StoreError(
-                f"another process sends verdicts of {store.address.shown} to {place} now; what was killed meanwhile"
-                f" stands in the way for at most {CLAIM_SECONDS / 60:.0f} minutes"
+                f"another process is sending verdicts of {store.address.shown} to {place}; if it was killed, try again"
+                f" in {CLAIM_SECONDS / 60:.0f} minutes"
             )
 
     renew()

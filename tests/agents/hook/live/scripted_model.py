@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 
 class ScriptStep(NamedTuple):
-    """What the model does: it calls a tool, or it says `text` and is done."""
+    """A turn of the model: it calls a tool, or it says `text` and is done."""
 
     tool: str = ""
     arguments: dict[str, Any] | str = ""

@@ -1,7 +1,7 @@
-"""A stand-in for a model: it reads what is said of the arguments, never the schema, and does what it is told.
+"""A stand-in for a model: it reads the messages about the arguments, never the schema, and follows them.
 
 It works from the issues alone: `Tool Schema`, `Suggestions` and `Valid Example` are not looked at (copying the example
-would always be valid, and never what was asked for). `Corrected call` is used where it is left in the text.
+would always be valid, and never what was asked for). `Corrected call` is used if it is left in the text.
 """
 
 import json
@@ -73,7 +73,7 @@ def issues(text: str) -> list[Issue]:
 
 
 def _order(issue: Issue) -> int:
-    """What is unknown may be what is missing: first the unknown, then the wrong, then the missing."""
+    """An unknown name may be the missing one: first the unknown, then the wrong, then the missing."""
     return 0 if "nknown" in issue.problem else 2 if issue.problem.startswith("Required") else 1
 
 
@@ -114,7 +114,7 @@ def _renaming(fix: str) -> str | None:
 
 
 def _mended(issue: Issue, value: Any) -> Any:
-    """The value as it was asked for: the same one in another form if that fits what is said, else another one."""
+    """The value as it was asked for: the same one in another form if that fits the message, else another one."""
     meant = _json(issue.said("Did you mean"))
     if meant is not None:
         return meant
@@ -181,7 +181,7 @@ def _kind(value: Any) -> set[str]:
 
 
 def _fits(value: Any, fix: str) -> bool:
-    """Whether the value keeps to the limits that are told."""
+    """Whether the value keeps to the limits in the message."""
     choices = _choices(fix)
     if choices and not isinstance(value, list):
         return value in choices

@@ -51,7 +51,7 @@ def broken_calls(schemas: Sequence[Any], total: int, seed: int) -> Iterator[Brok
             return
 
 
-# Few schemas have a date or a pattern: a kind is given up for this turn when so many do not take it.
+# Few schemas have a date or a pattern: a kind is given up for this turn after this many schemas without it.
 _DRAWS = 120
 
 

@@ -11,7 +11,7 @@ from toolvet.core.schema import compiled
 
 
 class Site(msgspec.Struct, frozen=True):
-    """One place of a call: where, what stands there, what its schema says, and whether it may be left out."""
+    """One place of a call: where, its value, its schema, and whether it may be left out."""
 
     path: tuple[str | int, ...]
     value: Any

@@ -1,4 +1,4 @@
-"""What comes back of valid calls that were broken in some forty ways (`benchmarks/repair.py` prints the table)."""
+"""Repairs of valid calls that were broken in some forty ways (`benchmarks/repair.py` prints the table)."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What a repair looks at: its budget, its bounds, and the demands of the schema at each place."""
+"""The context of a repair: its budget, its bounds, and the demands of the schema at each place."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from toolvet.core.schema.repairs.search import find_repair
 
 
 def spent(schema: Schema, value: object) -> int:
-    """How many validations one validation of a value counts as; -1 where it is too large for any."""
+    """How many validations one validation of a value counts as; -1 if it is too large for any."""
     context = RepairContext(compiled(schema), validations=100)
     try:
         context.spend(value)

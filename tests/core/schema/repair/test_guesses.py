@@ -1,4 +1,4 @@
-"""What a value may have meant: as a number, a truth value, a text, a list or a moment, and as JSON that was cut."""
+"""Possible meanings of a value: as a number, a truth value, a text, a list or a moment, and as JSON that was cut."""
 
 import pytest
 

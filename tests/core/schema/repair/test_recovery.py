@@ -138,7 +138,7 @@ def test_json_of_any_kind_comes_back_as_it_is(value: Any) -> None:
 @given(st.dictionaries(st.text(), json_values, min_size=1))
 def test_what_python_prints_comes_back(value: Any) -> None:
     found = recover(str(value))
-    # Escapes that only Python has are read as backslashes, and that is told.
+    # Escapes that only Python has are read as backslashes, and that is reported.
     if found is not None and found.confidence == "high":
         assert found.value == value
 

@@ -38,7 +38,7 @@ ORDER: dict[str, Any] = {
 
 
 def fixed(schema: Any, value: Any) -> tuple[Any, str] | None:
-    """What came back and how sure it was; checked: it validates, the patch makes it, nothing was changed in place."""
+    """The repair and its certainty; checked: it validates, the patch makes it, nothing was changed in place."""
     before = copy.deepcopy(value)
     found = repair(schema, value)
     assert value == before

@@ -14,7 +14,7 @@ Breaker = Callable[[random.Random, Any, Sequence[Site]], Iterator[tuple[Any, Any
 
 
 class Text(str):
-    """A call as a text that is no JSON."""
+    """A call as a text that is not JSON."""
 
     __slots__ = ()
 
@@ -280,7 +280,7 @@ def two_at_once(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterato
             yield original, worse
 
 
-# Text that is no JSON.
+# Text that is not JSON.
 
 
 def single_quotes(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterator[tuple[Any, Any]]:
@@ -328,7 +328,7 @@ def cut_off(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterator[tu
         yield call, Text(text.rstrip("}]"))
 
 
-# What nobody can repair: the value that was meant cannot be known.
+# Beyond repair: the value that was meant is unknown.
 
 
 def out_of_bounds(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterator[tuple[Any, Any]]:

@@ -63,7 +63,7 @@ VALIDATIONS: Final = {
     "no": {"structuredContent": {"valid": False, "errors": ["No seats are left."]}},
     "nonsense": {"content": [{"type": "text", "text": "fine"}]},
 }
-# Lines that are no legal message, and whether one may be a call to a lenient server.
+# Lines that are not legal messages, and whether one may be a call to a lenient server.
 # Whether it may be a call, and the id that a refusal of it has.
 MALFORMED: Final = {
     b"": (False, None),
@@ -139,7 +139,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.reference = Reference(settings)
         self.modern, self.loose, self.paged = modern, loose, paged
         self.tag = 0
-        # What the server got and did not answer, what it answered, and the questions that the driver may give up.
+        # Requests that the server did not answer yet, those it answered, and the questions that the driver may give up.
         self.inbox: list[dict[str, Any]] = []
         self.answered: list[dict[str, Any]] = []
         self.questions: list[str] = []
@@ -289,7 +289,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.reference.forget()
 
     def teardown(self) -> None:
-        """The server answers all that is open: then nothing may be."""
+        """The server answers every open request: then none may be open."""
         if not hasattr(self, "session"):
             return
         expected = self.reference.close()
@@ -318,7 +318,7 @@ class SessionMachine(RuleBasedStateMachine):
         assert len(set(started)) == len(started)
         assert set(started) <= set(ended)
 
-    # What they say.
+    # Their messages.
 
     def written(self, message: dict[str, Any]) -> bytes:
         separators = (" , ", "  :") if self.loose else (",", ":")
@@ -412,7 +412,7 @@ class SessionMachine(RuleBasedStateMachine):
     def is_own(self, id_: Id) -> bool:
         return id_ in self.questions
 
-    # What came of it.
+    # Its outcome.
 
     def compare(self, data: bytes, steps: list[Step], expected: Steps, *, parts: list[bytes] | None = None) -> None:
         """Compare what the session does with what it must do. `parts` are the messages of a batch."""
@@ -463,7 +463,7 @@ class SessionMachine(RuleBasedStateMachine):
                     self.heard[key(id_)] += 1
 
     def check_state(self) -> None:
-        """What the session keeps is what the reference keeps."""
+        """The session and the reference keep the same."""
         session, reference = self.session, self.reference
         assert session._pending.keys() == reference.open.keys()
         assert [call.number for call in session._held] == [call.number for call in reference.held]

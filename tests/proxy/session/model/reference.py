@@ -1,6 +1,6 @@
 """The reference: what a session must do, written as plainly as possible and without its code.
 
-It is told what was said, not the bytes, and returns what must come out: messages (`Out`) and notes, as tuples.
+It receives the meaning of each message, not the bytes, and returns the expected output as tuples: `Out` and notes.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class Reference:
         self.ours = self.has_validator = False
         # Failures and refusals in a row, by tool and arguments.
         self.failing: dict[tuple[str, str], list[int]] = {}
-        # The last result of each call, "" after the first one, and how many in a row were no news.
+        # The last result of each call, "" after the first one, and how many in a row were not news.
         self.last: dict[tuple[str, str], str] = {}
         self.stale = self.turned_away = 0
 
@@ -84,7 +84,7 @@ class Reference:
         return to_server(said.raw) + self._expect(said.id, Unchecked(1)) + noted(("fault", "call_unreadable"))
 
     def unreadable(self, raw: bytes, id_: object) -> Steps:
-        """What is not a legal message, but a call to a lenient reader."""
+        """An illegal message that is a call to a lenient reader."""
         if self.arguments != "enforce":
             return to_server(raw) + noted(("fault", "call_unreadable"))
 
@@ -174,7 +174,7 @@ class Reference:
         waiting = [each for each in self.open.values() if isinstance(each, Call)]
         return [_ended(call, "lost") for call in (*waiting, *self.held, *self.asking.values())]
 
-    # What is decided of a call.
+    # Decisions on a call.
 
     def _needs_list(self, call: Call) -> bool:
         if self.ours and call.tool == "validate":
@@ -223,7 +223,7 @@ class Reference:
         return self._vet_circle(call)
 
     def _vet_circle(self, call: Call) -> str | None:
-        """Refuses a call whose result was no news again and again."""
+        """Refuses a call whose result was repeatedly not news."""
         least = max(self.break_repeats, 3)
         in_row = self.stale + 2
         if not self.break_repeats or in_row < (least if call.arguments else 4 * least):
@@ -269,7 +269,7 @@ class Reference:
         lost = [_ended(each, "lost") for each in (earlier, answer) if isinstance(each, Call)]
         return noted(("fault", "duplicate_id"), *lost)
 
-    # What is decided of an answer.
+    # Decisions on an answer.
 
     def _judge(self, call: Call, raw: bytes, result: object, error: str) -> Steps:
         if error:

@@ -1,4 +1,4 @@
-"""What is said in the model, and what must come of it."""
+"""The messages of the model, and their expected outcome."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -86,6 +86,6 @@ def noted(*notes: Note) -> Steps:
 
 @dataclass
 class Unchecked:
-    """So many answers under one id that pass as they are."""
+    """Several answers under one id that pass as they are."""
 
     answers: int

@@ -1,4 +1,4 @@
-"""What is said in the model's conversations: tools, arguments, results. Each is small and has a name."""
+"""The vocabulary of the model's conversations: tools, arguments, results. Each is small and has a name."""
 
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -69,7 +69,7 @@ ERRORS: Final[dict[str, dict[str, object]]] = {
 
 
 class Facts(NamedTuple):
-    """What `check_result` says of an answer; the model takes that as given."""
+    """The verdict of `check_result` on an answer; the model takes that as given."""
 
     is_error: bool
     unflagged: bool
@@ -79,7 +79,7 @@ class Facts(NamedTuple):
 
 
 def facts(result: object, tool: str, *, promised: bool) -> Facts:
-    """What is said of this result of a tool, judged against its outputSchema if it is `promised`."""
+    """The verdict on this result of a tool, judged against its outputSchema if it is `promised`."""
     return _facts(repr(result), tool, promised)
 
 

@@ -113,9 +113,9 @@ def test_a_run_that_failed_is_held_against_the_end(work: Work) -> None:
     assert len(model.asked) == 4, output
 
 
-@pytest.mark.parametrize("fault", ["nobody listens", "a wrong key"])
+@pytest.mark.parametrize("fault", ["no listener", "a wrong key"])
 def test_claude_code_goes_on_where_toolvet_does_not_answer(work: Work, fault: str) -> None:
-    where = {"url": "http://127.0.0.1:9"} if fault == "nobody listens" else {"token": "wrong"}
+    where = {"url": "http://127.0.0.1:9"} if fault == "no listener" else {"token": "wrong"}
     model, calls, output = work.run(CLAUDE.clock(BAD), ScriptStep(text="It is 12:00 in Rome."), **where)
     assert calls == [BAD], output
     assert len(model.asked) == 2

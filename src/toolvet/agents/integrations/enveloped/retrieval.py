@@ -55,7 +55,7 @@ _INPUT: Final = {
             "description": "The ids of the items wanted; all items when left out.",
         },
         "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "How many items to skip."},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50, "description": "At most so many."},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50, "description": "How many items."},
     },
     "required": ["content_hash"],
     "additionalProperties": False,

@@ -183,7 +183,7 @@ class ToolValidation:
     ) -> None:
         unknown = sorted({*(levels or ())} - {*LEVELS})
         if unknown:
-            raise UsageError(f"levels: {', '.join(unknown)} is none of {', '.join(LEVELS)}")
+            raise UsageError(f"levels: {', '.join(unknown)} is not one of {', '.join(LEVELS)}")
         if max_batch_size < 1 or timeout <= 0 or (ttl is not None and ttl < 0) or not method:
             raise UsageError("max_batch_size must be at least 1, timeout positive, ttl not negative, method not empty")
         self.method = method
@@ -224,7 +224,7 @@ class ToolValidation:
             UsageError: for an unknown level, or one that is not among the announced `levels`.
         """
         if level not in LEVELS or (self._levels is not None and level not in self._levels):
-            raise UsageError(f"level: {level!r} is none of {', '.join(self._levels or LEVELS)}")
+            raise UsageError(f"level: {level!r} is not one of {', '.join(self._levels or LEVELS)}")
 
         def register(check: _Check) -> _Check:
             limit = self._timeout if timeout is None else timeout
@@ -351,7 +351,7 @@ class ToolValidation:
             UsageError: for an `event` that is not one of `invalidate_on`.
         """
         if event is not None and event not in self._invalidate_on:
-            raise UsageError(f"{event!r} is none of the events of invalidate_on: {', '.join(self._invalidate_on)}")
+            raise UsageError(f"{event!r} is not one of the events of invalidate_on: {', '.join(self._invalidate_on)}")
         return self._forget(tool)
 
     def _forget(self, tool: str | None) -> int:
@@ -428,4 +428,4 @@ async def _tell(on_progress: OnStep | None, done: int, total: int, message: str)
     try:
         await on_progress(done, total, message)
     except Exception:  # noqa: BLE001 - a client that is gone must not decide whether a call is valid.
-        _LOG.exception("the progress of a validation could not be told")
+        _LOG.exception("the progress of a validation could not be reported")

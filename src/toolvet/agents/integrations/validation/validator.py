@@ -143,9 +143,7 @@ class ServerValidator:
             raise
 
     def _failure(self, fault: str) -> Findings:
-        text = (
-            f"The check '{self.name}' {fault}, so nobody knows whether these arguments are good. Trying again may help."
-        )
+        text = f"The check '{self.name}' {fault}, so these arguments could not be validated. Trying again may help."
         _LOG.warning("%s", text)
         return Findings((Message(text, self._on_failure),), failed=True)
 

@@ -19,7 +19,7 @@ COMPARISON_FILE: Final = "toolvet-batch-comparison-1.schema.json"
 
 
 class ShareFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """So many `of` so many. `low` and `high` are Wilson's interval for the share at 95 %; null where `of` is 0."""
+    """A share: `count` out of `of`. `low` and `high` are Wilson's interval for the share at 95 %; null if `of` is 0."""
 
     count: int
     of: int
@@ -84,7 +84,7 @@ class RowExample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignalFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A signal, a state, a kind of violation, a finding: in how many rows, how often, and where it was worst.
+    """A signal, a state, a kind of violation, a finding: in how many rows, how often, and its worst examples.
 
     `examples` have the lowest scores first, and no two have the same words.
     """
@@ -174,10 +174,10 @@ class CalibrationCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How the verdicts agree with labels. A row is *found* where it is flagged, and *bad* where its label says so.
+    """How the verdicts agree with labels. A row is *found* if it is flagged, and *bad* if its label says so.
 
     `unlabelled` rows have no label, `unknown` ones a label that was not read as good or bad; neither count. `note` says
-    what is missing where there are no figures.
+    what is missing if there are no figures.
     """
 
     column: str
@@ -209,7 +209,7 @@ class RowProblem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a batch came to. `rows` are all; those that could not be judged (`problems`) are in no share.
+    """The result of a batch. `rows` are all; those that could not be judged (`problems`) are in no share.
 
     `flag` says in words what `flagged` rows are.
     """
@@ -244,7 +244,7 @@ class MoveExample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerdictMove(msgspec.Struct, frozen=True, kw_only=True):
-    """So many rows went from one verdict to another; of one verdict to the same, other fields may differ."""
+    """How many rows went from one verdict to another. If both are the same verdict, other fields differ."""
 
     old: str
     new: str

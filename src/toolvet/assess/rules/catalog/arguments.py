@@ -1,4 +1,4 @@
-"""What a tool does with arguments that are wrong, and whether its schema says which are."""
+"""Wrong arguments: what a tool does with them, and whether its schema rules them out."""
 
 import re
 from collections.abc import Iterator
@@ -34,15 +34,15 @@ INVALID_ACCEPTED = Card(
     looks_for=(
         "A call that breaks the tool's own inputSchema and is answered with a success; also one that breaks what its "
         'descriptions say ("exactly one of a, b", "either a or b, not both"). A lenient reading of the '
-        'same value ("3" for 3) and an unchecked `format` are told as information, an unknown argument is '
+        'same value ("3" for 3) and an unchecked `format` are reported as info; an unknown argument is '
         "`unknown-argument-ignored`."
     ),
     why=(
-        "The schema promises a check that nobody makes. A model's slip (a limit of 5000 where 50 is the maximum, a "
+        "The schema promises a check that is never made. A model's slip (a limit of 5000 where 50 is the maximum, a "
         "missing unit) goes through and gives a wrong result instead of an error that the model could correct."
     ),
     remedy=(
-        "Validate arguments against the schema before the tool runs: FastMCP does for constraints that stand in the "
+        "Validate arguments against the schema before the tool runs: FastMCP does for constraints in the "
         "signature (`Annotated[int, Field(ge=1, le=50)]`), the TypeScript SDK for a Zod `inputSchema`; with a "
         "schema written by hand, validate by hand. Or loosen the schema to what the tool really takes."
     ),
@@ -171,9 +171,9 @@ VALID_REFUSED = Card(
     title="The tool refuses what its schema allows",
     severity=Severity.INFO,
     looks_for=(
-        "Arguments that satisfy the schema, refused as invalid with words about one of them. Not found, not allowed "
-        "and the like are no disagreement, and free-form texts (SQL, code, expressions) have rules that a schema "
-        "cannot hold."
+        "Arguments that satisfy the schema, refused as invalid with a message about one of them. Not found, not "
+        "allowed and the like do not count, and free-form texts (SQL, code, expressions) have rules that a schema "
+        "cannot express."
     ),
     why="A schema that is looser than the server makes models learn the rule from an error, one wasted call at a time.",
     remedy=(
@@ -233,7 +233,7 @@ ARGUMENTS_PROTOCOL_ERROR = Card(
         "`isError: true`."
     ),
     why=(
-        "Protocol errors are for the client program: many clients show them to nobody, or end the conversation. A "
+        "Protocol errors are for the client program: many clients hide them from the model, or end the conversation. A "
         "result with isError reaches the model, which can then correct itself (SEP-1303, protocol 2025-11-25 and "
         "later)."
     ),
@@ -265,7 +265,7 @@ BAD_ARGUMENTS_CRASH = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Arguments that break the schema (or one that it does not know), answered with the words of a crash or an "
-        "internal error instead of a refusal. A tool that fails in the same words on valid arguments is not meant."
+        "internal error instead of a refusal. A tool that fails in the same words on valid arguments does not count."
     ),
     why=(
         "The error speaks of the server's code (`'NoneType' object has no attribute ...`), not of the argument. A "
@@ -306,19 +306,19 @@ def check_bad_arguments_crash(call: ObservedCall) -> Iterator[Finding]:
 
 ARGUMENTS_NOT_OBJECT = Card(
     id="arguments-not-object",
-    title="Arguments that are no object show the inside of the server",
+    title="Arguments that are not an object expose server internals",
     severity=Severity.WARNING,
     looks_for=(
         "One tool called with `arguments: null` and with a list, where an object belongs: a crash, an internal error "
-        "or no answer at all. `null` may be taken for `{}`. Words that an SDK wrote about the message (a dump of Zod "
-        "or pydantic) are told as information: its author cannot change them."
+        "or no answer at all. `null` may be taken for `{}`. An SDK's own message (a dump of Zod or pydantic) is "
+        "reported as info: the author of the server cannot change it."
     ),
     why=(
         "Models and careless clients send `null` where a tool takes nothing. An internal error says that the server is "
-        "at fault, so the client tries the same again, and the dump tells nobody what was wrong."
+        "at fault, so the client sends the same again, and the dump does not say what was wrong."
     ),
     remedy=(
-        "Take `null` for `{}`, and answer anything else that is no object with JSON-RPC error -32602 and a sentence. "
+        "Take `null` for `{}`, and answer anything else that is not an object with error -32602 and a sentence. "
         "With an SDK update it; in a handler of your own look at the type of `params.arguments` first."
     ),
     is_of_sdk=True,
@@ -351,11 +351,11 @@ def check_arguments_not_object(server: ObservedServer) -> Iterator[Finding]:
         return
     worst = max(bad, key=lambda call: _severity_of_odd(call).rank)
     ended, severity, words = ending(worst), _severity_of_odd(worst), quote(words_of(worst), 120)
-    form = f"error {worst.error.code}" if worst.error is not None else "an error that is no refusal"
+    form = f"error {worst.error.code}" if worst.error is not None else "an error that is not a refusal"
     if ended in _WITHOUT_ANSWER:
         answer = f"{_WITHOUT_ANSWER[ended]}."
     elif severity is Severity.INFO:
-        answer = f'is answered with {form} and what the SDK says of the message: "{words}"'
+        answer = f'is answered with {form} and the message of the SDK: "{words}"'
     else:
         answer = f'is answered with {form}: "{words}"' if words else f"is answered with {form}, without words."
     sent = " and ".join(f"`arguments: {show(call.arguments, 40)}`" for call in bad)

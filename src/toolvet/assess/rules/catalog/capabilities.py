@@ -61,15 +61,15 @@ def _report_unanswered(capability: str, methods: list[str], severity: Severity |
 
 COMPLETION_MALFORMED = Card(
     id="completion-malformed",
-    title="A completion is not what the protocol says",
+    title="Invalid completion result",
     severity=Severity.ERROR,
     looks_for=(
         "A result of completion/complete without `completion.values`, an array of at most 100 strings; `total` or "
         "`hasMore` of another type. A `total` below the number of values, or a `hasMore` that contradicts it, is a "
         "warning; an error for an argument that the server declares is a warning, too."
     ),
-    why="Clients refuse such a result, and users get no suggestions; `total` and `hasMore` say what is left out.",
-    remedy="Answer with `completion: {values, total, hasMore}`; with an empty array where there is nothing to suggest.",
+    why="Clients refuse such a result, and users get no suggestions; `total` and `hasMore` say how much was omitted.",
+    remedy="Answer with `completion: {values, total, hasMore}`; with an empty array if you have nothing to suggest.",
 )
 _MOST_VALUES: Final = 100
 
@@ -108,14 +108,14 @@ def _completion_problem(completion: Mapping[str, object]) -> tuple[str, Severity
         return "has no array 'values'", None
     others = [value for value in elements(values) if not isinstance(value, str)]
     if others:
-        return f"has a value that is no string: {show(others[0], 60)}", None
+        return f"has a value that is not a string: {show(others[0], 60)}", None
     if len(values) > _MOST_VALUES:
         return f"has {len(values)} values, and {_MOST_VALUES} are allowed", None
     if more is not None and not isinstance(more, bool):
         return f"has a 'hasMore' that is neither true nor false: {show(more, 60)}", None
     known = count(total)
     if total is not None and known is None:
-        return f"has a 'total' that is no number of values: {show(total, 60)}", None
+        return f"has a 'total' that is not a number of values: {show(total, 60)}", None
     if known is not None and known < len(values):
         return f"has {len(values)} values and a total of {known}", Severity.WARNING
     if known is not None and more is not None and more != (known > len(values)):
@@ -125,7 +125,7 @@ def _completion_problem(completion: Mapping[str, object]) -> tuple[str, Severity
 
 COMPLETION_ABSENT_ANSWER = Card(
     id="completion-absent-answer",
-    title="Completions come for what does not exist",
+    title="Completions for an unknown prompt or resource",
     severity=Severity.INFO,
     looks_for=(
         "The answer to completion/complete for a prompt or a template that no list has. The protocol wants the error "
@@ -155,7 +155,7 @@ VALIDATION_BROKEN = Card(
     severity=Severity.ERROR,
     looks_for=(
         "`toolValidation` among the capabilities, and an announced method that does not exist, fails, does not answer "
-        "or answers with something that is no verdict. Also an announcement that is none: official clients cannot even "
+        "or answers without a verdict. Also a malformed announcement: official clients cannot even "
         "connect to a server that announces a bare `true`. An option that cannot be read is a warning."
     ),
     why=(
@@ -196,17 +196,17 @@ def check_validation_broken(server: ObservedServer) -> Iterator[Finding]:
 
 VALIDATION_DISAGREES = Card(
     id="validation-disagrees",
-    title="What validate says and what the tool does are not the same",
+    title="The validator and the tool disagree",
     severity=Severity.WARNING,
     looks_for=(
         "A call that the announced validator calls valid and the tool then refuses for its arguments, or one that it "
         "calls invalid and the tool answers with a success. Each call is validated just before it is made. Not found, "
-        "not allowed and the like are no disagreement; nor is a tool that takes what its own schema forbids, or one "
+        "not allowed and the like do not count. Nor does a tool that accepts what its own schema forbids, or one "
         "with rules beyond the schema on a server that announces the level `syntax` only."
     ),
     why=(
-        "Clients ask so that they can schedule a call, or keep a model from making it. A wrong yes fails later, when "
-        "nobody is there; a wrong no forbids what would have worked."
+        "Clients ask so that they can schedule a call, or keep a model from making it. A wrong yes fails later, "
+        "unattended; a wrong no blocks a call that would have worked."
     ),
     remedy=(
         "Let validator and tool read one schema and run the same checks: call the validator at the start of the tool, "
@@ -218,7 +218,7 @@ _REFUSALS: Final = frozenset({Ending.REFUSAL, Ending.PROTOCOL_REFUSAL, Ending.UN
 
 @of_call(VALIDATION_DISAGREES)
 def check_validation_disagrees(call: ObservedCall) -> Iterator[Finding]:
-    """Compare the two; the confidence depends on what the schema says of the arguments."""
+    """Compare the two; the confidence depends on whether the schema allows the arguments."""
     if call.preview is None:
         return
     answer = call.preview.reply

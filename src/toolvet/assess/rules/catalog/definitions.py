@@ -24,10 +24,10 @@ from toolvet.findings import Card, Finding, Severity
 
 TOOL_ILLEGAL = Card(
     id="tool-illegal",
-    title="An entry of the tool list is no tool",
+    title="Invalid tool in tools/list",
     severity=Severity.ERROR,
     looks_for=(
-        "An entry of tools/list that is no object, has no name, or holds a field of a type that the protocol does "
+        "An entry of tools/list that is not an object, has no name, or holds a field of a type that the protocol does "
         "not allow."
     ),
     why=(
@@ -39,7 +39,7 @@ TOOL_ILLEGAL = Card(
         "which refuse such an entry before it is sent."
     ),
 )
-# What the official Python client (mcp 2.3) and the schema of the protocol demand; null is as good as absent there.
+# Required by the official Python client (mcp 2.3) and the schema of the protocol; null counts as absent there.
 _TYPES_OF_FIELDS: Final[Mapping[str, type]] = {
     "title": str,
     "description": str,
@@ -57,7 +57,7 @@ def check_tool_illegal(tool: ToolDefinition) -> Iterator[Finding]:
     """Report what makes official clients refuse an entry, and the list with it."""
     place = f"Entry {tool.position + 1} of the tool list"
     if not isinstance(tool.raw, Mapping):
-        yield TOOL_ILLEGAL.finding(message=f"{place} is no object.", evidence=show(tool.raw))
+        yield TOOL_ILLEGAL.finding(message=f"{place} is not an object.", evidence=show(tool.raw))
         return
     raw = cast("Mapping[str, object]", tool.raw)
     if not tool.name:
@@ -161,7 +161,7 @@ TOOL_UNDESCRIBED = Card(
     severity=Severity.WARNING,
     looks_for="A tool whose description is missing or blank.",
     why=(
-        "A model chooses tools by their descriptions. Without one it has only the name to go by, and calls the tool "
+        "A model chooses tools by their descriptions. Without one it has only the name, and calls the tool "
         "at the wrong time or never."
     ),
     remedy=(
@@ -291,8 +291,8 @@ DESTRUCTIVE_UNMARKED = Card(
         "finding for the server names them all. A hint that says the contrary is `annotations-contradict`."
     ),
     why=(
-        "Clients ask a person before a call that destroys something. Without the hint they go by the protocol's "
-        "default or by none, and many ask nobody."
+        "Clients ask a person before a call that destroys something. Without the hint they use the protocol's "
+        "default or none, and many do not ask."
     ),
     remedy=(
         "Say it: `annotations=ToolAnnotations(readOnlyHint=False, destructiveHint=True)` for what deletes or "

@@ -1,4 +1,4 @@
-"""What a call changes, as the readers of the server show it afterwards."""
+"""Changes that a call makes, seen by calling the server's read-only tools afterwards."""
 
 import re
 from collections import Counter
@@ -76,7 +76,7 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
 
 READER_CHANGES = Card(
     id="reader-changes",
-    title="A tool that says it only reads takes something away",
+    title="A read-only tool removes something",
     severity=Severity.ERROR,
     looks_for=(
         "After a call of a tool with `readOnlyHint: true`, another reader returns fewer entries than before. It must "

@@ -18,8 +18,8 @@ ENVELOPE_MALFORMED = Card(
         "not exist."
     ),
     why=(
-        "Clients read `success`, `error` and `meta` without looking at the tool. What is not where the "
-        "contract has it is lost, or taken for something else."
+        "Clients read `success`, `error` and `meta` without looking at the tool. A value in another place "
+        "is lost, or taken for something else."
     ),
     remedy=(
         "Build responses with `success_response` and `error_response`, which refuse what the contract does "
@@ -74,12 +74,11 @@ ENVELOPE_CODE_UNCLEAR = Card(
         "not in SCREAMING_SNAKE_CASE, or missing."
     ),
     why=(
-        "Clients decide by the code whether to mend the call, to wait or to give up. A code that they do not "
-        "know is an unknown error."
+        "Clients decide by the code whether to correct the call, to wait or to give up. They treat a code that "
+        "they do not know as an unknown error."
     ),
     remedy=(
-        "Use the documented code where there is one; write codes of your own in SCREAMING_SNAKE_CASE and give "
-        "their `error_type`."
+        "Use the documented code if one fits; write your own codes in SCREAMING_SNAKE_CASE and give their `error_type`."
     ),
 )
 
@@ -117,7 +116,7 @@ ENVELOPE_HINT_UNUSABLE = Card(
     title="A hint for the next call cannot be followed",
     severity=Severity.WARNING,
     looks_for="`has_more: true` without a cursor, or a `reset_at` that is a bare number.",
-    why="The client knows that there is more, or that it has to wait, and not how to go on.",
+    why="The client knows that there is more, or that it has to wait, but not how to continue.",
     remedy="Give the cursor of the next page, and moments as RFC 3339 has them.",
 )
 
@@ -130,11 +129,11 @@ def check_envelope_hint_unusable(_: ToolDefinition, calls: Sequence[ObservedCall
 
 ENVELOPE_METADATA_MISPLACED = Card(
     id="envelope-metadata-misplaced",
-    title="Metadata stands where clients do not look",
+    title="Envelope metadata is in the wrong place",
     severity=Severity.WARNING,
     looks_for=(
         "Members of `data` that the contract keeps in `meta` (`pagination`, `rate_limit`, `has_more`, …), and "
-        "members of `meta` that are a reserved name misspelt."
+        "members of `meta` that are misspelt reserved names."
     ),
     why="A client that pages, waits or warns by `meta` does not see them, and a model takes them for the answer.",
     remedy="Move them into `meta` under their reserved names.",

@@ -34,7 +34,7 @@ UNHELPFUL_ERROR = Card(
         "that a framework wrote (pydantic, Zod, an SDK) do not count."
     ),
     why=(
-        'The error message is all that a model has to correct its call. "Invalid input" costs it several tries, and '
+        'A model has only the error message to correct its call. "Invalid input" costs it several tries, and '
         "then it gives up."
     ),
     remedy=(
@@ -88,8 +88,8 @@ CRASH_LEAKED = Card(
     severity=Severity.WARNING,
     looks_for="A stack trace in an error, or the words of an exception in what is meant to be a refusal.",
     why=(
-        "A model reads it as the answer: it costs tokens, hides what was wrong with the call, and tells whoever "
-        "reads along how the server is built."
+        "A model reads it as the answer: it costs tokens, hides what was wrong with the call, and shows an attacker "
+        "how the server is built."
     ),
     remedy=(
         "Log the trace on the server and answer with a sentence. In FastMCP `FastMCP(mask_error_details=True)` "
@@ -134,8 +134,8 @@ PATH_LEAKED = Card(
     severity=Severity.WARNING,
     looks_for=(
         "An absolute path in an error that the caller did not send: of the server's code, its installation or "
-        "somebody's home directory; any other is told as information. A path that the error names as the allowed "
-        "one, or as an example, is no leak, and neither is one below the working folder that the caller chose."
+        "a user's home directory; any other is reported as info. Not counted: a path that the error names as the "
+        "allowed one or as an example, and one below the working folder that the caller chose."
     ),
     why=(
         "A model cannot use the path, and user names, directory layouts and installed packages are of use to an "
@@ -198,7 +198,7 @@ def _is_meant(text: str, leak: Leak, call: ObservedCall) -> bool:
     if cut and any(isinstance(value, str) and value.startswith(shown) for value in members(call.arguments).values()):
         return True
     before, found, _ = text.partition(leak.text)
-    # What the caller sent is often between that word and the path, and may be long.
+    # The caller's own values are often between that word and the path, and may be long.
     for sent in members(call.arguments).values():
         if isinstance(sent, str) and sent:
             before = before.replace(sent, "")

@@ -29,8 +29,8 @@ VALID_CALL_FAILED = Card(
     severity=Severity.ERROR,
     looks_for=(
         "Arguments that satisfy the tool's own schema, answered with a failure of the tool: a crash, an internal "
-        "error, an error without words. A tool without parameters fails with any words that name no state which a "
-        "caller could change. What the surroundings lack (a backend, a program, credentials) is "
+        "error, an error without words. A tool without parameters fails with any message that names no state which a "
+        "caller could change. A missing backend, program or credential is "
         "`environment-outage`, and an unknown argument that crashes the tool is `bad-arguments-crash`."
     ),
     why="The model did everything right and can do nothing better. It will retry, give up, or make something up.",
@@ -111,7 +111,7 @@ def check_never_succeeded(server: ObservedServer) -> Iterator[Finding]:
 
 ENVIRONMENT_OUTAGE = Card(
     id="environment-outage",
-    title="Something that the server needs is not there",
+    title="Something the server needs is missing",
     severity=Severity.INFO,
     looks_for=(
         "Answers that say the surroundings failed: an unreachable host, a missing program, variable or credential, a "
@@ -171,8 +171,8 @@ CALL_TIMEOUT = Card(
         "or a service does not answer, a tool that never succeeded waited for it (`environment-outage`)."
     ),
     why=(
-        "The client gives up, the model learns nothing, and the agent stands still for as long as the client's "
-        "limit is. A retry usually meets the same fate."
+        "The client gives up, the model learns nothing, and the agent waits until the client's "
+        "time limit. A retry usually meets the same fate."
     ),
     remedy=(
         "Set a timeout inside the tool, shorter than the client's, on every network call, lock and subprocess, and "
@@ -230,8 +230,8 @@ DISK_FILLED = Card(
     severity=Severity.ERROR,
     looks_for="During one assessment the server's working, home and temporary folders grow beyond --max-disk-mib.",
     why=(
-        "A server runs for days beside the user's files. What it writes without an end takes the disk from every other "
-        "program, and a full disk breaks those that have nothing to do with it."
+        "A server runs for days beside the user's files. If it never stops writing, it fills the disk, "
+        "and a full disk breaks programs that have nothing to do with the server."
     ),
     remedy=(
         "Bound caches, logs and downloads by size and not by time alone; delete temporary files when the call that "

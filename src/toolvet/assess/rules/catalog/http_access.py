@@ -1,4 +1,4 @@
-"""Who may send a server HTTP requests: web pages, other hosts, callers without credentials."""
+"""Which HTTP requests a server lets in: from web pages, for other hosts, without credentials."""
 
 from collections.abc import Iterator
 
@@ -95,7 +95,7 @@ HTTP_HOST_UNCHECKED = Card(
 
 @of_server(HTTP_HOST_UNCHECKED)
 def check_http_host_unchecked(server: ObservedServer) -> Iterator[Finding]:
-    """Report it where Origin is checked; where it is not, `http-origin-unchecked` says both."""
+    """Report it only if Origin is checked; otherwise `http-origin-unchecked` covers both."""
     http = server.http
     foreign = http.find("foreign-host") if http is not None else None
     origin = http.find("foreign-origin") if http is not None else None
@@ -116,9 +116,7 @@ HTTP_OWN_ORIGIN_REFUSED = Card(
     title="A page of the server itself may not use it",
     severity=Severity.INFO,
     looks_for="A request whose Origin is that of the server's own URL, and which is refused with 403.",
-    why=(
-        "A client that is served as a page from the same host cannot connect. It is no fault where no such page exists."
-    ),
+    why=("A client that is served as a page from the same host cannot connect. Without such a page it does no harm."),
     remedy="Add the server's own origin to those that it accepts, if a page should use it.",
 )
 
@@ -138,11 +136,11 @@ def check_http_own_origin_refused(server: ObservedServer) -> Iterator[Finding]:
 # Source: Fetch standard: no preflight for it.
 HTTP_CONTENT_TYPE_UNCHECKED = Card(
     id="http-content-type-unchecked",
-    title="Requests are read whatever their Content-Type is",
+    title="Content-Type is not checked",
     severity=Severity.WARNING,
     looks_for=(
         "A request sent as text/plain and carried out, on a server that does not check Origin. On a public host "
-        "it is told as information."
+        "it is reported as info."
     ),
     why=(
         "Before a page of another site sends JSON, the browser asks the server. For text/plain it does not ask, "
@@ -174,7 +172,7 @@ HTTP_CORS_CREDENTIALS = Card(
     severity=Severity.WARNING,
     looks_for=(
         "Access-Control-Allow-Credentials: true together with a foreign origin in Access-Control-Allow-Origin. "
-        "With `*` browsers refuse the combination, so that is told as information."
+        "Browsers refuse the combination with `*`, so that is reported as info."
     ),
     why="Any page can then send requests with the cookies of its visitor, and read the answers.",
     remedy="Name the origins that may use the server, or leave Access-Control-Allow-Credentials out.",
@@ -209,7 +207,7 @@ def check_http_cors_credentials(server: ObservedServer) -> Iterator[Finding]:
 # Source: RFC 9110, 11.6.1: MUST; RFC 9728, 5.1; MCP authorization.
 HTTP_CHALLENGE_MISSING = Card(
     id="http-challenge-missing",
-    title="A refusal for lack of credentials does not say what is wanted",
+    title="401 without WWW-Authenticate",
     severity=Severity.ERROR,
     looks_for=(
         "The answer to a request without the credentials that the user gave: 401 without WWW-Authenticate. A 403 "
@@ -258,10 +256,7 @@ HTTP_CREDENTIALS_UNCHECKED = Card(
     id="http-credentials-unchecked",
     title="Any token is accepted",
     severity=Severity.ERROR,
-    looks_for=(
-        "On a server that refuses requests without credentials: a request with a bearer token that nobody issued, "
-        "and which is carried out."
-    ),
+    looks_for=("A server that refuses requests without credentials, but carries out one with a made-up bearer token."),
     why="Anyone who sends any token at all gets in.",
     remedy=(
         "Verify each token: its signature or its entry, its expiry, and that it was issued for this server. "
@@ -277,7 +272,7 @@ def check_http_credentials_unchecked(server: ObservedServer) -> Iterator[Finding
     wrong = http.find("wrong-credentials") if http is not None else None
     if http is not None and http.is_guarded and wrong is not None and wrong.is_served:
         yield HTTP_CREDENTIALS_UNCHECKED.finding(
-            message="A request with a token that nobody issued was carried out.",
+            message="A request with a made-up token was carried out.",
             evidence=describe(wrong),
             pointer=place_in_report(wrong.probe),
         )

@@ -82,7 +82,7 @@ HTTP_GET_ANSWER = Card(
     severity=Severity.WARNING,
     looks_for=(
         "The answer to GET with Accept: text/event-stream. A success of another type is an error, another refusal "
-        "than 405 a warning; on a server that speaks 2026-07-28 only it is told as information."
+        "than 405 a warning; on a server that speaks 2026-07-28 only it is reported as info."
     ),
     why=(
         "A client opens this stream for messages from the server, or to find an older transport; what it cannot "
@@ -119,16 +119,16 @@ def check_http_get_answer(server: ObservedServer) -> Iterator[Finding]:
 # Source: All revisions, sending messages 4: MUST be an error status.
 HTTP_BROKEN_JSON_ACCEPTED = Card(
     id="http-broken-json-accepted",
-    title="A body that is no message is answered with a success",
+    title="An invalid body is answered with a success",
     severity=Severity.ERROR,
     looks_for=(
         "The answer to a POST whose body is cut off JSON, or JSON of another protocol: a success without an error. A "
-        "JSON-RPC error under a status 2xx is told as information; 400 with or without error -32700 is right."
+        "JSON-RPC error under a status 2xx is reported as info; 400 with or without error -32700 is right."
     ),
     why="The sender believes that its message arrived.",
     remedy='Answer 400, with JSON-RPC error -32700 and `"id": null` in the body.',
 )
-_BROKEN_BODIES: Final = {"broken-json": "A body that is not JSON", "no-message": "JSON that is no JSON-RPC message"}
+_BROKEN_BODIES: Final = {"broken-json": "A body that is not JSON", "no-message": "JSON that is not a JSON-RPC message"}
 
 
 @of_server(HTTP_BROKEN_JSON_ACCEPTED)
@@ -159,8 +159,8 @@ HTTP_BATCH_ANSWERED = Card(
         "out. The TypeScript SDK does so by itself."
     ),
     why=(
-        "Only the sender must not send them. What stands between client and server may not look into arrays, and "
-        "checks of single messages may not see what is inside."
+        "The revision forbids senders to use them. A program between client and server may not look into arrays, so "
+        "its checks of single messages miss what is inside."
     ),
     remedy="Answer arrays with 400, or check each message in them as if it came alone.",
 )
@@ -186,7 +186,7 @@ HTTP_REQUEST_CRASH = Card(
     looks_for=(
         "Probes that were answered with a status 500 to 599, or whose connection was closed without a response. "
         "Statuses of gateways and limits (501 to 504) are not counted. A 500 that a known SDK words as a JSON-RPC "
-        "error is told as information."
+        "error is reported as info."
     ),
     why=(
         "A fault of the client is reported as one of the server: the client tries again instead of correcting its "
@@ -228,9 +228,9 @@ HTTP_ERROR_LEAK = Card(
     severity=Severity.WARNING,
     looks_for=(
         "A stack trace in the body of a refused or failed request. The error page of Express in development, and "
-        "a path in the headers Server or X-Powered-By, are told as information."
+        "a path in the headers Server or X-Powered-By, are reported as info."
     ),
-    why="It tells any stranger how the server is built and where it is installed.",
+    why="It shows an attacker how the server is built and its install path.",
     remedy=(
         "Log the trace on the server, and answer with a sentence. Express: set NODE_ENV=production, or add an "
         "error handler."

@@ -116,7 +116,7 @@ HTTP_HEADER_MISMATCH = Card(
         "body. Carried out, they are an error; refused with another status than 400 or another code than -32020, "
         "a warning."
     ),
-    why="Gateways route and limit by the headers, the server acts by the body: a contradiction goes round them.",
+    why="Gateways route and limit by the headers, the server acts by the body: a contradiction bypasses the gateway.",
     remedy=(
         "Compare MCP-Protocol-Version, Mcp-Method and Mcp-Name with the body, and answer 400 with error -32020 "
         "(HeaderMismatch)."
@@ -164,7 +164,7 @@ HTTP_METADATA_UNCHECKED = Card(
         "A request of 2026-07-28 whose _meta lacks io.modelcontextprotocol/clientCapabilities: the protocol says "
         "MUST answer 400 with error -32602. Carried out, it is a warning; refused otherwise, information."
     ),
-    why="A faulty client is not told, and the server guesses what the client can do.",
+    why="A faulty client gets no error, and the server guesses what it supports.",
     remedy="Answer 400 with error -32602 where protocolVersion or clientCapabilities are missing in _meta.",
 )
 
@@ -193,8 +193,8 @@ HTTP_METHOD_STATUS = Card(
     title="An unknown method is not answered with 404",
     severity=Severity.WARNING,
     looks_for=(
-        "The answer to ping, which 2026-07-28 does not have: 404 with JSON-RPC error -32601 is right. That it is "
-        "carried out after all is told as information."
+        "The answer to ping, which 2026-07-28 does not have: 404 with JSON-RPC error -32601 is right. If ping is "
+        "carried out, that is reported as info."
     ),
     why="By the status and the code together a client tells a method that is missing from a server that is not there.",
     remedy="Answer methods that the server does not know with 404 and error -32601.",

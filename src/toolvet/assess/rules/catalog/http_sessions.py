@@ -38,7 +38,7 @@ HTTP_SESSION_ID_GUESSABLE = Card(
         "The ids of three sessions opened one after the other: the same id twice, ids of fewer than 10 "
         "characters, or ids that differ in fewer than 6 characters, such as a counter or a time."
     ),
-    why="Whoever guesses the id of a session can send requests in it.",
+    why="An attacker who guesses the id of a session can send requests in it.",
     remedy="Take the id from a cryptographic source: `crypto.randomUUID()`, `secrets.token_urlsafe()`.",
 )
 _FEWEST_SESSIONS: Final = 3
@@ -75,7 +75,7 @@ HTTP_SESSION_STATUS = Card(
     looks_for=(
         "The status of a refused request whose session id is not known or was ended: the protocol says MUST be "
         "404. It is a warning where the code comes from the TypeScript SDK's examples. A request without an id "
-        "that is refused with another status than 400 is told as information (SHOULD)."
+        "that is refused with another status than 400 is reported as info (SHOULD)."
     ),
     why=(
         "At 404 a client opens a new session by itself. At any other status it reports an error, so each restart "
@@ -119,14 +119,14 @@ def check_http_session_status(server: ObservedServer) -> Iterator[Finding]:
 # Source: 2025-03-26 to 2025-11-25, session management 3: MUST, 404.
 HTTP_SESSION_UNCHECKED = Card(
     id="http-session-unchecked",
-    title="Session ids are issued, and not checked",
+    title="Session ids are not checked",
     severity=Severity.ERROR,
     looks_for=(
-        "On a server that issues session ids: a request with the id of a session that DELETE has ended, and which "
-        "is carried out. The same with an id that the server never issued is a warning."
+        "A server that issues session ids, but carries out a request with the id of a session that DELETE has "
+        "ended. The same with an id that the server never issued is a warning."
     ),
-    why="A client that ended its session, or lost it, is not told so, and goes on in a state that is not its own.",
-    remedy="Look the id up, and answer 404 where it is not known. A server without state issues no id at all.",
+    why="A client whose session ended never learns it, and continues with state that is not its own.",
+    remedy="Look the id up, and answer 404 if it is not known. A server without state should not issue ids.",
 )
 
 
@@ -160,7 +160,7 @@ HTTP_DELETE_STATUS = Card(
     title="DELETE of a session is answered with an odd status",
     severity=Severity.WARNING,
     looks_for="The status of DELETE with the id of an open session: neither a success nor 405.",
-    why="Clients end their sessions so, and report an error at any refusal but 405.",
+    why="Clients end their sessions with DELETE, and report an error at any refusal but 405.",
     remedy="End the session and answer 200 or 204, or answer 405 where clients may not end it.",
 )
 

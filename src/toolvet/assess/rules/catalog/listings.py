@@ -38,11 +38,11 @@ def check_no_tools(server: ObservedServer) -> Iterator[Finding]:
 
 TOOL_LIST_BROKEN = Card(
     id="tool-list-broken",
-    title="The tool list cannot be read as it should",
+    title="tools/list fails or is invalid",
     severity=Severity.ERROR,
     looks_for=(
-        "A page of tools/list that is missing, refused or no object with a `tools` array, or that contains half of a "
-        "surrogate pair; a cursor that comes twice; a list without end, with more than 20,000 tools or of more than "
+        "A page of tools/list that is missing, refused or not an object with a `tools` array, or that contains half of "
+        "a surrogate pair; a repeated cursor; a list without end, with more than 20,000 tools or of more than "
         "64 MiB."
     ),
     why="Clients show the tools of the pages that they could read, or none, or ask for pages forever.",
@@ -68,15 +68,15 @@ def check_tool_list_broken(server: ObservedServer) -> Iterator[Finding]:
 
 LISTING_BROKEN = Card(
     id="listing-broken",
-    title="A list of resources or prompts cannot be read as it should",
+    title="A list of resources or prompts fails or is invalid",
     severity=Severity.ERROR,
     looks_for=(
         "A page of resources/list, resources/templates/list or prompts/list that is refused or missing, or a result "
         "without the array that its name promises, or with half of a surrogate pair. `tool-list-broken` is the same "
         "for tools."
     ),
-    why="Clients show what the pages that they could read hold, or nothing at all.",
-    remedy="Answer with the array (`resources`, `resourceTemplates`, `prompts`), empty where there is nothing.",
+    why="Clients show the pages that they could read, or nothing at all.",
+    remedy="Answer with the array (`resources`, `resourceTemplates`, `prompts`), empty if you have none.",
 )
 _BROKEN_PAGES: Final = frozenset({"page_failed", "bad_page", "half_character"})
 
@@ -97,10 +97,10 @@ def check_listing_broken(seen: ObservedItems) -> Iterator[Finding]:
 
 PAGINATION_BROKEN = Card(
     id="pagination-broken",
-    title="The pages of a list lead nowhere",
+    title="Pagination of a list is broken",
     severity=Severity.ERROR,
     looks_for=(
-        "A list of resources, templates or prompts whose cursor comes twice, has no end or is no string, or that has "
+        "A list of resources, templates or prompts whose cursor repeats, never ends or is not a string, or that has "
         "more than 20,000 entries or 64 MiB; pages that "
         "repeat entries are a warning. Information: a list with pages that takes a cursor which it never gave, and "
         "`nextCursor: null` on the last page."

@@ -1,4 +1,4 @@
-"""How prompts are listed, and what comes back when one is got."""
+"""How prompts are listed, and the results of prompts/get."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,11 +14,11 @@ from toolvet.findings import Card, Finding, Severity
 
 PROMPT_ILLEGAL = Card(
     id="prompt-illegal",
-    title="An entry of the list of prompts is no prompt",
+    title="Invalid prompt in prompts/list",
     severity=Severity.ERROR,
     looks_for=(
-        "An entry of prompts/list that is no object, has no name, or holds a field of a type that the protocol does "
-        "not allow; arguments that are no array of objects with names. Two arguments of one name are a warning."
+        "An entry of prompts/list that is not an object, has no name, or has a field of a type that the protocol does "
+        "not allow; arguments that are not an array of objects with names. Two arguments of one name are a warning."
     ),
     why="The official clients read the list as a whole: one entry that they cannot read makes them refuse all prompts.",
     remedy="Build prompts with the SDK or with its types, which refuse such an entry before it is sent.",
@@ -38,7 +38,7 @@ def check_prompt_illegal(item: ListedItem) -> Iterator[Finding]:
         return
     entry = f"Entry {item.position + 1} of the list of prompts"
     if not is_object(item.raw):
-        yield PROMPT_ILLEGAL.finding(message=f"{entry} is no object.", evidence=show(item.raw))
+        yield PROMPT_ILLEGAL.finding(message=f"{entry} is not an object.", evidence=show(item.raw))
         return
     raw = item.raw
     if not item.identity:
@@ -53,7 +53,9 @@ def check_prompt_illegal(item: ListedItem) -> Iterator[Finding]:
     for index, argument in enumerate(elements(arguments)):
         place = f"/arguments/{index}"
         if not is_object(argument):
-            yield PROMPT_ILLEGAL.finding(message="An argument is no object.", pointer=place, evidence=show(argument))
+            yield PROMPT_ILLEGAL.finding(
+                message="An argument is not an object.", pointer=place, evidence=show(argument)
+            )
             continue
         name, required, words = argument.get("name"), argument.get("required"), argument.get("description")
         if not isinstance(name, str) or not name:
@@ -83,7 +85,7 @@ PROMPT_NAME_DUPLICATE = Card(
     title="Two prompts have the same name",
     severity=Severity.ERROR,
     looks_for="A name that appears more than once in the list of prompts, over all pages.",
-    why="A prompt is got by its name. Of two with one name only one can be got, and hosts show it twice.",
+    why="Clients fetch a prompt by its name. Of two with one name only one can be fetched, and hosts show it twice.",
     remedy="Give each prompt a name of its own; where servers are mounted, give each a prefix.",
 )
 
@@ -158,15 +160,15 @@ def check_prompt_argument_undescribed(item: ListedItem) -> Iterator[Finding]:
 
 PROMPT_GET_FAILED = Card(
     id="prompt-get-failed",
-    title="A prompt cannot be got",
+    title="prompts/get fails",
     severity=Severity.ERROR,
     looks_for=(
         "A prompt without required arguments that is answered with an error. With arguments that the server itself "
-        "completed, or with the words of a crash for arguments that were made up, it is a warning; any other refusal "
-        "of made-up arguments is no finding. What the surroundings lack is told as information."
+        "completed, or with the text of a crash for arguments that were made up, it is a warning; any other refusal "
+        "of made-up arguments is not a finding. A missing host or credential is reported as info."
     ),
     why="A user who picks the prompt gets an error instead of it.",
-    remedy="Get the prompt with the arguments of the report, and handle the case, or say in the description what fits.",
+    remedy="Call prompts/get with the arguments of the report. Handle the case, or describe which values are allowed.",
 )
 _CRASH_LEAKS: Final = frozenset({LeakKind.STACK_TRACE, LeakKind.CRASH_TEXT})
 
@@ -186,7 +188,7 @@ def check_prompt_get_failed(request: ObservedRequest) -> Iterator[Finding]:
     missing = outage_of_call(call)
     severity = Severity.INFO if missing else None if request.purpose is Purpose.LISTED else Severity.WARNING
     yield PROMPT_GET_FAILED.finding(
-        message=f'Getting the prompt brings error {request.error.code}: "{quote(request.error.message, 140)}"',
+        message=f'prompts/get fails with error {request.error.code}: "{quote(request.error.message, 140)}"',
         severity=severity,
         evidence=quote(request.error.message, 300),
         confidence=90 if request.purpose is Purpose.LISTED else 70,
@@ -195,7 +197,7 @@ def check_prompt_get_failed(request: ObservedRequest) -> Iterator[Finding]:
 
 PROMPT_MALFORMED = Card(
     id="prompt-malformed",
-    title="What was got is no prompt",
+    title="Invalid prompts/get result",
     severity=Severity.ERROR,
     looks_for=(
         "A result of prompts/get without an array `messages`; a message whose role is neither `user` nor `assistant`, "
@@ -218,7 +220,7 @@ _FIELDS_OF_BLOCKS: Final[Mapping[str, Mapping[str, type]]] = {
 
 @of_request(PROMPT_MALFORMED)
 def check_prompt_malformed(request: ObservedRequest) -> Iterator[Finding]:
-    """Report the first fault of a prompt that was got."""
+    """Report the first fault of a result of prompts/get."""
     if request.method != "prompts/get" or not request.is_valid or not request.succeeded:
         return
     messages = members(request.result).get("messages")
@@ -251,7 +253,7 @@ def check_prompt_malformed(request: ObservedRequest) -> Iterator[Finding]:
 
 def _message_problem(message: object) -> str:
     if not is_object(message):
-        return "is no object"
+        return "is not an object"
     if message.get("role") not in _ROLES:
         return f"has the role {show(message.get('role'))}" if "role" in message else "has no role"
     content = message.get("content")
@@ -269,7 +271,7 @@ def _message_problem(message: object) -> str:
 
 PROMPT_REQUIRED_ACCEPTED = Card(
     id="prompt-required-accepted",
-    title="A prompt is got without an argument that it requires",
+    title="A prompt is returned without a required argument",
     severity=Severity.WARNING,
     looks_for="A success of prompts/get without an argument that the list declares as required.",
     why="The prompt then says `undefined` or nothing where the user's word belongs, and a model answers that.",
@@ -282,7 +284,7 @@ def check_prompt_required_accepted(request: ObservedRequest) -> Iterator[Finding
     """Report a success without the argument that was left out."""
     if request.purpose is Purpose.MISSING_ARGUMENT and request.succeeded:
         yield PROMPT_REQUIRED_ACCEPTED.finding(
-            message=f"The prompt requires '{quote(request.missing, 60)}', and is got without it.",
+            message=f"The prompt requires '{quote(request.missing, 60)}', and is returned without it.",
             evidence=show_answer(request.result, 300),
             pointer="/arguments",
         )
@@ -294,7 +296,7 @@ PROMPT_ABSENT_ANSWER = Card(
     severity=Severity.ERROR,
     looks_for=(
         "The answer to prompts/get for a name that is not in the list. The protocol wants the error -32602; another "
-        "code is told as information, because SDKs choose it."
+        "code is reported as info, because SDKs choose it."
     ),
     why="To a client an unknown prompt means that its list is out of date. A success hides that.",
     remedy="Raise an error for names that you do not know, with the code -32602.",

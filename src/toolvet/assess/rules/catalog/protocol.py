@@ -11,12 +11,12 @@ from toolvet.findings import Card, Finding, Severity
 
 STDOUT_NOISE = Card(
     id="stdout-noise",
-    title="Something that is no message stands on stdout",
+    title="Non-protocol output on stdout",
     severity=Severity.WARNING,
-    looks_for="Lines on stdout (or events on the stream) that are no JSON-RPC message.",
+    looks_for="Lines on stdout (or events on the stream) that are not JSON-RPC messages.",
     why=(
         "Stdout belongs to the protocol: the specification forbids anything else on it. Some clients log the noise, "
-        "some end the connection, and a line without a newline spoils the message behind it."
+        "some end the connection, and a line without a newline corrupts the message after it."
     ),
     remedy=(
         "Send logs and prints to stderr: `print(..., file=sys.stderr)`, `logging.basicConfig(stream=sys.stderr)`, "
@@ -33,14 +33,14 @@ def check_stdout_noise(server: ObservedServer) -> Iterator[Finding]:
     return _report(
         STDOUT_NOISE,
         found,
-        "Something that is no message stands on stdout.",
-        "times something that is no message stood on stdout.",
+        "The server printed a line to stdout that is not a JSON-RPC message.",
+        "lines on stdout are not JSON-RPC messages.",
     )
 
 
 OPENING_HALF_CHARACTER = Card(
     id="opening-half-character",
-    title="The server introduces itself with half a character",
+    title="Lone surrogate in the answer to initialize",
     severity=Severity.ERROR,
     looks_for=(
         "An answer to `initialize` or `server/discover` whose texts contain one half of a surrogate pair (`\\ud800`) "
@@ -63,7 +63,7 @@ def check_opening_half_character(server: ObservedServer) -> Iterator[Finding]:
     found = server.anomalies_of("half_character")
     if found:
         yield OPENING_HALF_CHARACTER.finding(
-            message="The answer that opens the session contains half of a surrogate pair, which is no character.",
+            message="The answer that opens the session contains half of a surrogate pair, which is not a character.",
             evidence=quote_each(found),
         )
 
@@ -93,12 +93,12 @@ def check_duplicate_answer(server: ObservedServer) -> Iterator[Finding]:
 
 UNKNOWN_ID_ANSWER = Card(
     id="unknown-id-answer",
-    title="An answer names a request that was never made",
+    title="Response with an unknown id",
     severity=Severity.WARNING,
-    looks_for="A response whose id belongs to no request of ours, or an error without an id.",
+    looks_for="A response whose id belongs to no request of toolvet, or an error without an id.",
     why=(
-        "The client cannot tell what was answered: it drops the message, and waits for the real answer until its "
-        "time is up."
+        "The client does not know which request was answered: it drops the message, and waits for the real answer "
+        "until it times out."
     ),
     remedy='Send the id of the request back unchanged, with its JSON type: `1` is not `"1"`.',
 )
@@ -118,7 +118,7 @@ def check_unknown_id_answer(server: ObservedServer) -> Iterator[Finding]:
 
 UNEXPECTED_REQUEST = Card(
     id="unexpected-request",
-    title="The server asks for what the client did not offer",
+    title="The server sends a request the client does not support",
     severity=Severity.WARNING,
     looks_for=(
         "A request from the server (sampling, elicitation, roots) although the client announced no such capability; "
@@ -154,7 +154,7 @@ UNKNOWN_TOOL_ANSWER = Card(
     severity=Severity.WARNING,
     looks_for=(
         "The answer to a call of a tool that does not exist. The protocol demands the JSON-RPC error -32602. A "
-        "result with isError (as the TypeScript SDK sends) or another code is told as information, a success is an "
+        "result with isError (as the TypeScript SDK sends) or another code is reported as info, a success as an "
         "error."
     ),
     why=(
@@ -217,7 +217,7 @@ REQUEST_UNANSWERED = Card(
     severity=Severity.ERROR,
     looks_for=(
         "A resources/read, prompts/get or completion/complete, right or wrong, to which no answer came in time, that "
-        "ended the server, or whose answer is no JSON-RPC response."
+        "ended the server, or whose answer is not a JSON-RPC response."
     ),
     why="Clients wait, and a server that ended takes every other request with it.",
     remedy="Answer every request, the wrong ones with a JSON-RPC error; set limits to what a handler waits for.",
@@ -239,7 +239,7 @@ def check_request_unanswered(request: ObservedRequest) -> Iterator[Finding]:
             yield REQUEST_UNANSWERED.finding(message=f"{what} ended the server.", evidence=quote(request.detail, 300))
         case Outcome.INVALID_MESSAGE:
             yield REQUEST_UNANSWERED.finding(
-                message=f"{what}: the answer is no JSON-RPC response.", evidence=quote(request.detail, 300)
+                message=f"{what}: the answer is not a JSON-RPC response.", evidence=quote(request.detail, 300)
             )
         case _:
             return

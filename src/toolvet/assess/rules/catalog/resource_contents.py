@@ -1,4 +1,4 @@
-"""What comes back when a resource is read."""
+"""The results of resources/read."""
 
 import binascii
 import re
@@ -18,12 +18,11 @@ from toolvet.findings import Card, Finding, Severity
 
 RESOURCE_READ_FAILED = Card(
     id="resource-read-failed",
-    title="A listed resource cannot be read",
+    title="resources/read fails for a listed resource",
     severity=Severity.ERROR,
     looks_for=(
         "A listed resource whose resources/read is answered with an error. A URI of a template with values that the "
-        "server itself offers is a warning. What the surroundings lack (a host, a credential) is told as information, "
-        "once for the server."
+        "server itself offers is a warning. A missing host or credential is reported as info, once for the server."
     ),
     why="Hosts show what is listed, and a user who picks it gets an error instead.",
     remedy="List only what can be read, under the URI by which it can be read.",
@@ -70,13 +69,13 @@ def _failed_to_read(request: ObservedRequest) -> bool:
 
 RESOURCE_ABSENT_ANSWER = Card(
     id="resource-absent-answer",
-    title="A resource that does not exist is not answered with the error for that",
+    title="Wrong answer for a resource that does not exist",
     severity=Severity.ERROR,
     looks_for=(
         "The answers to resources/read for a URI of a scheme that does not exist (a success is an error), for a "
-        "sibling of a listed URI and for what is no URI (a success is a warning; an error, from 2026-07-28 on, where "
-        "the `contents` are empty). A template that makes such a URI excuses it. Another code than -32602 or -32002 is "
-        "told as information."
+        "sibling of a listed URI and for a text that is not a URI (a success is a warning; an error, from 2026-07-28 "
+        "on, if the `contents` are empty). A template that matches such a URI excuses it. Another code than -32602 or "
+        "-32002 is reported as info."
     ),
     why="A model takes the success for the contents: it cannot tell an empty resource from one that is not there.",
     remedy=(
@@ -138,14 +137,14 @@ def _severity_of_success(request: ObservedRequest) -> Severity:
 
 RESOURCE_CONTENTS_MALFORMED = Card(
     id="resource-contents-malformed",
-    title="What was read is no contents of a resource",
+    title="Invalid resource contents",
     severity=Severity.ERROR,
     looks_for=(
-        "A result of resources/read without an array `contents`; an entry that is no object, has no `uri`, or neither "
-        "`text` nor `blob`; a blob that is not base64. A listed resource without any contents is a warning."
+        "A result of resources/read without an array `contents`; an entry that is not an object, has no `uri`, or "
+        "neither `text` nor `blob`; a blob that is not base64. A listed resource without any contents is a warning."
     ),
     why="The official clients refuse such a result, and a host that reads it by itself finds nothing in it.",
-    remedy="Answer with `contents: [{uri, mimeType, text}]`, or `blob` in base64 for what is no text.",
+    remedy="Answer with `contents: [{uri, mimeType, text}]`, or `blob` in base64 for binary data.",
 )
 
 
@@ -180,12 +179,12 @@ def check_resource_contents_malformed(request: ObservedRequest) -> Iterator[Find
 
 def _contents_problem(entry: object) -> str:
     if not is_object(entry):
-        return "are no object"
+        return "are not an object"
     if not isinstance(entry.get("uri"), str):
         return "have no 'uri'"
     text, blob, mime = entry.get("text"), entry.get("blob"), entry.get("mimeType")
     if mime is not None and not isinstance(mime, str):
-        return f"have a 'mimeType' that is no string: {show(mime)}"
+        return f"have a 'mimeType' that is not a string: {show(mime)}"
     if isinstance(text, str):
         return ""
     if not isinstance(blob, str):
@@ -199,7 +198,7 @@ def _contents_problem(entry: object) -> str:
 
 RESOURCE_ERROR_CONTENTS = Card(
     id="resource-error-contents",
-    title="The contents of a resource are the words of an error",
+    title="Resource contents are an error message",
     severity=Severity.WARNING,
     looks_for=(
         "A listed resource that was read with success, and whose only contents are a short text that opens with "
@@ -243,13 +242,13 @@ def check_resource_error_contents(seen: ObservedItems) -> Iterator[Finding]:
 
 RESOURCE_URI_CHANGED = Card(
     id="resource-uri-changed",
-    title="The contents have another URI than was asked for",
+    title="Resource contents have a different URI",
     severity=Severity.WARNING,
     looks_for=(
         "Contents none of which has the URI that was read, apart from case, escapes and a slash at the end. URIs below "
         "it are fine: a folder may answer with its files."
     ),
-    why="Hosts keep contents by their URI, and do not find again what they asked for.",
+    why="Hosts keep contents by their URI, and do not find the requested one again.",
     remedy="Repeat the URI of the request in `uri`.",
 )
 
@@ -275,7 +274,7 @@ def _plain_uri(uri: str) -> str:
 
 RESOURCE_MIME_MISMATCH = Card(
     id="resource-mime-mismatch",
-    title="The contents of a resource are not what their MIME type says",
+    title="Resource contents do not match their MIME type",
     severity=Severity.WARNING,
     looks_for=(
         "Text under the MIME type of an image, of sound, video or PDF; JSON that does not parse; an image, a PDF or an "
@@ -330,7 +329,7 @@ def _mime_problems(entry: Mapping[str, object], essence: str) -> Iterator[tuple[
         if (essence.startswith(_BINARY_KINDS) or essence in _BINARY_TYPES) and not essence.endswith(_IN_TEXT):
             yield f"Text is sent as '{shown}': \"{quote(text, 60)}\"", Severity.WARNING
         elif (essence.endswith(("/json", "+json"))) and len(text) <= _LONGEST_JSON and not _is_json(text):
-            yield f"What is sent as '{shown}' is no JSON: \"{quote(text, 80)}\"", Severity.WARNING
+            yield f"The contents sent as '{shown}' are not JSON: \"{quote(text, 80)}\"", Severity.WARNING
     elif isinstance(blob, str):
         try:
             opening = b64decode(blob[:16], validate=True)
@@ -384,7 +383,7 @@ def check_resource_mime_missing(seen: ObservedItems) -> Iterator[Finding]:
 
 RESOURCE_SIZE_WRONG = Card(
     id="resource-size-wrong",
-    title="A resource has another size than its list declares",
+    title="The size of a resource differs from the declared one",
     severity=Severity.WARNING,
     looks_for=(
         "A `size` in the list that differs from the bytes that were read by more than a tenth and more than 64 bytes. "
@@ -421,7 +420,7 @@ def check_resource_size_wrong(request: ObservedRequest) -> Iterator[Finding]:
 
 RESOURCE_OVERSIZED = Card(
     id="resource-oversized",
-    title="A resource is too long for a model",
+    title="A resource is too large for a model",
     severity=Severity.INFO,
     looks_for="Text of more than 400,000 characters (about 100,000 tokens) in the contents of one resource.",
     why="A host that gives it to a model fills the context with it, cuts it, or fails.",

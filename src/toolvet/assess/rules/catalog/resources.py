@@ -12,10 +12,10 @@ from toolvet.findings import Card, Finding, ItemKind, Severity
 
 RESOURCE_ILLEGAL = Card(
     id="resource-illegal",
-    title="An entry of a list of resources is no resource",
+    title="Invalid entry in a list of resources",
     severity=Severity.ERROR,
     looks_for=(
-        "An entry of resources/list or resources/templates/list that is no object, has no URI (URI template) or no "
+        "An entry of resources/list or resources/templates/list that is not an object, has no URI (URI template) or no "
         "name, or holds a field of a type that the protocol does not allow."
     ),
     why="The official clients read a list as a whole: one entry that they cannot read makes them refuse all of it.",
@@ -40,7 +40,7 @@ def check_resource_illegal(item: ListedItem) -> Iterator[Finding]:
         return
     place = f"Entry {item.position + 1} of the list of {WORDS[item.kind]}s"
     if not is_object(item.raw):
-        yield RESOURCE_ILLEGAL.finding(message=f"{place} is no object.", evidence=show(item.raw))
+        yield RESOURCE_ILLEGAL.finding(message=f"{place} is not an object.", evidence=show(item.raw))
         return
     raw = item.raw
     for field in (IDENTITY[item.kind], "name"):
@@ -100,7 +100,7 @@ def check_resource_duplicate(seen: ObservedItems) -> Iterator[Finding]:
 
 RESOURCE_URI_ILLEGAL = Card(
     id="resource-uri-illegal",
-    title="The URI of a resource is no URI",
+    title="Invalid resource URI",
     severity=Severity.WARNING,
     looks_for=(
         "A listed URI that does not begin with a scheme, with white space, control characters or braces, or with a `%` "
@@ -139,12 +139,12 @@ def check_resource_uri_illegal(item: ListedItem) -> Iterator[Finding]:
 
 RESOURCE_TEMPLATE_ILLEGAL = Card(
     id="resource-template-illegal",
-    title="A URI template cannot be expanded",
+    title="Invalid URI template",
     severity=Severity.WARNING,
     looks_for=(
         "A URI template that RFC 6570 does not allow: a name with other characters than letters, digits, `_` and dots. "
         "A brace without its partner, or without a name in between, is an error; a template without any variable is "
-        "told as information."
+        "reported as info."
     ),
     why="Clients expand templates with a library. A template that the library cannot parse cannot be used.",
     remedy="Write `scheme://path/{name}` with names like those of a programming language (`{book_id}`).",
@@ -177,7 +177,7 @@ RESOURCE_UNDESCRIBED = Card(
     title="Resources have no description",
     severity=Severity.INFO,
     looks_for="Resources and resource templates without a description; one finding for all of the server.",
-    why="A host or a model that chooses among resources has only the URI and the name to go by.",
+    why="A host or a model that chooses among resources has only the URI and the name to decide on.",
     remedy="Say in a sentence what each holds and when it is of use; for a template, what its variables may be.",
 )
 

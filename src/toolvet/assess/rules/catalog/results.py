@@ -15,11 +15,11 @@ from toolvet.findings import Card, Finding, Severity
 
 ANSWER_MALFORMED = Card(
     id="answer-malformed",
-    title="The answer is no legal tool result",
+    title="Invalid tool result",
     severity=Severity.ERROR,
     looks_for=(
-        "An answer that is no JSON-RPC response, a result without a `content` array, a content block whose type the "
-        "protocol does not know or that lacks a field, an `isError` that is no boolean, a `resultType` that does "
+        "An answer that is not a JSON-RPC response, a result without a `content` array, a content block whose type the "
+        "protocol does not know or that lacks a field, an `isError` that is not a boolean, a `resultType` that does "
         "not exist."
     ),
     why=(
@@ -32,7 +32,7 @@ ANSWER_MALFORMED = Card(
         "`structuredContent` says everything."
     ),
 )
-# What a block must have beside its type, by the schemas of protocol 2025-11-25 and 2026-07-28.
+# The fields a block must have besides its type, by the schemas of protocol 2025-11-25 and 2026-07-28.
 _FIELDS_OF_BLOCKS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -48,14 +48,14 @@ def check_answer_malformed(call: ObservedCall) -> Iterator[Finding]:
     """Find what official clients refuse to read."""
     if call.outcome is Outcome.INVALID_MESSAGE:
         yield ANSWER_MALFORMED.finding(
-            message=f"The answer is no JSON-RPC response: {quote(call.detail, 160) or 'nothing is known of it'}.",
+            message=f"The answer is not a JSON-RPC response: {quote(call.detail, 160) or 'no details'}.",
             evidence=quote(call.detail, 300),
         )
         return
     if call.outcome is not Outcome.RESULT or ending(call) is Ending.UNFINISHED:
         return
     if not isinstance(call.result, Mapping):
-        yield ANSWER_MALFORMED.finding(message="The result is no object.", evidence=show_answer(call.result))
+        yield ANSWER_MALFORMED.finding(message="The result is not an object.", evidence=show_answer(call.result))
         return
     result = cast("Mapping[str, object]", call.result)
     if "content" not in result:
@@ -88,7 +88,7 @@ def check_answer_malformed(call: ObservedCall) -> Iterator[Finding]:
 
 def _block_problem(block: object) -> str | None:
     if not isinstance(block, dict):
-        return "is no object"
+        return "is not an object"
     fields = members(cast("object", block))
     kind = fields.get("type")
     if not isinstance(kind, str):
@@ -147,11 +147,11 @@ ERROR_WITHOUT_FLAG = Card(
     severity=Severity.ERROR,
     looks_for="A result without `isError: true` whose text or structured content reports that the call failed.",
     why=(
-        "Clients, guards and metrics go by the flag. Without it the error counts as data: it is cached, passed on "
+        "Clients, guards and metrics rely on the flag. Without it the error counts as data: it is cached, passed on "
         "to the next step, and the agent reports success."
     ),
     remedy=(
-        "Set `isError: true` where the error text is made. In FastMCP raise (`ToolError`) instead of returning a "
+        "Set `isError: true` where the error text is made. In FastMCP raise `ToolError` instead of returning a "
         'string such as "Error: ..."; in TypeScript return `{ isError: true, content: [...] }`.'
     ),
 )
@@ -163,7 +163,7 @@ def check_error_without_flag(call: ObservedCall) -> Iterator[Finding]:
     if ending(call) is Ending.UNFLAGGED_ERROR:
         words = words_of(call)
         yield ERROR_WITHOUT_FLAG.finding(
-            message=f'The result reports an error and does not say isError: "{quote(words, 120)}"',
+            message=f'The result reports an error without isError: "{quote(words, 120)}"',
             evidence=quote(words, 300),
             confidence=90,
             cause=cause_of(call),
@@ -172,7 +172,7 @@ def check_error_without_flag(call: ObservedCall) -> Iterator[Finding]:
 
 EMPTY_SUCCESS = Card(
     id="empty-success",
-    title="A success in which nothing can be seen",
+    title="A success without visible content",
     severity=Severity.WARNING,
     looks_for=(
         "A successful result without text, data, media or links: no content, blank text, or nothing but `null` or "
@@ -199,8 +199,8 @@ def check_empty_success(call: ObservedCall) -> Iterator[Finding]:
         return
     result = members(call.result)
     schema = call.tool.output_schema
-    # `structured-content-missing` reports structured content that was promised and not sent; what a framework wraps
-    # keeps its schema, which allows more than null, and may be nothing all the same.
+    # `structured-content-missing` reports structured content that was promised and not sent. A result wrapped by a
+    # framework keeps its schema, which allows more than null, and can still be empty.
     properties = members(members(schema).get("properties"))
     is_wrapped = list(properties) == ["result"] and members(properties["result"]).get("type") != "null"
     if (schema is not None and not is_wrapped) or not _is_nothing(result.get("structuredContent")):

@@ -37,7 +37,7 @@ def check_schema_not_object(tool: ToolDefinition) -> Iterator[Finding]:
         yield SCHEMA_NOT_OBJECT.finding(message="The tool has no inputSchema.", pointer="/inputSchema")
     elif tool.schema is None:
         yield SCHEMA_NOT_OBJECT.finding(
-            message="The inputSchema is no object.", pointer="/inputSchema", evidence=show(tool.input_schema)
+            message="The inputSchema is not an object.", pointer="/inputSchema", evidence=show(tool.input_schema)
         )
     elif (kind := tool.schema.get("type")) != "object":
         problem = (
@@ -52,14 +52,14 @@ def check_schema_not_object(tool: ToolDefinition) -> Iterator[Finding]:
 
 SCHEMA_INVALID = Card(
     id="schema-invalid",
-    title="The inputSchema is no valid JSON Schema",
+    title="The inputSchema is not valid JSON Schema",
     severity=Severity.ERROR,
     looks_for=(
         "An inputSchema that does not compile: a keyword with a value that it cannot have, a $ref that leads "
-        "nowhere, a dialect that nobody supports; or a regular expression that no engine accepts."
+        "nowhere, an unknown dialect; or a regular expression that no engine accepts."
     ),
     why=(
-        "Nobody can check a call against it. Clients that compile schemas refuse the tool or the whole list, model "
+        "No client can check a call against it. Clients that compile schemas refuse the tool or the whole list, model "
         "APIs refuse the request, and the others send whatever the model makes up."
     ),
     remedy=(
@@ -147,10 +147,10 @@ REQUIRED_UNKNOWN = Card(
     title="The schema requires an argument that it does not declare",
     severity=Severity.WARNING,
     looks_for=(
-        "A name in `required` that does not stand in `properties`, and that no other keyword of the root could declare."
+        "A name in `required` that is not in `properties`, and that no other keyword of the root could declare."
     ),
     why=(
-        "A model is told that it must send something of which it knows neither type nor meaning. With "
+        "A model must send something of which it knows neither type nor meaning. With "
         "`additionalProperties: false` the argument is forbidden as well, and no call can be valid."
     ),
     remedy=(

@@ -13,9 +13,9 @@ from toolvet.findings import Card, Finding, Severity
 
 OUTPUT_SCHEMA_INVALID = Card(
     id="output-schema-invalid",
-    title="The outputSchema is no valid JSON Schema",
+    title="The outputSchema is not valid JSON Schema",
     severity=Severity.ERROR,
-    looks_for="An outputSchema that does not compile; or, before protocol 2026-07-28, one whose root is no object.",
+    looks_for="An outputSchema that does not compile; or, before protocol 2026-07-28, one whose root is not an object.",
     why=(
         "Clients check structured results against it. The official clients compile it when they first call the "
         "tool, or when they read the list, and fail there: the tool, or all tools, cannot be used."
@@ -113,7 +113,7 @@ STRUCTURED_CONTENT_MISSING = Card(
     looks_for="A successful result without `structuredContent`, from a tool that has an outputSchema.",
     why=(
         "With an outputSchema, structured content is a must (protocol 2025-06-18 and later). The official clients "
-        "raise an exception when it is missing, so the text that is there reaches nobody."
+        "raise an exception when it is missing, so the text does not reach the model either."
     ),
     remedy=(
         "Send `structuredContent` beside the text, or drop the outputSchema. In Python return the value and let the "
@@ -143,7 +143,7 @@ def check_structured_content_missing(call: ObservedCall) -> Iterator[Finding]:
 
 TEXT_MIRROR_MISSING = Card(
     id="text-mirror-missing",
-    title="Structured content has no text beside it",
+    title="Structured content without a text block",
     severity=Severity.INFO,
     looks_for=(
         "A successful result with `structuredContent` and an empty `content` array. The Python SDKs send an empty list "

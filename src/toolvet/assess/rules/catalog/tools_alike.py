@@ -1,4 +1,4 @@
-"""Tools that a model cannot tell apart, because their names and their descriptions say the same.
+"""Tools that look the same to a model, because their names and their descriptions say the same.
 
     search_notes(text)   "Search the notes for a text."       search note, search note text
     find_notes(text)     "Finds notes that match a text."     search note, search note text
@@ -21,7 +21,7 @@ from toolvet.findings import Card, Finding, Severity
 
 TOOLS_ALIKE = Card(
     id="tools-alike",
-    title="Tools that a model cannot tell apart",
+    title="Tools that look the same to a model",
     severity=Severity.WARNING,
     looks_for=(
         "Tools with the same parameters whose names and descriptions say the same in the same or in other words: "

@@ -22,7 +22,7 @@ EnvFlag = Annotated[
     list[str] | None,
     Parameter(
         group=WHICH,
-        help="`NAME=VALUE` for the server's environment, or `NAME` to pass ours on; may be repeated.",
+        help="`NAME=VALUE` for the server's environment, or `NAME` to pass yours on; may be repeated.",
     ),
 ]
 FolderFlag = Annotated[
@@ -146,8 +146,8 @@ class AssessFlags:
         Literal["local", "dask", "daft"] | None,
         Parameter(
             group=MANY,
-            help="Where servers are assessed: on this machine, or by the workers of a cluster, of Dask distributed or "
-            "(with Daft) of Ray. [default: local]",
+            help="Where servers are assessed: on this machine, or on a cluster of Dask distributed or (with Daft) Ray. "
+            "[default: local]",
         ),
     ] = None
     address: Annotated[
@@ -158,8 +158,8 @@ class AssessFlags:
         Path | None,
         Parameter(
             group=MANY,
-            help="A folder for an overview (`index.html`), and a page and a report of each server. A run that was "
-            "stopped goes on there.",
+            help="A folder for an overview (`index.html`), and a page and a report of each server. An interrupted run "
+            "resumes there.",
         ),
     ] = None
     memory: Annotated[
@@ -180,7 +180,7 @@ class AssessFlags:
     ] = None
     no_sandbox: Annotated[
         bool,
-        Parameter(group=MANY, help="No sandbox: for servers that need the network, such as packages not yet here."),
+        Parameter(group=MANY, help="No sandbox: for servers that need the network, such as packages to download."),
     ] = False
 
     report: Annotated[
@@ -202,7 +202,7 @@ class AssessFlags:
         Path | None,
         Parameter(
             group=OUTPUT,
-            help="What `toolvet lock` wrote: changes that break callers are findings.",
+            help="A lock file of `toolvet lock`: changes that break callers are findings.",
         ),
     ] = None
     ignore: Annotated[
@@ -226,7 +226,8 @@ class AssessFlags:
         Parameter(group=OUTPUT, help="Exit with 1 if tools/list costs a model more tokens than this, counted roughly."),
     ] = None
     all: Annotated[
-        bool, Parameter(group=OUTPUT, help="Print all findings whole, not only the ten worst and a line for a note.")
+        bool,
+        Parameter(group=OUTPUT, help="Print every finding in full, not only the ten worst."),
     ] = False
     store: Annotated[
         str | None,

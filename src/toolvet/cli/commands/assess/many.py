@@ -48,7 +48,7 @@ _NAMES_SHOWN: Final = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ManyOptions:
-    """How a run over many servers goes: so many at once, each with these limits, into this folder (None: no folder).
+    """Options of a run over many servers: how many at once, limits of each, folder of results (None: no folder).
 
     `workers` None means one here, and on a cluster as many as it has.
 

@@ -25,12 +25,12 @@ def answers(
     text: Annotated[
         str | None, Parameter(help="The column of the answers. [default: answer, text, response or content]")
     ] = None,
-    question: Annotated[str | None, Parameter(help="The column of what was asked. [default: question]")] = None,
+    question: Annotated[str | None, Parameter(help="The column of the questions. [default: question]")] = None,
     calls: Annotated[
         str | None, Parameter(help="The column of the turn's tool calls. [default: calls or tool_calls]")
     ] = None,
     finish_reason: Annotated[
-        str | None, Parameter(help="The column of why the model stopped. [default: finish_reason or stop_reason]")
+        str | None, Parameter(help="The column of the finish reasons. [default: finish_reason or stop_reason]")
     ] = None,
     packs: Annotated[
         str | None, Parameter(help="Look for the phrases of these fields as well: `medical,legal,finance,code`.")
@@ -52,8 +52,8 @@ def answers(
     toolvet batch answers logs.parquet verdicts.parquet --text response
 
     The output has a row for each row of the input: its number in `row`, its `id`, `score`, `should_escalate`, `reason`,
-    `signals` with their places and words, and `problem` where it could not be judged. Run the same line again after
-    Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not be judged.
+    `signals` with their places and words, and `problem` where it could not be judged. After Ctrl-C or
+    a crash, run the same line again to resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows, split  # noqa: PLC0415 - the heavy half
 
@@ -88,12 +88,12 @@ def arguments(
     ] = None,
     flags: BatchFlags | None = None,
 ) -> int:
-    """Judge a column of arguments against the schemas of their tools, and offer the calls that were meant.
+    """Judge a column of arguments against the schemas of their tools, and suggest the calls that were meant.
 
     toolvet batch arguments calls.parquet verdicts.parquet --tools tools.json --tool tool_name
 
-    Run the same line again after Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not
-    be judged, such as those of a tool without a definition.
+    After Ctrl-C or a crash, run the same line again to resume. Exits with 2 when rows could not be judged, such as
+    those of a tool without a definition.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
@@ -118,7 +118,7 @@ def compare(
     quiet: Annotated[bool, Parameter(negative="", help="Write the files of --report, and nothing else.")] = False,
     fail_on: Annotated[
         Literal["changed", "flagged", "never"],
-        Parameter(help="Exit with 1 where a verdict changed, or where a row is newly flagged."),
+        Parameter(help="Exit with 1 if a verdict changed, or if a row is newly flagged."),
     ] = "never",
 ) -> int:
     """Compare two runs, or two versions of the rules, row by row: which verdicts changed, from what to what.
@@ -155,8 +155,8 @@ def conversations(
 
     toolvet batch conversations transcripts.jsonl verdicts.parquet
 
-    Messages are those of OpenAI, Anthropic, Gemini, Bedrock, LangChain, ShareGPT and others. Run the same line again
-    after Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not be judged.
+    Messages are those of OpenAI, Anthropic, Gemini, Bedrock, LangChain, ShareGPT and others. After Ctrl-C or
+    a crash, run the same line again to resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
@@ -181,8 +181,7 @@ def envelopes(
 
     toolvet batch envelopes responses.jsonl verdicts.jsonl
 
-    Run the same line again after Ctrl-C or a crash, and it goes on from where it was. Exits with 2 when rows could not
-    be judged.
+    After Ctrl-C or a crash, run the same line again to resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
@@ -209,7 +208,7 @@ def report(
     toolvet batch report verdicts.parquet --time created --label checked --bad wrong,refused
 
     The columns of `--time` and `--label` must be in the output: `toolvet batch answers … --keep created,checked` puts
-    them there. Exits with 2 where there are labels and none of them says good or bad.
+    them there. Exits with 2 if there are labels and none of them says good or bad.
     """
     from toolvet.cli.commands.batch.run import report_verdicts  # noqa: PLC0415 - the heavy half
 
@@ -227,15 +226,15 @@ def results(
     tool: Annotated[
         str | None, Parameter(help="The column of the tool, by name or definition. [default: tool, name or tool_name]")
     ] = None,
-    arguments: Annotated[str | None, Parameter(help="The column of what was sent. [default: arguments]")] = None,
+    arguments: Annotated[str | None, Parameter(help="The column of the arguments sent. [default: arguments]")] = None,
     flags: BatchFlags | None = None,
 ) -> int:
     """Judge a column of tool results: fully working, partially working, an error (whose?) or broken.
 
     toolvet batch results tool-logs.jsonl verdicts.parquet --result output --tool tool_name
 
-    A result is JSON of MCP or of a model's API, or a text. Run the same line again after Ctrl-C or a crash, and it goes
-    on from where it was. Exits with 2 when rows could not be judged.
+    A result is JSON of MCP or of a model's API, or a text. After Ctrl-C or a crash, run the same line again to
+    resume. Exits with 2 when rows could not be judged.
     """
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 

@@ -19,7 +19,7 @@ OutputArgument: TypeAlias = Annotated[
 
 KindFlag: TypeAlias = Annotated[
     Literal["answers", "results", "arguments", "envelopes", "conversations"] | None,
-    Parameter(help="What the rows are, where the columns do not say it: an empty file."),
+    Parameter(help="The kind of rows, if the columns do not show it (an empty file)."),
 ]
 ReportFlag: TypeAlias = Annotated[
     list[str] | None, Parameter(negative="", help="`FORMAT=FILE` (`-` is stdout): html, json; may be repeated.")
@@ -29,7 +29,7 @@ ReportFlag: TypeAlias = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class SummaryFlags:
-    """What the report of a batch looks at, and where it goes."""
+    """The input and the destination of a batch's report."""
 
     report: ReportFlag = None
     time: Annotated[str | None, Parameter(help="The report looks for drift over time by this column.")] = None
@@ -67,12 +67,12 @@ class BatchFlags:
     ] = None
     format: Annotated[
         Literal["parquet", "jsonl", "csv"] | None,
-        Parameter(help="The output's format, where its name does not say it."),
+        Parameter(help="The output's format, if its name does not show it."),
     ] = None
     restart: Annotated[bool, Parameter(negative="", help="Start over instead of resuming an interrupted run.")] = False
     fail_on: Annotated[
         Literal["flagged", "never"],
-        Parameter(help="Exit with 1 where a row is flagged, such as an answer to escalate."),
+        Parameter(help="Exit with 1 if a row is flagged, such as an answer to escalate."),
     ] = "never"
     json: Annotated[bool, Parameter(negative="", help="The summary as JSON on stderr.")] = False
     quiet: Annotated[bool, Parameter(negative="", help="No progress and no summary.")] = False

@@ -36,7 +36,7 @@ def answer(
         str | None, Parameter(help="Look for the phrases of these languages only, as in `en,de`.")
     ] = None,
     advice: Annotated[bool, Parameter(negative="", help="Say what to tell the model before its next attempt.")] = False,
-    lines: Annotated[bool, Parameter(negative="", help="Every line of a text is an answer of its own.")] = False,
+    lines: Annotated[bool, Parameter(negative="", help="Each line of a text is a separate answer.")] = False,
     field: Annotated[
         str | None, Parameter(help="The column of a table, or the key of an object, that has the answer.")
     ] = None,
@@ -92,7 +92,7 @@ def arguments(
         str | None,
         Parameter(
             metavar="PATH",
-            help="Own texts, as [checks.arguments] wording = FILE. "
+            help="Your own wording, as [checks.arguments] wording = FILE. "
             "[default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
@@ -140,7 +140,7 @@ def conversation(
 
     The messages are those of OpenAI, Anthropic, Gemini, Bedrock, LangChain, pydantic-ai or others, as a list or under
     `messages`, with the `tools` beside them if you have them. In JSONL a line that is a list or has `messages` is a
-    conversation; where the first line is neither, all lines are the messages of one. Exits with 1 when an answer
+    conversation; if the first line is neither, all lines are the messages of one. Exits with 1 when an answer
     should be escalated.
     """
     from toolvet.cli.commands.check.conversations import check_conversations  # noqa: PLC0415 - the heavy half, for this command
@@ -155,7 +155,7 @@ def envelope(
     json: Annotated[bool, Parameter(negative="", help="Findings as JSONL on stdout, one line per envelope.")] = False,
     fail_on: Annotated[
         Literal["error", "warning", "info", "never"],
-        Parameter(help="Exit with 1 for a finding as grave as this."),
+        Parameter(help="Exit with 1 for a finding of this severity or above."),
     ] = "error",
 ) -> int:
     """Check response envelopes (`success`, `data`, `error`, `meta`), and say how to fix them.
@@ -182,15 +182,15 @@ def result(
         str | None,
         Parameter(
             metavar="PATH",
-            help="Own words as TOML, under [checks.result]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
+            help="Your own phrases, under [checks.result]. [default: toolvet.toml, or tool.toolvet in pyproject.toml]",
         ),
     ] = None,
 ) -> int:
     """Say whether results are fully working, partially working, errors or broken, and why.
 
-    Each input object has a `result` (what came back) and may have `tool` (its definition, or its name), `arguments` and
-    an `id`. A value without a `result` is taken as a result itself: a result of MCP, a message of OpenAI, Anthropic,
-    Gemini, Bedrock or LangChain, an HTTP response, a text, any other JSON. The verdict says what it was taken for.
+    Each input object has a `result` and may have `tool` (its definition, or its name), `arguments` and an `id`. A value
+    without a `result` is itself taken as a result: a result of MCP, a message of OpenAI, Anthropic,
+    Gemini, Bedrock or LangChain, an HTTP response, a text, any other JSON. The verdict names the recognized kind.
     """
     from toolvet.cli.commands.check.results import check_results  # noqa: PLC0415 - the heavy half, for this command only
 

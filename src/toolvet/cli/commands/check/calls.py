@@ -29,7 +29,7 @@ _IDS: Final = ("id", "call_id", "toolUseId")
 
 
 class NamedCall(NamedTuple):
-    """A call of a record: its id under the key `id` (or nothing), the name of its tool where it has one."""
+    """A call of a record: its id under the key `id` (or nothing), the name of its tool, if any."""
 
     identity: Mapping[str, object]
     tool: str | None
@@ -37,7 +37,7 @@ class NamedCall(NamedTuple):
 
 
 def read_call(value: object) -> NamedCall:
-    """Return the call that `value` is; a value that is no call is arguments as a whole.
+    """Return the call that `value` is; a value that is not a call is taken as the arguments.
 
     Example:
         >>> read_call({"type": "tool_use", "id": "1", "name": "sail", "input": {"port": "Lisbon"}})

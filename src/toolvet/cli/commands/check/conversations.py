@@ -24,7 +24,7 @@ _USUAL: Final = "messages"
 
 @dataclass(frozen=True)
 class ConversationRecord:
-    """One conversation, its place in the input, and its own id where it has one."""
+    """One conversation, its place in the input, and its own id, if any."""
 
     place: str
     messages: object

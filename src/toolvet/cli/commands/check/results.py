@@ -34,7 +34,7 @@ def check_results(file: str, fail_on: str, *, settings: str | None, as_json: boo
     for number, row in enumerate(read_rows_or_records(file, field, "result", ("id", "tool", "arguments")), start=1):
         if row.malformed is not None:
             raise UsageError(f"{row.place}: not JSON: {row.malformed}")
-        # What it says of the call, and the result: its member `result`, or else the record itself.
+        # The record about the call, and the result: its member `result`, or else the record itself.
         record, result = members(row.value), row.value
         if "result" in record and "jsonrpc" not in record:
             result = record["result"]

@@ -55,7 +55,7 @@ class Row:
     cells: Mapping[str, object]
 
     def value(self, column: str) -> object:
-        """The cell of a column; where it is the text of a JSON object or list, what that says."""
+        """The cell of a column; the text of a JSON object or list is decoded."""
         cell = self.cells.get(column)
         if isinstance(cell, str) and cell.lstrip()[:1] in ("{", "["):
             try:
@@ -109,9 +109,9 @@ def refuse_field(file: str, field: str | None) -> None:
 
 
 def read_table(file: str, field: str | None, usual: str, others: Sequence[str]) -> Iterator[Record]:
-    """Yield each row as the record that it would be in JSON: an object with `usual`, and `others` where they are there.
+    """Yield each row as the record that it would be in JSON: an object with `usual`, and `others` if present.
 
-    `field` is the column that has `usual`, where it is not named so.
+    `field` is the column that has `usual`, if its name is another.
     """
     with open_table(file) as table:
         column = table.column(field, (usual,))

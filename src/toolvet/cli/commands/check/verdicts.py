@@ -45,7 +45,7 @@ def _on_one_line(text: str) -> str:
 
 
 def encode(document: Mapping[str, object], identity: Mapping[str, object] | None = None) -> bytes:
-    """Return a document as a line of JSON, behind what its record says of itself."""
+    """Return a document as a line of JSON, after the members that identify its record."""
     return json_text({**(identity or {}), **document}, is_line=True).encode()
 
 

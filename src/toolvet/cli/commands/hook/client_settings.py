@@ -61,7 +61,7 @@ def change_settings(
                 # The file was made for our hooks, and goes with them.
                 new = None
             elif before is not None and command is not None and with_hooks(before, dialect, command) == old:
-                # What was not edited since is what it was, to the byte.
+                # Settings that were not edited since are restored to the byte.
                 new = before
     if dry_run:
         lines, changed = ((each or "").splitlines(keepends=True) for each in (old, new))

@@ -28,7 +28,7 @@ def command(
     sandbox: SandboxOption = False,
     timeout: Annotated[float, Parameter(help="Seconds for one answer of the server.")] = 30.0,
 ) -> int:
-    """Write down what a server promises: tools with their schemas and hints, resources and prompts.
+    """Write a server's contract to a file: tools with their schemas and hints, resources and prompts.
 
     toolvet lock -- python server.py
 
@@ -43,7 +43,7 @@ def command(
 
 
 def check(
-    file: Annotated[Path, Parameter(help="What `toolvet lock` wrote.")],
+    file: Annotated[Path, Parameter(help="The lock file.")],
     /,
     *target: TargetWords,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout instead of the list for people.")] = False,

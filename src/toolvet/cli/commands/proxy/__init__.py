@@ -45,7 +45,7 @@ def install(
     server: Annotated[
         list[str] | None, Parameter(negative="", help="Only this server; may be repeated. [default: all of them]")
     ] = None,
-    settings: Annotated[Path | None, Parameter(help="The toolvet.toml that the proxies go by.")] = None,
+    settings: Annotated[Path | None, Parameter(help="The toolvet.toml for the proxies.")] = None,
     store: Annotated[
         str | None, Parameter(help="Keep verdicts, durations and findings of all these servers in this file or URL.")
     ] = None,

@@ -16,8 +16,8 @@ _WORDS: Final = {
     "untouched": "left as it is",
     "remote": "left as it is: it is at a URL, and speaks the transport of 2024-11-05 or has an entry of unknown form",
     "sign_in": "left as it is: it is at a URL without credentials, so the client may have to sign in, which it cannot"
-    " do for a command; `--server` with its name puts it behind toolvet all the same",
-    "secret": "left as it is: its URL holds a secret or a variable, which would stand on a command line",
+    " do for a command; `--server` with its name puts it behind toolvet anyway",
+    "secret": "left as it is: its URL holds a secret or a variable, which would be visible on a command line",
     "unreadable": "left as it is: it has no command and arguments that could be put behind another",
 }
 _ALREADY: Final = {"install": "runs through toolvet already", "uninstall": "does not run through toolvet"}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 SERVER = Group("Which server", sort_key=1)
-POLICY = Group("What is done with calls (toolvet.toml says more, tool by tool)", sort_key=2)
+POLICY = Group("Policies (toolvet.toml sets them tool by tool)", sort_key=2)
 HTTP = Group("Over HTTP", sort_key=3)
 RECORD = Group("What is kept", sort_key=4)
 
@@ -18,18 +18,18 @@ class ProxyFlags:
     """The options. None means: not given, so that toolvet.toml or the default decides."""
 
     name: Annotated[
-        str | None, Parameter(group=SERVER, help="What the server is called in the record. [default: its command]")
+        str | None, Parameter(group=SERVER, help="The server's name in the record. [default: its command]")
     ] = None
     env: Annotated[
         list[str] | None,
-        Parameter(group=SERVER, help="`NAME=VALUE` for the server, beside our whole environment; may be repeated."),
+        Parameter(group=SERVER, help="`NAME=VALUE` for the server, added to your environment; may be repeated."),
     ] = None
     cwd: Annotated[Path | None, Parameter(group=SERVER, help="The folder in which the server is started.")] = None
     header: Annotated[
         list[str] | None,
         Parameter(
             group=SERVER,
-            help="A header for the server at a URL, `Name: value`, where `${NAME}` is an environment variable of ours;"
+            help="A header for the server at a URL, `Name: value`, where `${NAME}` is an environment variable;"
             " may be repeated.",
         ),
     ] = None
@@ -51,11 +51,11 @@ class ProxyFlags:
     ] = None
     repair: Annotated[
         Literal["off", "suggest", "apply"] | None,
-        Parameter(group=POLICY, help="Offer the nearest valid call, or make it. [default: suggest]"),
+        Parameter(group=POLICY, help="Suggest the nearest valid call, or make it. [default: suggest]"),
     ] = None
     results: Annotated[
         Literal["off", "annotate", "enforce"] | None,
-        Parameter(group=POLICY, help="Judge results, or also flag errors that the server did not. [default: annotate]"),
+        Parameter(group=POLICY, help="Judge results, or also flag errors without a flag. [default: annotate]"),
     ] = None
     output_schema: Annotated[
         Literal["off", "warn", "enforce"] | None,
@@ -73,7 +73,7 @@ class ProxyFlags:
         Path | None,
         Parameter(
             group=POLICY,
-            help="What `toolvet lock` wrote: a tool that differs from it is reported, or held back with"
+            help="A lock file of `toolvet lock`: a tool that differs from it is reported, or held back with"
             ' `lock = "hold"` in toolvet.toml.',
         ),
     ] = None
@@ -81,8 +81,8 @@ class ProxyFlags:
         int | None,
         Parameter(
             group=POLICY,
-            help="A longer message is not kept in memory: it passes as it comes, unread, or is held back where a policy"
-            " has to see it. [default: 67108864]",
+            help="A longer message is not kept in memory: it passes unread, or is held back if a policy has to see it. "
+            "[default: 67108864]",
         ),
     ] = None
     explain: Annotated[
@@ -99,18 +99,18 @@ class ProxyFlags:
         Parameter(
             group=HTTP,
             env_var="TOOLVET_PROXY_TOKEN",
-            help="What clients must send as a bearer token. Needed for hosts other than the loopback; better given as"
+            help="The bearer token that clients must send. Needed for hosts other than the loopback; better given as"
             " TOOLVET_PROXY_TOKEN, because command lines can be read by others.",
         ),
     ] = None
 
     host: Annotated[
         list[str] | None,
-        Parameter(group=HTTP, help="A further name that clients may reach us by, as a reverse proxy has; repeatable."),
+        Parameter(group=HTTP, help="Another host name for clients, as behind a reverse proxy; may be repeated."),
     ] = None
     origin: Annotated[
         list[str] | None,
-        Parameter(group=HTTP, help="An origin whose web pages may call us, `https://app.example`; may be repeated."),
+        Parameter(group=HTTP, help="An origin whose web pages may call it, `https://app.example`; may be repeated."),
     ] = None
 
     store: Annotated[
@@ -125,7 +125,7 @@ class ProxyFlags:
         str | None,
         Parameter(
             group=RECORD,
-            help="`HOST:PORT` to answer /metrics (Prometheus) and /healthz on. With `--listen` they are there already.",
+            help="`HOST:PORT` to answer /metrics (Prometheus) and /healthz on. `--listen` serves both already.",
         ),
     ] = None
     otel: Annotated[

@@ -202,7 +202,7 @@ _STDERR: Final = 2
 _CHUNK: Final = 64 * 1024
 # A line that does not end is passed on as far as it came.
 _LINE_SECONDS: Final = 0.1
-# What a server that has ended wrote last is there at once; a process that outlives it may hold its stderr for long.
+# The last output of a server that has ended is there at once; a process that outlives it may hold its stderr for long.
 _DRAIN_SECONDS: Final = 0.5
 _SHORTEST_LINE: Final = 8
 

@@ -34,14 +34,14 @@ def add(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Put a verdict into the queue by hand; one that is there stays as it is."""
+    """Put a verdict into the queue by hand; an item already in the queue stays as it is."""
     from toolvet.cli.commands.review.run import add_item  # noqa: PLC0415 - the heavy half, for this command only
 
     return add_item(store, verdict, priority=priority, reviewers=reviewers, as_json=json)
 
 
 def agreement(*, store: StoreOption = None, json: JsonOption = False) -> int:
-    """Print how far reviewers agree on what two or more of them saw: in percent, and Cohen's kappa."""
+    """Print how far reviewers agree on items that two or more of them labelled: in percent, and Cohen's kappa."""
     from toolvet.cli.commands.review.run import print_agreement  # noqa: PLC0415 - the heavy half, for this command only
 
     return print_agreement(store, as_json=json)
@@ -49,14 +49,14 @@ def agreement(*, store: StoreOption = None, json: JsonOption = False) -> int:
 
 def assign(
     item: ItemArgument,
-    to: Annotated[str | None, Parameter(help="Who should review it; without a name, anybody may.")] = None,
+    to: Annotated[str | None, Parameter(help="The reviewer; without a name, anyone may review it.")] = None,
     /,
     *,
     store: StoreOption = None,
     reviewer: ReviewerOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Keep an item for a person: `toolvet review next` gives it to them and to nobody else."""
+    """Assign an item to a person: `toolvet review next` then offers it only to them."""
     from toolvet.cli.commands.review.run import assign_to  # noqa: PLC0415 - the heavy half, for this command only
 
     return assign_to(store, reviewer, item, to, as_json=json)
@@ -83,7 +83,7 @@ def fill(
     ] = False,
     json: JsonOption = False,
 ) -> int:
-    """Put the verdicts that the rules want into the queue. Every other command does so for new verdicts."""
+    """Put the verdicts that match the rules into the queue. Every other command does so for new verdicts."""
     from toolvet.cli.commands.review.run import fill_queue  # noqa: PLC0415 - the heavy half, for this command only
 
     return fill_queue(store, again=again, as_json=json)
@@ -91,7 +91,7 @@ def fill(
 
 def label(
     item: ItemArgument,
-    value: Annotated[str, Parameter(help="right, wrong or unsure; for results also what is right instead.")],
+    value: Annotated[str, Parameter(help="right, wrong or unsure; for results also the right class.")],
     /,
     *,
     signal: Annotated[
@@ -146,19 +146,19 @@ def learn(
     ] = (),
     output: Annotated[
         Path | None,
-        Parameter(help="Where the model goes. [default: toolvet/answer-model.bin in the user's folder for data]"),
+        Parameter(help="Where to write the model. [default: toolvet/answer-model.bin in the user's folder for data]"),
     ] = None,
     precision: Annotated[
         float, Parameter(help="The share of escalations that should be right, for the suggested threshold.")
     ] = 0.9,
     dry_run: Annotated[bool, Parameter(negative="", help="Write nothing; only report.")] = False,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
-    settings: Annotated[Path | None, Parameter(help="Settings other than toolvet.toml here.")] = None,
+    settings: Annotated[Path | None, Parameter(help="The settings file, instead of ./toolvet.toml.")] = None,
 ) -> int:
     """Retrain the learned model of answers from reviewers' labels, and suggest phrases and a threshold.
 
-    The model is written only where it is better than the one in use on answers that were held back; exits with 1 where
-    it is not. Phrases and the threshold are suggestions: nothing of them is installed.
+    The model is written only if it beats the one in use on answers that were held back; otherwise exits with 1.
+    Phrases and the threshold are suggestions: toolvet does not install them.
 
     toolvet review learn --dry-run
     """
@@ -175,18 +175,18 @@ def list_(
     reviewer: ReviewerOption = None,
     state: Annotated[
         Literal["open", "done", "disputed", "all"],
-        Parameter(help="Items that want reviewers, those that have them, those on which they differ, or all."),
+        Parameter(help="Items that need reviewers, reviewed ones, those on which reviewers differ, or all."),
     ] = "open",
     kind: Annotated[
         Literal["call", "arguments", "result", "envelope", "answer"] | None, Parameter(help="Only these verdicts.")
     ] = None,
-    rule: Annotated[str | None, Parameter(help="Only what this rule wanted.")] = None,
-    mine: Annotated[bool, Parameter(negative="", help="Only what you labelled; with `--state all`.")] = False,
-    assigned: Annotated[bool, Parameter(negative="", help="Only what is assigned to you.")] = False,
+    rule: Annotated[str | None, Parameter(help="Only items of this rule.")] = None,
+    mine: Annotated[bool, Parameter(negative="", help="Only items that you labelled; with `--state all`.")] = False,
+    assigned: Annotated[bool, Parameter(negative="", help="Only items assigned to you.")] = False,
     limit: Annotated[int, Parameter(help="How many.")] = 20,
     json: JsonOption = False,
 ) -> int:
-    """Print what people should look at, what comes first on top, and how far the queue is."""
+    """Print the items to review, the most urgent first, and the progress of the queue."""
     from toolvet.cli.commands.review.run import list_items  # noqa: PLC0415 - the heavy half, for this command only
 
     return list_items(
@@ -203,7 +203,7 @@ def list_(
 
 
 def next_(*, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False) -> int:
-    """Take the next item and print it. Others do not get it until you labelled it, gave it back, or your time is over.
+    """Take the next item and print it. It is reserved for you until you label it, release it, or your lease runs out.
 
     Exits with 1 when nothing is left for you.
     """
@@ -220,7 +220,7 @@ def release(
     reviewer: ReviewerOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Give an item back before your time is over, so that others and you can take it.
+    """Release an item before your lease runs out, so that you and others can take it.
 
     Exits with 1 when you do not have it.
     """
@@ -238,7 +238,7 @@ def show(
     history: Annotated[bool, Parameter(negative="", help="Every change of its labels, too.")] = False,
     json: JsonOption = False,
 ) -> int:
-    """Print an item with the calls of its turn. The labels of others are left out until yours is there."""
+    """Print an item with the calls of its turn. Labels of others are hidden until you have labelled it."""
     from toolvet.cli.commands.review.run import show_item  # noqa: PLC0415 - the heavy half, for this command only
 
     return show_item(store, reviewer, item, with_history=history, as_json=json)
@@ -247,16 +247,16 @@ def show(
 def skip(
     item: ItemArgument, /, *, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False
 ) -> int:
-    """Give an item back, and do not get it again; `toolvet review release` gives one back for now."""
+    """Release an item for good; `toolvet review release` releases one for now."""
     from toolvet.cli.commands.review.run import skip_item  # noqa: PLC0415 - the heavy half, for this command only
 
     return skip_item(store, reviewer, item, as_json=json)
 
 
 def undo(*, store: StoreOption = None, reviewer: ReviewerOption = None, json: JsonOption = False) -> int:
-    """Take your last label or skip back, and again the one before it. The history keeps both.
+    """Undo your last label or skip; repeat it to undo the one before. The history keeps both.
 
-    Exits with 1 when there is nothing to take back.
+    Exits with 1 when there is nothing to undo.
     """
     from toolvet.cli.commands.review.run import undo_last  # noqa: PLC0415 - the heavy half, for this command only
 

@@ -43,7 +43,7 @@ _MODEL: Final = "answer-model.bin"
 
 
 class _Learned(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found out; what could not be is a sentence in `problems`."""
+    """The results of learning; each step that failed is a sentence in `problems`."""
 
     labelled: int
     model: "LearnedModel | None"
@@ -68,7 +68,7 @@ def learn(
     base = options.get("model") or shipped()
     rows = list(_from_files(files)) if files else _from_store(store_url(given))
     if not rows:
-        raise UsageError("there are no labelled answers; `toolvet review next` shows what wants a label")
+        raise UsageError("there are no labelled answers; `toolvet review next` shows what to label")
     check = AnswerCheck(**options)
     if sys.stderr.isatty():
         with Status(f"learning from {len(rows):,} labelled answers", console=Console(stderr=True)):

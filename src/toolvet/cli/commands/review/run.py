@@ -102,7 +102,7 @@ def list_items(
 
 
 def take_next(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
-    """Lease and print the next item. Returns 1 where there is none."""
+    """Lease and print the next item. Returns 1 if there is none."""
     with _opened(given) as queue:
         item = queue.next(reviewer_name(reviewer))
         if item is not None:
@@ -197,7 +197,7 @@ def skip_item(given: str | None, reviewer: str | None, id_: str, *, as_json: boo
 
 
 def release_item(given: str | None, reviewer: str | None, id_: str, *, as_json: bool) -> int:
-    """Give a lease back. Returns 1 where there was none."""
+    """Give a lease back. Returns 1 if there was none."""
     name = reviewer_name(reviewer)
     with _opened(given) as queue:
         item = _item(queue, id_, name)
@@ -212,7 +212,7 @@ def release_item(given: str | None, reviewer: str | None, id_: str, *, as_json: 
 def add_item(given: str | None, id_: str, *, priority: int, reviewers: int, as_json: bool) -> int:
     """Put a verdict into the queue. Returns the exit code."""
     if not 1 <= reviewers <= _MOST_REVIEWERS:
-        raise UsageError(f"--reviewers {reviewers}: an item wants 1 to {_MOST_REVIEWERS}")
+        raise UsageError(f"--reviewers {reviewers}: an item can have 1 to {_MOST_REVIEWERS}")
     if abs(priority) > _MOST_PRIORITY:
         raise UsageError(f"--priority {priority}: it is from -{_MOST_PRIORITY} to {_MOST_PRIORITY}")
     with _opened(given) as queue:
@@ -226,7 +226,7 @@ def add_item(given: str | None, id_: str, *, priority: int, reviewers: int, as_j
 
 
 def undo_last(given: str | None, reviewer: str | None, *, as_json: bool) -> int:
-    """Take the last change back. Returns 1 where there is none."""
+    """Take the last change back. Returns 1 if there is none."""
     with _opened(given) as queue:
         item = queue.undo(reviewer_name(reviewer))
     if as_json:
@@ -294,12 +294,12 @@ def export_labels(given: str | None, file: Path | None, *, as_json: bool) -> int
 def reviewer_name(given: str | None) -> str:
     """Return whose labels these are: the name that was given, else the user of this machine."""
     if given is not None and given.strip():
-        # A byte that is no UTF-8 comes as half a character, which no database takes.
+        # A byte that is not UTF-8 arrives as half a surrogate pair, which no database accepts.
         return clean_text(given.strip())
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:
-        raise UsageError("who are you? Say it with --reviewer NAME") from error
+        raise UsageError("whose labels are these? Give --reviewer NAME") from error
 
 
 def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
@@ -307,7 +307,7 @@ def _item(queue: ReviewQueue, id_: str, name: str) -> QueueItem:
         return queue.item(id_, name)
     item = queue.held(name)
     if item is None:
-        raise UsageError(f"{name} has no item, or no longer: `toolvet review next` takes one")
+        raise UsageError(f"{name} has no item, or its lease ran out: take one with `toolvet review next`")
     return item
 
 
@@ -362,7 +362,7 @@ def _write(document: object) -> None:
 _MOST_TEXT: Final = 4_000
 _MOST_VALUE: Final = 600
 MINE: Final = "mine"
-"""What a reviewer writes for the item that they have."""
+"""The word by which a reviewer names the item that they have."""
 
 
 def item_lines(

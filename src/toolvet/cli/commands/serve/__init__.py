@@ -16,17 +16,18 @@ def command(
     port: Annotated[int | None, Parameter(help="The port (8741); 0 takes a free one.")] = None,
     token: Annotated[
         str | None,
-        Parameter(env_var="TOOLVET_TOKEN", show_env_var=True, help="An admin's token; better in the environment."),
+        Parameter(env_var="TOOLVET_TOKEN", show_env_var=True, help="An admin's token; safer in the environment."),
     ] = None,
     allow_host: Annotated[
-        tuple[str, ...], Parameter(negative="", help="A further name by which this server is reached.")
+        tuple[str, ...], Parameter(negative="", help="Another host name under which this server is reached.")
     ] = (),
     https: Annotated[
-        bool, Parameter(negative="", help="Browsers reach it by HTTPS (behind a proxy): cookies go by nothing else.")
+        bool,
+        Parameter(negative="", help="Browsers use HTTPS (through a proxy): cookies are sent over HTTPS only."),
     ] = False,
-    settings: Annotated[Path | None, Parameter(help="Settings other than toolvet.toml here.")] = None,
+    settings: Annotated[Path | None, Parameter(help="The settings file, instead of ./toolvet.toml.")] = None,
 ) -> int:
-    """Open the dashboard on http://127.0.0.1:8741, with the store in a file beside it.
+    """Open the dashboard on http://127.0.0.1:8741, with the store in a file in this folder.
 
     toolvet serve
 
@@ -40,14 +41,14 @@ def command(
 
 
 def token(
-    name: Annotated[str, Parameter(help="Whose token it is; labels carry this name.")],
+    name: Annotated[str, Parameter(help="The owner of the token; labels carry this name.")],
     /,
     *,
     role: Annotated[
-        Literal["viewer", "reviewer", "admin"], Parameter(help="What they may do: look, label too, or everything.")
+        Literal["viewer", "reviewer", "admin"], Parameter(help="Their role: look, label too, or everything.")
     ] = "reviewer",
 ) -> int:
-    """Print a new token on stdout, and on stderr the lines for toolvet.toml that admit it.
+    """Print a new token on stdout, and on stderr the lines for toolvet.toml that accept it.
 
     toolvet serve token ada --role reviewer
     """

@@ -88,7 +88,7 @@ def serve(
             finally:
                 watch.close()
         finally:
-            # What the database does not take in this time stays safe in the spool.
+            # Records that the database does not take in this time stay safe in the spool.
             opened.close(_CLOSE_SECONDS)
     # All is closed, and the last collection of the interpreter crashes now and then.
     sys.stdout.flush()

@@ -19,7 +19,7 @@ StoreOption: TypeAlias = Annotated[
 def check(
     *, store: StoreOption = None, json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False
 ) -> int:
-    """Bring a store up to date, take in what killed processes left in the spool, check it, and count what it has.
+    """Upgrade a store, import what killed processes left in the spool, check it, and count its records.
 
     Exits with 1 when something is broken.
     """
@@ -39,9 +39,9 @@ def export(
     server: Annotated[str | None, Parameter(help="Only those of this server.")] = None,
     newer_than: Annotated[str | None, Parameter(help="Only those of the last `7d`, `12h`, …")] = None,
 ) -> int:
-    """Write what a store has to a file, which `toolvet store import` reads into any other store.
+    """Write a store's records to a file, which `toolvet store import` reads into any other store.
 
-    Verdicts come with their items in the review queue, and what people said of them; without filters, events and
+    Verdicts come with their items in the review queue and their labels; without filters, events and
     assessments come as well.
     """
     from toolvet.cli.commands.store.run import export_store  # noqa: PLC0415 - the heavy half, for this command only
@@ -50,12 +50,12 @@ def export(
 
 
 def import_(
-    file: Annotated[Path, Parameter(help="What `toolvet store export` or `toolvet proxy --store ….jsonl` wrote.")],
+    file: Annotated[Path, Parameter(help="A file of `toolvet store export` or `toolvet proxy --store ….jsonl`.")],
     /,
     *,
     store: StoreOption = None,
 ) -> int:
-    """Add the records of a file to a store. Records that it has already are left out."""
+    """Add the records of a file to a store. Records that it already has are skipped."""
     from toolvet.cli.commands.store.run import import_file  # noqa: PLC0415 - the heavy half, for this command only
 
     return import_file(store, file)
@@ -65,19 +65,17 @@ def prune(
     *,
     store: StoreOption = None,
     older_than: Annotated[
-        str | None, Parameter(help="Delete what is older: `30d`, `12h`, `1y`. [default: `[store]` in toolvet.toml]")
+        str | None, Parameter(help="Delete everything older: `30d`, `12h`, `1y`. [default: `[store]` in toolvet.toml]")
     ] = None,
     max_size: Annotated[
         str | None,
         Parameter(help="Delete the oldest verdicts until the database is at most this large: `2GiB`, `500MB`."),
     ] = None,
-    labelled: Annotated[
-        bool, Parameter(negative="", help="Delete also verdicts that people labelled, with their labels.")
-    ] = False,
+    labelled: Annotated[bool, Parameter(negative="", help="Also delete labelled verdicts, with their labels.")] = False,
 ) -> int:
-    """Delete old verdicts, events and assessments, and give their space back.
+    """Delete old verdicts, events and assessments, and free their space.
 
-    The sums of hours stay for the trends; verdicts that people labelled stay with their labels.
+    Hourly sums stay for the trends; labelled verdicts stay with their labels.
     """
     from toolvet.cli.commands.store.run import prune_store  # noqa: PLC0415 - the heavy half, for this command only
 
@@ -104,11 +102,13 @@ def send(
     since: Annotated[
         str | None, Parameter(help="Only those of the last `7d`, `12h`, …, or from `2026-11-22` on (UTC).")
     ] = None,
-    dry_run: Annotated[bool, Parameter(negative="", help="Send nothing; say how many verdicts it would be.")] = False,
+    dry_run: Annotated[
+        bool, Parameter(negative="", help="Send nothing; print how many verdicts would be sent.")
+    ] = False,
 ) -> int:
     """Send verdicts to Langfuse, Opik, Phoenix or an OpenTelemetry collector as scores, each of them once.
 
-    What was sent is remembered in the store, so the next run sends what is new.
+    The store remembers what was sent, so the next run sends only new verdicts.
 
     toolvet store send langfuse --since 7d
     """

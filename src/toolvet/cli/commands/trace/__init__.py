@@ -8,7 +8,7 @@ from cyclopts import Parameter
 def command(
     trace_id: Annotated[
         str | None,
-        Parameter(help="The id of the turn, or how it begins; without one, the latest turns are listed."),
+        Parameter(help="The id of the turn, or its beginning; without one, the latest turns are listed."),
     ] = None,
     /,
     *,
@@ -21,10 +21,10 @@ def command(
     ] = None,
     json: Annotated[bool, Parameter(negative="", help="JSON on stdout.")] = False,
 ) -> int:
-    """Say what happened in one turn: its calls, what was refused and why, the results, and the answer.
+    """Show what happened in one turn: its calls, refusals and their reasons, the results, and the answer.
 
-    The id is in the store, in `_meta["dev.toolvet/trace"]` of what the proxy answered, and in the caller's own
-    `traceparent`. The answer is there once it was handed in: `toolvet check answer --store FILE`.
+    The id is in the store, in `_meta["dev.toolvet/trace"]` of the proxy's answers, and in the caller's own
+    `traceparent`. `toolvet check answer --store FILE` adds the answer of the turn.
     """
     from toolvet.cli.commands.trace.story import list_turns, tell_turn  # noqa: PLC0415 - the heavy half, for this command
 

@@ -378,4 +378,4 @@ def _recover(ready: Schema, arguments: object, _violations: Sequence[Violation])
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")

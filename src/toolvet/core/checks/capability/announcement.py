@@ -250,9 +250,7 @@ def misannounced(capabilities: object) -> str | None:
             continue
         options = announced[key]
         if not is_object(options):
-            return (
-                f'{home}.{key} is no object, so official clients fail to connect; it should be {{"supported": true}}.'
-            )
+            return f'{home}.{key} is not an object, so official clients fail to connect; send {{"supported": true}}.'
         if "supported" not in options:
             return f'{home}.{key} does not say whether it is supported; it should have "supported": true.'
         if not isinstance(options["supported"], bool):

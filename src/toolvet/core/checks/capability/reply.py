@@ -152,7 +152,7 @@ def parse_replies(result: object, count: int) -> tuple[ValidationReply | str, ..
         return "The reply to a batch has no list 'results'."
     if len(results) != count:
         return f"The reply to a batch of {count} calls has {len(results)} results."
-    return tuple(_read_reply(item) if is_object(item) else "A result of the batch is no object." for item in results)
+    return tuple(_read_reply(one) if is_object(one) else "A result of the batch is not an object." for one in results)
 
 
 def _body(result: object) -> Mapping[str, object] | str:
@@ -241,7 +241,7 @@ def _add_lists(body: Mapping[str, object], messages: list[Message], corrections:
         if items is None:
             continue
         if not is_array(items):
-            return f"The validator sent '{name}' that is no list: {_quote(items)}"
+            return f"The validator sent '{name}' that is not a list: {_quote(items)}"
         for item in items:
             correction = _correction(item) if severity == "info" else None
             message = Message(item, severity) if isinstance(item, str) else _message(item, severity)
@@ -250,7 +250,7 @@ def _add_lists(body: Mapping[str, object], messages: list[Message], corrections:
             elif message is not None:
                 messages.append(message)
             else:
-                return f"The validator sent '{name}' with something that is no sentence: {_quote(item)}"
+                return f"The validator sent '{name}' with something that is not a sentence: {_quote(item)}"
     return ""
 
 
@@ -263,14 +263,14 @@ def _add_messages(body: Mapping[str, object], messages: list[Message]) -> str:
     if items is None:
         return ""
     if not is_array(items):
-        return f"The validator sent 'messages' that is no list: {_quote(items)}"
+        return f"The validator sent 'messages' that is not a list: {_quote(items)}"
     detailed: list[Message] = []
     for item in items:
         name = members(item).get("severity")
         severity = SEVERITIES[SEVERITIES.index(name)] if name in SEVERITIES else None
         message = _message(item, severity) if severity is not None else None
         if message is None:
-            return f"The validator sent 'messages' with something that is no message: {_quote(item)}"
+            return f"The validator sent 'messages' with something that is not a message: {_quote(item)}"
         detailed.append(message)
     # The detailed messages in their order, then the listed ones that are not among them.
     known = {(each.severity, each.message) for each in detailed}

@@ -471,7 +471,7 @@ def _sent(arguments: object) -> tuple[str, ...]:
         elif isinstance(value, str):
             found.append(value)
         elif len(pending) < _MOST_SENT:
-            # What is nested is looked at last: the loop walks the list while it grows.
+            # Nested values are looked at last: the loop walks the list while it grows.
             if kind is list:
                 pending += cast("list[object]", value)[:_MOST_SENT]
                 continue
@@ -611,7 +611,7 @@ _LONGEST_REFUSAL: Final = 20_000
 def is_framework_refusal(text: str) -> str | None:
     """The name of the framework whose validation wrote this refusal of the caller's arguments; else None.
 
-    An author cannot change such words, so they count neither for nor against the author's messages. None for a sentence
+    An author cannot change such words, so they do not affect the score of the author's messages. None for a sentence
     that the author put inside the framework's frame (a `ValueError` of a pydantic validator), for a crash, and for an
     output that breaks the tool's own `outputSchema`.
 

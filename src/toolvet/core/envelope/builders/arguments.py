@@ -124,7 +124,7 @@ def copy_rate_limit(value: object) -> dict[str, Any]:
         try:
             moment = datetime.fromtimestamp(reset, UTC)
         except (ValueError, OverflowError, OSError):
-            raise EnvelopeError("rate_limit/reset_at", f"is no moment in epoch seconds: {reset!r:.40}") from None
+            raise EnvelopeError("rate_limit/reset_at", f"is not a time in epoch seconds: {reset!r:.40}") from None
     else:
         raise EnvelopeTypeError("rate_limit/reset_at", f"must be a string or epoch seconds, not {type(reset).__name__}")
     return copy_meta_object("rate_limit", {**value, "reset_at": moment.isoformat().replace("+00:00", "Z")})

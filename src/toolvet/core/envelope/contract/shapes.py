@@ -207,7 +207,7 @@ class Members(msgspec.Struct, frozen=True):
                 )
         named = dict(string_members(value))
         if len(named) < len(value):
-            yield ContractViolation(pointer, "a key is no string", "Use strings as keys; JSON knows no others.", value)
+            yield ContractViolation(pointer, "a key is not a string", "Use strings as keys; JSON has no others.", value)
         for name, member in named.items():
             field, place = self.fields.get(name), pointer + pointer_of((name,))
             shape = self.others if field is None else field.shape

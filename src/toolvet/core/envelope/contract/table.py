@@ -106,7 +106,7 @@ FAILURE: Final = Members(
 ENVELOPE: Final = Members(
     {
         "success": Field(Flag(), "Whether the operation succeeded."),
-        "data": Field(OBJECT, "The payload, {} where there is none; the structured context of an error."),
+        "data": Field(OBJECT, "The payload, {} if there is none; the structured context of an error."),
         "error": Field(
             Either(Text(), Null(), "a sentence that says what went wrong, or null on success"),
             "What went wrong, for people; null on success.",

@@ -391,7 +391,7 @@ def _parse_finite(digits: str) -> float:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON value")
+    raise ValueError(f"{constant} is not a JSON value")
 
 
 _FENCE = re.compile(r"```[ \t]{0,9}[\w+-]{0,20}[ \t]{0,9}\r?\n(.*?)(?:\r?\n[ \t]*)?```", re.DOTALL)

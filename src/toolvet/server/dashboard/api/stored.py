@@ -81,9 +81,9 @@ def show_verdict(record: VerdictRecord, said: Mapping[str, Sequence[ReviewLabel]
 
 
 class VerdictList(msgspec.Struct, frozen=True, kw_only=True):
-    """Verdicts of a filter: `total` of them, null where it was not asked for; `next` is the cursor of the next page.
+    """Verdicts of a filter: `total` of them, null if it was not requested; `next` is the cursor of the next page.
 
-    Where `total_is_exact` is false, there are at least so many. A page may have fewer verdicts than its limit, or none,
+    If `total_is_exact` is false, there are at least `total`. A page may have fewer verdicts than its limit, or none,
     and a `next`: a part of a large store was searched, and the next page goes on from there.
     """
 

@@ -1,5 +1,5 @@
 "use strict";
-// Live without reloading: when the store has something new, the parts marked data-live and the charts are loaded anew.
+// Live without reloading: when the store has something new, the parts marked data-live and the charts are loaded again.
 // When the store or the server is away, the page says so and since when, and goes on by itself when it is back.
 (() => {
   if (!window.EventSource) return;
@@ -102,7 +102,7 @@
       if (isAway || event.data !== seen) refresh();
     });
     stream.addEventListener("lost", () => say("The store cannot be read."));
-    // Something may have come while nobody listened.
+    // Something may have come before the page listened.
     stream.addEventListener("open", () => { if (isAway) refresh(); });
     stream.addEventListener("error", () => {
       if (stream.readyState !== EventSource.CLOSED) { say("The server does not answer."); return; }

@@ -297,12 +297,12 @@ def render_card(learned: LearnedModel, *, base: bytes, date: str) -> str:
 Made by `toolvet review learn` of toolvet {__version__} on {date}. It is used with `model` under
 `[checks.answer]`.
 
-## What it is
+## Description
 
 toolvet's linear model of hashed n-grams (its card comes with the package), retrained from reviewers' labels: it goes on
 from the model before (SHA-256 `{hashlib.sha256(base).hexdigest()}`).
 
-- Learned anew: {", ".join(learned.relearned) or "nothing"}.
+- Relearned: {", ".join(learned.relearned) or "nothing"}.
 {kept}
 
 ## Data
@@ -316,14 +316,14 @@ file. SHA-256 of the texts and labels `{learned.digest}`, of the model `{hashlib
 
 ## Figures
 
-On the answers held back. Which labels are learned anew was decided on them as well, so they flatter a little. The last
+On the answers held back. Which labels to relearn was decided on them as well, so they flatter a little. The last
 rows are near misses of toolvet's own phrases, which were learned from as well: no more of them than before may be
 reported.
 
 {outcome_table(learned)}
 Verdict: {"refused: " + learned.refused if learned.refused else "better than the one before"}.
 
-## What it must not be used for
+## Uses to avoid
 
 - Judging people, or texts written by people.
 - Answers that look different from those that were labelled: what the reviewers never saw, it was not measured on.

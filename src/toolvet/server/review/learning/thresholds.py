@@ -89,7 +89,7 @@ def suggest_threshold(rows: Sequence[LabelledVerdict], precision: float) -> Sugg
     if best is None:
         raise UsageError(
             f"no threshold is proven to have a precision of {precision:g} on {len(rated)} labelled answers;"
-            f" the best is proven to have {closest:.3f}: label more, or want less"
+            f" the best is proven to have {closest:.3f}: label more, or ask for less"
         )
     return best
 

@@ -35,7 +35,7 @@ def _keep(asked: ApiRequest[AssessmentBody]) -> StoredAssessment:
     convert(given, Report, below="report")
     record = assessment_record(given)
     if not isinstance(record, AssessmentRecord):
-        raise ApiError(422, validation_error("report is no report", field="report"))
+        raise ApiError(422, validation_error("not an assessment report", field="report"))
     asked.note("import", f"assessment {record.id} of {record.server}")
     asked.site.store.add_records([record])
     return show_assessment(record, with_report=False)

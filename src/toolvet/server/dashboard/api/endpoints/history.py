@@ -36,7 +36,7 @@ class LimitQuery(ApiBody, frozen=True, kw_only=True):
 
 
 class FigureQuery(ApiBody, frozen=True, kw_only=True):
-    """Which verdicts are summed: those for which all that is given holds. `until` is excluded."""
+    """Which verdicts are summed: those that match every given condition. `until` is excluded."""
 
     since: Timestamp | None = None
     until: Timestamp | None = None
@@ -48,7 +48,7 @@ class FigureQuery(ApiBody, frozen=True, kw_only=True):
 
 
 class OverviewQuery(FigureQuery, frozen=True, kw_only=True):
-    """The same, with at most so many tools and issues."""
+    """The same, with at most `most` tools and issues."""
 
     most: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 50
 
@@ -60,7 +60,7 @@ class GroupQuery(OverviewQuery, frozen=True, kw_only=True):
 
 
 class TrendQuery(FigureQuery, frozen=True, kw_only=True):
-    """The same, in stretches of so many seconds; without it, of a length that fits."""
+    """The same, in intervals of `seconds`; without it, of a length that fits."""
 
     seconds: Literal[60, 3600, 86400] | None = None
 

@@ -40,7 +40,7 @@ class ItemBody(ApiBody, frozen=True, kw_only=True):
 
 
 class LabelBody(ApiBody, frozen=True, kw_only=True):
-    """What a reviewer says: of the verdict, and of its signals by their keys (`0:refusal`).
+    """A reviewer's labels: for the verdict, and for its signals by their keys (`0:refusal`).
 
     `missed` are faults that toolvet did not find: the words of the answer by the type of the fault. `final` decides
     where the reviewers of a done item differ.
@@ -55,7 +55,7 @@ class LabelBody(ApiBody, frozen=True, kw_only=True):
 
 
 class AssignBody(ApiBody, frozen=True, kw_only=True):
-    """Who should review an item; null for anybody."""
+    """The person who should review an item; null for anyone."""
 
     reviewer: Name | None
 
@@ -265,7 +265,7 @@ ENDPOINTS = (
     _endpoint(
         "POST",
         "/{id}/assign",
-        "Keep an item for a person: nobody else is given it.",
+        "Assign an item to a person: it is offered only to them.",
         _assign,
         takes=AssignBody,
         failures=(404,),

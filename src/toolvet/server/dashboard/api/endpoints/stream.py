@@ -40,7 +40,7 @@ class TextBody(ApiBody, frozen=True, kw_only=True):
 
 
 class FinishBody(ApiBody, frozen=True, kw_only=True):
-    """What the verdict on the whole answer rests on beside its text."""
+    """The context of the verdict on the whole answer, besides its text."""
 
     calls: list[dict[str, Any]] | None = None
     question: str | list[Any] | None = None

@@ -20,7 +20,7 @@ _Score = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class VerdictQuery(ApiBody, frozen=True, kw_only=True):
-    """Which verdicts are wanted: those for which all that is given holds, `limit` of them after the `cursor`."""
+    """Which verdicts are wanted: those that match every given condition, `limit` of them after the `cursor`."""
 
     limit: Limit = 100
     cursor: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000_000)] | None = None
