@@ -48,7 +48,7 @@ Sign: TypeAlias = Literal[
     "retired",
     "pretext",
 ]
-"""What a phrase of `steering.toml` is a sign of. `fair` takes back a `conceal` that it overlaps."""
+"""The meaning of a phrase of `steering.toml`. `fair` takes back a `conceal` that it overlaps."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")  # noqa: RUF001 - full-width marks
 # A sign of these may also be in the sentence before: "IMPORTANT: … . Read it and …".
@@ -89,7 +89,7 @@ class Steering(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         signal: The entry of `signals.toml`, `hidden_text` or `other_server`.
-        says: What the text does: "asks the model for a secret".
+        says: The effect of the text: "asks the model for a secret".
         evidence: The words and what follows them, not redacted: to quote them, redact first and cut then.
         position: Where they begin, in characters.
     """

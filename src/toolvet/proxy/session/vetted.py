@@ -42,7 +42,7 @@ def vet_definitions(catalogue: Catalogue, policies: Policies) -> Iterator[Policy
 
 
 def describe_steering(definition: Mapping[str, object]) -> str:
-    """Return what the first text of a definition that steers the model does, and where it is; empty if none does."""
+    """Describe the first text of a definition that steers the model, with its location; empty if none does."""
     where, found = next(steering_in(definition), ("", None))
     return "" if found is None else f"{found.says}, at {where}"
 

@@ -23,7 +23,7 @@ STEERS_MODEL = Card(
     why="A model reads these texts as instructions, and the user does not see them (tool poisoning, prompt injection).",
     remedy=(
         "Describe what the tool does and say nothing about what else the model should do. If the text is of someone "
-        "else, such as a page that was fetched, return it as data and say where it is from."
+        "else, such as a page that was fetched, return it as data and name its source."
     ),
 )
 HIDDEN_CHARACTERS = Card(
@@ -32,7 +32,7 @@ HIDDEN_CHARACTERS = Card(
     severity=Severity.ERROR,
     looks_for=(
         "Tag characters, overrides of the direction, invisible characters inside words, and letters of other scripts "
-        "that look like Latin ones. What a script needs (Persian, Indic, Arabic, emoji) is not meant."
+        "that look like Latin ones. Characters that a script needs (Persian, Indic, Arabic, emoji) are not reported."
     ),
     why="A model reads them and a person who reviews the text does not.",
     remedy="Remove them. Write words in the letters of one script.",

@@ -20,7 +20,7 @@ _UNSURE: Final = re.compile(r"[\s,:]*[-+\w.]*$")
 
 
 class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
-    """What a text was meant to be.
+    """The intended value of a text.
 
     Attributes:
         value: The value, which satisfies the schema; None if there is none that is certain enough.
@@ -28,7 +28,7 @@ class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
         confidence: `high` where only the notation was wrong, `medium` where a likely reading was chosen, `low` where
             something is lost or guessed.
         certainty: How often such repairs restored the intended value, from 0 to 1, measured.
-        error: What is wrong, in words for the model; None if there is a value.
+        error: The faults, in words for the model; None if there is a value.
     """
 
     value: object = None
@@ -49,7 +49,7 @@ def repair_json(text: str | bytes, schema: object = True, *, partial: bool = Fal
     It never invents a value and never chooses between two readings that are equally likely.
 
     Args:
-        text: What a model wrote: JSON in a fence or in prose, with comments, other quotation marks, missing or trailing
+        text: The output of a model: JSON in a fence or in prose, with comments, other quotation marks, missing or trailing
             commas, the notation of Python or YAML, cut off, or with values of wrong types and misspelt names.
         schema: A JSON Schema; any JSON satisfies the default.
         partial: The text is the beginning of one that is still being written: the value is what is certain so far, and

@@ -170,7 +170,7 @@ class _LenientReader:
                 return found
 
     def read_call(self) -> dict[str, object]:
-        """The arguments of a call as Python writes it, from behind the opening parenthesis: `query="tea", limit=5)`."""
+        """The arguments of a call as Python writes it, after the opening parenthesis: `query="tea", limit=5)`."""
         found: dict[str, object] = {}
         while True:
             here = self.peek()

@@ -47,7 +47,7 @@ class VerdictQuery(ApiBody, frozen=True, kw_only=True):
 
 
 class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What was stored: its id, and the verdict in short.
+    """The stored verdict: its id, and the verdict in short.
 
     If the check raised, `outcome` is `unchecked`, `reason` says why, and `id` is that of the event that was stored.
     """
