@@ -49,8 +49,8 @@ def repair_json(text: str | bytes, schema: object = True, *, partial: bool = Fal
     It never invents a value and never chooses between two readings that are equally likely.
 
     Args:
-        text: The output of a model: JSON in a fence or in prose, with comments, other quotation marks, missing or trailing
-            commas, the notation of Python or YAML, cut off, or with values of wrong types and misspelt names.
+        text: The output of a model: JSON in a fence or in prose, with comments, other quotation marks, missing or
+            trailing commas, the notation of Python or YAML, cut off, or with values of wrong types and misspelt names.
         schema: A JSON Schema; any JSON satisfies the default.
         partial: The text is the beginning of one that is still being written: the value is what is certain so far, and
             is not held against the schema.
