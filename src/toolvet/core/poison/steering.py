@@ -57,6 +57,8 @@ _CARRIED: Final = frozenset({"order", "cover", "secret", "secret_file", "pretext
 _COMMON: Final = frozenset({"order", "read", "move", "redirect", "change", "step"})
 _LONGEST: Final = 200_000
 _MOST_HITS: Final = 50
+# No order and its target are shorter; hidden characters may be.
+_SHORTEST: Final = 16
 _MOST_VISITED: Final = 2_000
 _DEEPEST: Final = 12
 _LONGEST_NAME: Final = 200
@@ -115,6 +117,9 @@ def find_steering(text: str, *, others: Collection[str] = ()) -> list[Steering]:
         []
     """
     text = text[:_LONGEST]
+    is_plain = text.isascii()
+    if is_plain and not others and (len(text) < _SHORTEST or not steering_patterns().telling.scan(text, 1)):
+        return []
     found: dict[str, Steering] = {}
     for at, hidden in hidden_texts(text):
         found.setdefault("hidden_text", Steering("hidden_text", "hides characters", hidden, at))
@@ -169,9 +174,15 @@ def steering_in(definition: object, *, others: Collection[str] = ()) -> Iterator
 
 def result_steering(result: object) -> list[Steering]:
     """Return the signals of the texts of a result of any shape: of `tools/call`, `resources/read` or another client."""
-    found: dict[str, Steering] = {}
     body = members(result)
-    waiting: list[object] = [body.get("content") or body.get("contents") or result]
+    content = body.get("content") or body.get("contents") or result
+    # Nearly every result is one plain text, of a call that waits.
+    if is_array(content) and len(content) == 1 and is_object(content[0]) and content[0].get("type") == "text":
+        content = content[0].get("text")
+    if isinstance(content, str):
+        return find_steering(content)
+    found: dict[str, Steering] = {}
+    waiting: list[object] = [content]
     for _ in range(_MOST_VISITED):
         if not waiting:
             break

@@ -59,7 +59,7 @@ def needed_tools(call: PendingCall, catalogue: Catalogue, settings: ProxySetting
     if is_ours(call.tool, catalogue, settings):
         return (call.tool, *validated_tools(call))
     policy = call.policy
-    return (call.tool,) if policy.arguments != "off" or "hold" in (policy.lock, policy.steering) else ()
+    return (call.tool,) if policy.arguments != "off" or policy.lock == "hold" or policy.steering == "hold" else ()
 
 
 def answer_own_tool(call: PendingCall, catalogue: Catalogue, check: ResultCheck) -> JudgedReply:

@@ -53,7 +53,7 @@ class PendingCall(msgspec.Struct):
     def passes(self) -> bool:
         """Whether a result will pass unchanged, whatever is found in it."""
         policy = self.policy
-        enforced = "enforce" in (policy.results, policy.output_schema) or policy.steering == "hold"
+        enforced = policy.results == "enforce" or policy.output_schema == "enforce" or policy.steering == "hold"
         return not (enforced or policy.fit or self.repaired is not None or self.wants_notes)
 
     def reads_answer(self, size: int) -> bool:

@@ -86,10 +86,13 @@ def without_tools(data: bytes, names: Collection[str]) -> bytes:
 
 def refuse_held(call: PendingCall, tool: KnownTool | None) -> CallRefusal | None:
     """Return the refusal of a call of a tool that the policy holds back."""
-    why = "" if tool is None else _why_held(tool, call.policy)
+    # Nearly every tool is neither.
+    if tool is None or not (tool.drift or tool.steers):
+        return None
+    why = _why_held(tool, call.policy)
     if not why:
         return None
-    reason = "is not the one that was reviewed" if tool is not None and why == tool.drift else why
+    reason = "is not the one that was reviewed" if why == tool.drift else why
     text = (
         f"'{call.tool}' was not called: its definition {reason}. Use another tool, or tell the user what the server "
         "sent."
