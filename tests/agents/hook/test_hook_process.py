@@ -142,6 +142,28 @@ def test_a_hidden_failure_is_told_after_the_call(home: Path, client: Client) -> 
     assert run(home, client, call(client, home / "project", GOOD, result="It is 12:00.")) == ""
 
 
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+def test_the_result_of_a_server_that_no_file_names_is_judged(home: Path, client: Client) -> None:
+    """As that of a plugin: without its definition nothing is known of its arguments, but its result speaks."""
+    name = dialect_of(client).tools.prefix.format(server="plugin_books") + "find"
+    named = {"tool_name": name, "mcp_context": {"server_name": "plugin_books", "tool_name": "find"}}
+    failed = call(client, home / "project", GOOD, result="Error: connection refused by books.example:443")
+    answer = known_members(client, event_of(client, "after"), run(home, client, {**failed, **named}))
+    assert f"this result of {name} reports a failure" in answer["additionalContext"]
+    fine = call(client, home / "project", GOOD, result="It is 12:00.")
+    assert run(home, client, {**fine, **named}) == ""
+    assert run(home, client, {**call(client, home / "project", BAD), **named}) == ""
+
+
+def test_a_tool_of_the_client_itself_is_left_alone(home: Path) -> None:
+    result = "Error: connection refused by clock.example:443"
+    claude = {**call("claude", home / "project", GOOD, result=result), "tool_name": "Bash"}
+    assert run(home, "claude", claude) == ""
+    assert (
+        run(home, "copilot", {**call("copilot", home / "project", GOOD, result=result), "toolName": "web-fetch"}) == ""
+    )
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_the_end_is_refused_once(home: Path, client: Client, tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"

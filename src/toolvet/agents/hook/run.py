@@ -81,18 +81,22 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     from toolvet.agents.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
 
     found = server_of(client, dialect, event)
-    if found is None:
+    # The names of Copilot's own tools may look like those of a server.
+    if found is None and (event.moment == "before" or not (head or event.server)):
         return None
     from toolvet.agents.hook.calls import after, before  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
 
-    target, tool = found
-
     options, settings = _settings(given)
+    if found is None:
+        # A server that no file of the client names, as one of a plugin: its results need no definition.
+        definition, tool = None, event.server_tool or event.tool[len(head) :].partition(behind)[2]
+    else:
+        target, tool = found
+        may_ask = options.servers == "ask" and event.moment == "before"
+        definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     policy = Policies(None if settings is None else settings[ProxySettings]).of(tool)
-    may_ask = options.servers == "ask" and event.moment == "before"
-    definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
         from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
 

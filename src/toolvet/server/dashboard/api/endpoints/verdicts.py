@@ -58,7 +58,7 @@ class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _keep(asked: ApiRequest[Any]) -> StoredReply:
-    record = stored_record(asked.body)
+    record = stored_record(asked.body, asked.site.store)
     # Safe on disk when this returns; a StoreError is a 503, and nothing was kept.
     asked.site.store.add_records([record])
     return StoredReply(
