@@ -217,17 +217,15 @@ class _ClaimReading:
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
         clause = self._clause
-        asked = (
-            self._request is not NO_REQUEST
-            and self._request.wants(made.family, self._grammar)
-            and self._request.names(f"{clause.before} {clause.matched} {clause.rest()}", self._grammar)
+        asked = self._request.wants(made.family, self._grammar) and self._request.names(
+            f"{clause.before} {clause.matched} {clause.rest()}", self._grammar
         )
         return msgspec.structs.replace(made, asked=True) if asked else made
 
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
         """Return a claim of something that the request asks for, in any form: "and the invite sent to Ann"."""
         clause, grammar, request = self._clause, self._grammar, self._request
-        if request is NO_REQUEST:
+        if not request.wants(family, grammar):
             return None
         before, rest = grammar.hedges.sub("", clause.before), clause.rest()
         if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):
@@ -244,8 +242,6 @@ class _ClaimReading:
         if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
             return None
         if not claim.echo and self._is_text(rest if not words else before):
-            return None
-        if not request.wants(family, grammar):
             return None
         return MadeClaim(
             family,
@@ -267,14 +263,14 @@ class _ClaimReading:
             if not words and (
                 verb in past_forms(verb)
                 or grammar.states.fullmatch(verb)
-                or (follows is not None and grammar.cuts.fullmatch(follows[1]))
+                or (follows is not None and grammar.is_cut(follows[1]))
             ):
                 return False
             return not rest.strip() or grammar.objects.match(rest) is not None or _NAMED.match(rest) is not None
         if is_it or grammar.pronouns.fullmatch(words[-1]):
             return verb not in past_forms(verb) or words[-1] != "all"
         # "The table, booked on May 3" only identifies the table.
-        return follows is None or (grammar.cuts.fullmatch(follows[1]) is not None and not _DAY.match(rest))
+        return follows is None or (grammar.is_cut(follows[1]) and not _DAY.match(rest))
 
     def _framed(self, frame: Voice, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
         clause = self._clause
@@ -321,7 +317,7 @@ class _ClaimReading:
                 return None
         if frame is Voice.STATE:
             follows = _NEXT_WORD.match(self._clause.rest())
-            if follows is not None and not grammar.cuts.fullmatch(follows[1]):
+            if follows is not None and not grammar.is_cut(follows[1]):
                 # The participle belongs to what follows: "are confirmed valid options".
                 return None
             head = " ".join(word for phrase in self._phrases(named)[:1] for word in phrase)
@@ -343,7 +339,7 @@ class _ClaimReading:
         if family in ("save", "create") and _AT_PATH.match(rest):
             return True
         word = WORD.match(rest.lstrip())
-        if family not in _PLACED or word is None or not self._grammar.cuts.fullmatch(word[0]):
+        if family not in _PLACED or word is None or not self._grammar.is_cut(word[0]):
             return False
         return any(self._is_thing_word(phrase[-1]) for phrase in self._phrases(rest)[:2])
 
@@ -353,7 +349,7 @@ class _ClaimReading:
         word = WORD.search(rest)
         if not grammar.objects.match(rest) or word is None or grammar.states.fullmatch(verb):
             return None
-        if grammar.cuts.fullmatch(word[0]) and not grammar.openers.fullmatch(word[0]):
+        if grammar.is_cut(word[0]) and not grammar.openers.fullmatch(word[0]):
             # An adjective: "Booked on Monday".
             return None
         text_work = self._active(rest, verb, family, is_text=is_text).text_work
@@ -369,7 +365,7 @@ class _ClaimReading:
         ]
         if not grammar.noun_rests.fullmatch(rest) or not grammar.closings.fullmatch(verb):
             return None
-        cut = next((place for place, word in enumerate(words) if grammar.cuts.fullmatch(word)), len(words))
+        cut = next((place for place, word in enumerate(words) if grammar.is_cut(word)), len(words))
         if cut < len(words) and not grammar.emphatic.search(f"{self._clause.matched}{rest}"):
             return None
         words = words[:cut]
@@ -438,7 +434,7 @@ class _ClaimReading:
         """The words of a noun phrase and of those that hang on it, each up to the preposition that ends it."""
         found: list[list[str]] = [[]]
         for match in WORD.finditer(named):
-            if self._grammar.cuts.fullmatch(match[0]):
+            if self._grammar.is_cut(match[0]):
                 found.append([])
             else:
                 found[-1].append(match[0].lower())

@@ -413,14 +413,18 @@ def unproven_runs(
 
 def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
     """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
-    if _ABOUT_WORK.search(text) is None:
+    lower = text.lower()
+    if not any(word in lower for word in _WORDS) or _ABOUT_WORK.search(lower) is None:
+        return
+    said = own_words(text[-_MOST_ANSWER:])
+    if not claims_in(said):
         return
     # The result decides how a call ended, not only the caller.
     actions = actions_of(
         structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
     )
     seen: set[str] = set()
-    for run in unproven_runs(own_words(text[-_MOST_ANSWER:]), question, actions):
+    for run in unproven_runs(said, question, actions):
         if run.why in seen:
             continue
         seen.add(run.why)
@@ -439,9 +443,26 @@ def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> I
 
 _WEIGHTS: Final = {"failed": 0.7, "not_run": 0.45}
 _MOST_ANSWER: Final = 40_000
+# One of these is in whatever the pattern finds, and is looked for in a fifth of the time.
+_WORDS: Final = (
+    "test",
+    "spec",
+    "suite",
+    "build",
+    "compil",
+    "lint",
+    "type",
+    "mypy",
+    "pyright",
+    "tsc",
+    "ruff",
+    "flake8",
+    "clippy",
+)
+# A domain that ends in ".test" is about nothing.
 _ABOUT_WORK: Final = re.compile(
-    r"(?i)\b(?:tests?|specs?|suite|build|builds|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b|"
-    r"\btype[ -]?check|\btype errors"
+    r"(?<![.@])\b(?:(?:tests?|specs?|suite|builds?|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b"
+    r"|type[ -]?check|type errors)"
 )
 
 
