@@ -1,11 +1,12 @@
 """`check_answer` and its company: options, scoring, summaries, the best of several."""
 
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
+from tests.steps import lines_run
 
 from toolvet import (
     AnswerQuality,
@@ -302,27 +303,14 @@ def test_the_best_answer_is_the_one_with_the_highest_score_and_of_equals_the_fir
         best_answer([])
 
 
-class _Counted(list[object]):
-    """Calls that count how often they are read."""
-
-    reads = 0
-
-    def __iter__(self) -> Iterator[object]:
-        self.reads += 1
-        return super().__iter__()
-
-
 def test_the_calls_of_a_turn_are_read_once_for_all_its_answers() -> None:
-    texts = ["I have cancelled order W-1.", "Order W-1 is open.", "It is order W-9."] * 3
-    reads: list[int] = []
-    for answers in (texts[:1], texts):
-        call = {"name": "get_order", "arguments": {"id": "W-1"}, "result": '{"id": "W-1", "status": "open"}'}
-        calls = _Counted([call])
-        found = best_answer(answers, calls=calls, question="What is order W-1?")
-        reads.append(calls.reads)
-        assert found.quality == check_answer(answers[found.index], calls=[call], question="What is order W-1?")
-    assert reads[0] == reads[1] > 0
-    assert found.index == 1
+    orders = [{"id": f"W-{number}", "status": "open", "items": ["lamp", "chair"]} for number in range(50)]
+    calls = [{"name": "get_order", "arguments": {"id": each["id"]}, "result": json.dumps(each)} for each in orders]
+    texts = ["I have cancelled order W-1.", "Order W-1 is open.", "It is order W-99."]
+    found = best_answer(texts, calls=calls, question="What is order W-1?")
+    assert (found.index, found.quality) == (1, check_answer(texts[1], calls=calls, question="What is order W-1?"))
+    one, many = (lines_run(lambda said=texts * count: best_answer(said, calls=calls)) for count in (1, 4))  # type: ignore[misc]
+    assert many < 2 * one
 
 
 def test_to_import_toolvet_loads_no_phrases() -> None:
