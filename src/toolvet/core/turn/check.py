@@ -144,8 +144,12 @@ class AnswerCheck:
         *,
         finish_reason: str | None = None,
         trace: str | None = None,
+        ends: bool = False,
     ) -> AnswerQuality:
-        """Say how good one of several answers to the same turn is, whose calls are read once."""
+        """Say how good one of several answers to the same turn is, whose calls are read once.
+
+        `ends` says that nothing followed the answer, for one without a finish reason.
+        """
         text = checked_text(text)
         if finish_reason is None and turn is not None and turn.given and may_announce(text):
             finish_reason = reason_before_calls(text, turn.given)
@@ -166,7 +170,8 @@ class AnswerCheck:
             goes_on = finish_kind(finish_reason) == "calling"
             kept, found, failed, partial = turn.compare(text, signals, goes_on=goes_on)
             signals = [*kept, *found]
-            if finish_kind(finish_reason) == "complete" and (step := announced_step(text)) is not None:
+            ended = ends if finish_reason is None else finish_kind(finish_reason) == "complete"
+            if ended and (step := announced_step(text)) is not None:
                 signals.append(step)
         quality = self.verdict_on(text, signals) if signals else CLEAN
         if not failed and not partial and trace is None:
@@ -444,6 +449,8 @@ class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     feedback: str = ""
     advice: str = ""
     action: Action | None = None
+    contradicts: bool = False
+    """Whether the calls plainly contradict an answer with this signal, so that it may be sent back to the model."""
 
 
 @cache
@@ -496,6 +503,12 @@ def words_of(signal: FailureSignal, what: str) -> str:
     own = _of_label(signal)
     words: str = getattr(own, what) if own is not None else ""
     return words or str(getattr(wording()[signal.type.value], what))
+
+
+def contradicts(signal: FailureSignal) -> bool:
+    """Whether the signal says that the calls plainly contradict the answer."""
+    own = _of_label(signal)
+    return own is not None and own.contradicts
 
 
 def _of_label(signal: FailureSignal) -> SignalWording | None:
