@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
 _SECONDS: Final = 20
-# Copilot writes its transcript up to a tenth of a second after it has asked the hook.
+# Copilot writes its transcript up to a tenth of a second after it has asked the hook, on a quiet machine.
 _TRANSCRIPT_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.05
 
@@ -68,7 +68,7 @@ def hook_answer(client: Client, given: bytes, settings: str | None = None) -> by
         os.chdir(event.folder)
     if event.moment in ("before", "after"):
         return write_answer(dialect, event, _of_call(client, dialect, event, settings))
-    if event.moment == "end" and not event.continued:
+    if event.moment in ("end", "hand_back") and not event.continued:
         return write_answer(dialect, event, _of_end(event, settings))
     return b""
 
@@ -113,25 +113,32 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
 
     hook, settings = _settings(given)
-    if hook.done == "off" or event.transcript is None:
+    path = event.agent_transcript if event.moment == "hand_back" else event.transcript
+    if hook.done == "off" or path is None:
         return None
-    # A client that does not send the last message may write it, and the whole turn, only after it started the hook.
-    latest = time.monotonic() + (_TRANSCRIPT_SECONDS if event.message is None else 0)
-    while True:
-        lines, is_whole = read_tail(event.transcript)
-        session = read_session(lines, is_whole=is_whole)
-        if session.is_ended or time.monotonic() >= latest:
-            break
-        time.sleep(_LOOK_SECONDS)
-    message = event.message
-    written = session.turn.answer if session.turn is not None else None
-    if message is None or (written and message.endswith(written)):
-        # The client's message may begin with text from before the last call.
-        message = written
     options: AnswerOptions = {} if settings is None else settings.answer_options()
     options.setdefault("min_length", 1)
-    found = missing(message, session, check=AnswerCheck(**options), exists=_exists)
-    return None if found is None else HookAnswer("block", found.text())
+    check = AnswerCheck(**options)
+    # The client may write the last lines, and even the whole turn, only after it started the hook.
+    latest = time.monotonic() + _TRANSCRIPT_SECONDS
+    while True:
+        lines, is_whole = read_tail(path)
+        session = read_session(lines, is_whole=is_whole, of_agent=event.moment == "hand_back")
+        message = event.message
+        written = session.turn.answer if session.turn is not None else None
+        is_written = session.is_ended
+        if message is not None:
+            is_written = bool(written) and message.rstrip().endswith(f"{written}".strip())
+        is_last = is_written or time.monotonic() >= latest
+        if message is None or is_written:
+            # The client's message may begin with text from before the last call.
+            message = written
+        if is_last or event.message is not None:
+            found = missing(message, session, check=check, exists=_exists)
+            # What is missing may stand in the lines that are still to be written.
+            if found is None or is_last:
+                return None if found is None else HookAnswer("block", found.text())
+        time.sleep(_LOOK_SECONDS)
 
 
 def read_tail(path: str) -> tuple[list[bytes], bool]:
