@@ -212,7 +212,8 @@ def test_the_lines_of_a_sub_agent_are_not_those_of_its_parent(home: Path, tmp_pa
     ran = next(each for each in SESSIONS if each["name"] == "tests run and passing")
     claimed = {**SESSIONS[0], "steps": SESSIONS[0]["steps"][:2]}
     *first, last = transcript("copilot", claimed).splitlines()
-    for mark in ({"agentId": "call_7"}, {"data": {"parentToolCallId": "call_7"}}):
+    marks: list[dict[str, Any]] = [{"agentId": "call_7"}, {"data": {"parentToolCallId": "call_7"}}]
+    for mark in marks:
         nested = [json.loads(line) for line in transcript("copilot", ran).splitlines()[1:]]
         marked = [{**each, **mark, "data": {**each["data"], **mark.get("data", {})}} for each in nested]
         path.write_text("\n".join([*first, *map(json.dumps, marked), last]) + "\n")

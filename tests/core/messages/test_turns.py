@@ -280,7 +280,7 @@ def _back(id_: str, text: str) -> list[dict[str, object]]:
     return [{"type": "tool_result", "tool_use_id": id_, "content": [{"type": "text", "text": text}]}]
 
 
-NESTED = [
+NESTED: list[dict[str, object]] = [
     {"type": "system", "subtype": "init"},
     _line("user", "Is the suite green?"),
     _line("assistant", _use("t1", "Task")),
