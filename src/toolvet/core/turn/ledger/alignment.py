@@ -21,7 +21,7 @@ from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
-from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
+from toolvet.core.turn.ledger.entries import EMAIL, CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
@@ -78,7 +78,7 @@ class TurnLedger:
         return list(found.values())
 
     def _found(self, text: str, entries: Sequence[ClaimEntry], *, admits: bool) -> Iterator[FailureSignal]:
-        for entry in entries:
+        for entry in entries if self._changes else ():
             yield from self._other_value(text, entry)
         yield from self._other_target(text, entries)
         if not admits:
@@ -89,7 +89,7 @@ class TurnLedger:
 
     def _other_value(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
         """Yield a signal for a claimed value of the request if the calls sent another one, from no known source."""
-        request = self._request.lower
+        request, lower = self._request.lower, text.lower() if entry.mentions else ""
         for mention in entry.mentions:
             token = mention.token.lower()
             if token not in request:
@@ -103,7 +103,7 @@ class TurnLedger:
                     (call, value)
                     for call in self._changes
                     for value in sorted(call.of_kind(mention.kind))
-                    if value not in request and value not in self._read_text and value not in text.lower()
+                    if value not in request and value not in self._read_text and value not in lower
                 ]
                 other = others[0] if others else None
             if other is not None:
@@ -128,7 +128,7 @@ class TurnLedger:
     def _other_target(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """A call went to an address, or to the number of a thing, that neither the person nor a result named."""
         request, lower = self._request.lower, text.lower()
-        wanted = {each.lower() for each in _EMAILS.findall(self._request.text)} if "@" in request else set[str]()
+        wanted = {each.lower() for each in EMAIL.findall(self._request.text)} if "@" in request else set[str]()
         first = entries[0].claim.hit
         for call in self._changes:
             for value in sorted(call.of_kind(Kind.EMAIL)) if wanted else ():
@@ -271,7 +271,6 @@ class TurnLedger:
 
 
 _COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME})
-_EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 
 
 def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:

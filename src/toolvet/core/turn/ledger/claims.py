@@ -13,6 +13,7 @@
 """
 
 import re
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -399,15 +400,10 @@ class _ClaimReading:
         )
 
     def _verb(self, frame: Voice) -> tuple[str, str, bool]:
-        last: re.Match[str] | None = None
         matched = self._clause.matched
-        states = (self._grammar.states,) if frame in (Voice.STATE, Voice.BARE) else ()
-        for verbs in (self._grammar.verbs, self._grammar.text_verbs, *states):
-            for match in verbs.finditer(matched):
-                if last is None or match.end() > last.end():
-                    last = match
-        if last is not None:
-            return last[0].lower(), last.lastgroup or ANYTHING, last.re is self._grammar.text_verbs
+        known = _known_verb(self._grammar, matched, may_be_state=frame in (Voice.STATE, Voice.BARE))
+        if known is not None:
+            return known
         words = WORD.findall(matched.lower())
         for word in reversed(words):
             if word in self._words.verbs:
@@ -479,6 +475,17 @@ class _ClaimReading:
             self._grammar.texts.fullmatch(phrase[-1]) is not None
             and self._grammar.things.fullmatch(" ".join(phrase[-2:])) is None
         )
+
+
+@lru_cache(maxsize=4096)
+def _known_verb(grammar: ClaimGrammar, matched: str, *, may_be_state: bool) -> tuple[str, str, bool] | None:
+    """The last verb of the language in a match, its family, and whether it may be text work."""
+    last: re.Match[str] | None = None
+    for verbs in (grammar.verbs, grammar.text_verbs, *((grammar.states,) if may_be_state else ())):
+        for match in verbs.finditer(matched):
+            if last is None or match.end() > last.end():
+                last = match
+    return None if last is None else (last[0].lower(), last.lastgroup or ANYTHING, last.re is grammar.text_verbs)
 
 
 def ids_in(text: str) -> frozenset[str]:
