@@ -63,6 +63,48 @@ def test_a_turn_with_a_server_of_envelopes(tmp_path: Path, name: str) -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("name", ["calls.db", "calls.jsonl"])
+@pytest.mark.parametrize("kept", ["calls", "verdicts"])
+def test_an_answer_is_compared_with_the_calls_that_the_store_has(tmp_path: Path, name: str, kept: str) -> None:
+    record = tmp_path / name
+    server = (sys.executable, str(ROOT / "examples" / "enveloped_server.py"), "mcpserver")
+    client = Client(*PROXY, *server, STORE=str(record), SETTINGS=json.dumps({"record": kept}))
+    try:
+        client.ask("initialize", 1, **OPENING)
+        client.send("notifications/initialized")
+        for number, ship in enumerate(("ship-1", "ship-2", "ship-1"), start=2):
+            client.ask("tools/call", number, name="get_ship", arguments={"ship_id": ship}, _meta=ASKING)
+        client.end()
+    finally:
+        client.close()
+
+    def judged(said: str, *words: str, **turn: object) -> dict[str, Any]:
+        done = subprocess.run(
+            [sys.executable, "-m", "toolvet", "check", "answer", "--json", "--store", str(record), *words],
+            input=json.dumps({"answer": said, **turn}),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+        assert done.stderr == ""
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    invented = "The ship is the Aurora, and its order number is ORD-99812-XK."
+    labels = [signal["label"] for signal in judged(invented, "--trace", TRACE)["signals"]]
+    # What was not kept of the results may have the number.
+    assert labels == (["unsupported_id"] if kept == "calls" else [])
+    claimed = judged("I have sent the invoice to the captain by mail.", "--trace", TRACE)
+    assert claimed["should_escalate"]
+    assert claimed["signals"][0]["against"] == "only get_ship was called"
+    # Without a trace id, under one without calls, or beside calls of one's own, the store says nothing.
+    assert judged(invented)["signals"] == judged(invented, trace="another")["signals"] == []
+    own = [{"name": "find", "arguments": {}, "result": "Aurora, order ORD-99812-XK"}]
+    assert judged(invented, trace=TRACE, calls=own)["signals"] == []
+
+
 def test_a_call_that_a_dead_server_leaves_open_has_a_verdict(tmp_path: Path) -> None:
     life, record = Life(tmp_path), tmp_path / "calls.db"
     client = Client(*PROXY, *RAW_SERVER, LIFE=str(life.path), STORE=str(record))

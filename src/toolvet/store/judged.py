@@ -16,7 +16,15 @@ from toolvet.core.json_value import is_array, is_object, members
 from toolvet.core.messages import read_calls
 from toolvet.core.redact import SecretMask
 from toolvet.findings import Finding
-from toolvet.store.records import AssessmentRecord, SignalRecord, VerdictRecord, clean_text, encode_document, new_id
+from toolvet.store.records import (
+    CUT,
+    AssessmentRecord,
+    SignalRecord,
+    VerdictRecord,
+    clean_text,
+    encode_document,
+    new_id,
+)
 from toolvet.store.signals import result_signals, signal_level
 from toolvet.version import __version__
 
@@ -29,7 +37,6 @@ _COLUMNS: Final = frozenset({"score", "should_escalate", "trace_id"})
 _MOST_CALLS: Final = 200
 _MOST_CALL_BYTES: Final = 64 * 1024
 _MOST_TEXT: Final = 1 << 20
-_CUT: Final = " … (cut)"
 
 
 class VerdictContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,4 +219,4 @@ def _bounded(value: object) -> object:
 
 
 def _shorten(text: str, most: int = _MOST_CALL_BYTES) -> str:
-    return text if len(text) <= most else text[:most] + _CUT
+    return text if len(text) <= most else text[:most] + CUT

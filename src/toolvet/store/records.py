@@ -11,16 +11,23 @@ import random
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 
 from toolvet.core.json_value import elements, is_array, is_endless, is_object, members
+from toolvet.core.redact import REDACTED
+
+if TYPE_CHECKING:
+    from toolvet.core.messages import ToolCall
 
 VerdictKind: TypeAlias = Literal["call", "arguments", "result", "envelope", "answer"]
 """The kind of input that was judged. A `call` is a whole call as the proxy saw it: its arguments and its result."""
 
 EMPTY_DOCUMENT: Final = msgspec.Raw(b"{}")
+CUT: Final = " … (cut)"
+"""The end of what was too long to be kept."""
+_LEFT_OUT: Final = (CUT.encode(), REDACTED.encode())
 
 
 class SignalRecord(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -306,6 +313,23 @@ class RecordedTurn(msgspec.Struct, frozen=True, kw_only=True):
     def answers(self) -> tuple[VerdictRecord, ...]:
         """The answers that were handed in."""
         return tuple(verdict for verdict in self.verdicts if verdict.kind == "answer")
+
+    @property
+    def tool_calls(self) -> "tuple[ToolCall, ...]":
+        """The calls as `check_answer` takes them; of records without a whole call, those of results."""
+        results = (verdict for verdict in self.verdicts if verdict.kind == "result" and verdict.tool)
+        return tuple(map(_tool_call, self.calls or results))
+
+
+def _tool_call(record: VerdictRecord) -> "ToolCall":
+    """A result of which something was left out (a secret, its end, all of it) is not known."""
+    from toolvet.core.messages import UNKNOWN, ToolCall  # noqa: PLC0415 - the proxy starts without it
+
+    detail = record.detail
+    result = detail.get("result")
+    if result is None or any(mark in bytes(encode_parsed(result)) for mark in _LEFT_OUT):
+        result = UNKNOWN
+    return ToolCall(record.tool or "", detail.get("arguments"), result, failed=record.failed or None)
 
 
 class VerdictFilter(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from toolvet.errors import MissingExtraError, StoreError, UsageError
 from toolvet.store.address import StoreAddress
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _FLUSH_SECONDS: Final = 10.0
 _MOST_NAMED: Final = 5
+_MOST_OF_TURN: Final = 1_000
+_MOST_LINES: Final = 64 * 2**20  # Bytes of a file without an index, which is read for each answer.
 _TIDY_SECONDS: Final = 3600.0
 
 
@@ -303,6 +305,31 @@ class Store:
                 trace = ids[0]
                 found = read_trace(connection, trace, limit)
         return RecordedTurn(trace=trace, verdicts=tuple(found))
+
+    def tool_calls(self, trace: str | None) -> "list[Any] | None":
+        """Return the calls with this trace id as `check_answer` takes them; None if there are none, or very many.
+
+        What was left out of a record is not known: `record = "calls"` in `[proxy]` keeps arguments and results.
+        """
+        if not trace:
+            return None
+        if self.address.kind == "lines":
+            from toolvet.store.lines import read_line_records  # noqa: PLC0415 - as above
+
+            path = self.address.path or Path()
+            if not path.is_file() or path.stat().st_size > _MOST_LINES:
+                return None
+            records = (each for batch in read_line_records(path) for each in batch)
+            found = [each for each in records if isinstance(each, VerdictRecord) and each.trace == trace]
+        else:
+            from toolvet.store.reading import read_trace  # noqa: PLC0415 - as above
+
+            with self.reading() as connection:
+                found = read_trace(connection, trace, _MOST_OF_TURN)
+        if len(found) >= _MOST_OF_TURN:
+            # There may be more, and any of them may support an answer.
+            return None
+        return list(RecordedTurn(trace=trace, verdicts=tuple(found)).tool_calls) or None
 
     def latest_turns(self, limit: int = 20) -> list[RecordedTurn]:
         """Return the turns that something was added to last, those that began last first."""

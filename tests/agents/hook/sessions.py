@@ -20,6 +20,18 @@ def transcript(client: str, session: dict[str, Any], *, before: tuple[dict[str, 
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
+def agent_transcript(client: str, session: dict[str, Any]) -> str:
+    """The same session as that of a sub-agent, in a file of its own."""
+    lines = [dict(line) for line in _lines(client, session)]
+    if client == "claude":
+        about = {"isSidechain": True, "agentId": "a84b7406ef53120af", "sessionId": "s", "userType": "external"}
+        lines = [{"parentUuid": None, **about, **line} for line in lines]
+    else:
+        meta = {"id": "019a", "source": {"subagent": {"thread_spawn": {"parent_thread_id": "0199"}}}}
+        lines.insert(0, {"type": "session_meta", "payload": meta})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 def stop_event(
     client: str, session: dict[str, Any], path: Path, folder: Path, *, again: bool = False
 ) -> dict[str, Any]:
@@ -80,10 +92,27 @@ def _step(client: str, step: list[Any], id_: str) -> list[dict[str, Any]]:
         return [_assistant(client, rest[0], id_)]
     name = rest[0] if kind == "tool" else _NAMES[client][kind]
     arguments, result, failed = _call(client, kind, rest)
+    if client == "codex" and kind == "agent":
+        # What the other agent said comes with a call of its own.
+        made = {"type": "function_call", "name": name, "call_id": id_, "arguments": json.dumps(arguments)}
+        waits = {"type": "function_call", "name": "wait_agent", "call_id": f"{id_}-w", "arguments": '{"ids": ["019a"]}'}
+        status = json.dumps({"status": {"019a": {"completed": result}}, "timed_out": False})
+        given = [
+            made,
+            {"type": "function_call_output", "call_id": id_, "output": '{"agent_id": "019a"}'},
+            waits,
+            {"type": "function_call_output", "call_id": f"{id_}-w", "output": status},
+        ]
+        return [{"type": "response_item", "payload": each} for each in given]
     if client == "claude":
         name = f"mcp__tracker__{name}" if kind == "tool" else name
         use = {"type": "tool_use", "id": id_, "name": name, "input": arguments}
-        back = {"type": "tool_result", "tool_use_id": id_, "content": result, "is_error": failed}
+        content: Any = result
+        if kind == "agent":
+            content = [
+                {"type": "text", "text": each} for each in (result, "agentId: a84b7406ef53120af\ntotal_tokens: 9")
+            ]
+        back = {"type": "tool_result", "tool_use_id": id_, "content": content, "is_error": failed}
         return [
             {"type": "assistant", "message": {"role": "assistant", "content": [use]}},
             {"type": "user", "message": {"role": "user", "content": [back]}},
@@ -128,7 +157,7 @@ def _call(client: str, kind: str, rest: list[Any]) -> tuple[Any, str, bool]:
     if kind == "tool":
         return {"text": rest[1]}, rest[2], False
     if kind == "agent":
-        return {"prompt": rest[0]}, "The other agent has finished.", False
+        return {"prompt": rest[0]}, rest[1] if len(rest) > 1 else "The other agent has finished.", False
     if kind == "edit":
         patch = f"*** Begin Patch\n*** Update File: {rest[0]}\n@@\n-a\n+b\n*** End Patch"
         named = {"claude": "file_path", "gemini": "file_path", "copilot": "path", "codex": "path"}[client]

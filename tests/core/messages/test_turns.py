@@ -265,3 +265,55 @@ def test_many_messages_cost_what_they_hold() -> None:
     assert len(found) == 2_000
     assert all(len(turn.calls) == 1 and turn.calls[0].answered for turn in found)
     assert len(found[-1].context) == 2 * 1_999 + 1
+
+
+def _line(kind: str, content: object, agent: str | None = None) -> dict[str, object]:
+    """A message as Claude's Agent SDK streams it."""
+    return {"type": kind, "message": {"role": kind, "content": content}, "parent_tool_use_id": agent, "session_id": "s"}
+
+
+def _use(id_: str, name: str) -> list[dict[str, object]]:
+    return [{"type": "tool_use", "id": id_, "name": name, "input": {}}]
+
+
+def _back(id_: str, text: str) -> list[dict[str, object]]:
+    return [{"type": "tool_result", "tool_use_id": id_, "content": [{"type": "text", "text": text}]}]
+
+
+NESTED: list[dict[str, object]] = [
+    {"type": "system", "subtype": "init"},
+    _line("user", "Is the suite green?"),
+    _line("assistant", _use("t1", "Task")),
+    _line("user", "Run the tests.", "t1"),
+    _line("assistant", _use("s1", "Bash"), "t1"),
+    _line("user", _back("s1", "2 failed, 31 passed in 4.2s"), "t1"),
+    _line("assistant", [{"type": "text", "text": "All tests pass."}], "t1"),
+    _line("user", _back("t1", "All tests pass.")),
+    _line("assistant", [{"type": "text", "text": "Yes, it is."}]),
+]
+
+
+def test_what_a_sub_agent_says_is_a_turn_of_its_own() -> None:
+    handed, own = turns(NESTED)
+    assert (handed.agent, handed.question, handed.answer) == ("t1", "Run the tests.", "All tests pass.")
+    assert [call.name for call in handed.calls] == ["Bash"]
+    assert (own.agent, own.question, own.answer) == ("", "Is the suite green?", "Yes, it is.")
+    assert [call.name for call in own.calls] == ["Task"]
+    assert (handed.indices, own.indices) == ((3, 4, 5, 6), (1, 2, 7, 8))
+    assert handed.notes == ("of the sub-agent t1",)
+
+
+def test_a_transcript_marks_the_lines_of_a_sub_agent() -> None:
+    lines = [{**line, "isSidechain": line.get("parent_tool_use_id") is not None, "agentId": "a8"} for line in NESTED]
+    for line in lines:
+        line.pop("parent_tool_use_id", None)
+    assert [(turn.agent, turn.answer) for turn in turns(lines)] == [("a8", "All tests pass."), ("", "Yes, it is.")]
+    # One of a sub-agent alone: the last turn is its hand-back.
+    alone = [line for line in lines if line["isSidechain"]]
+    assert [(turn.agent, turn.answer) for turn in turns(alone)] == [("a8", "All tests pass.")]
+
+
+def test_the_last_turn_is_that_of_the_agent_itself() -> None:
+    """Even if a sub-agent in the background is still at work."""
+    late = _line("assistant", [{"type": "text", "text": "Still looking."}], "t9")
+    assert [turn.agent for turn in turns([*NESTED, late])] == ["t1", "t9", ""]

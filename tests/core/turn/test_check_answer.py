@@ -1,10 +1,12 @@
 """`check_answer` and its company: options, scoring, summaries, the best of several."""
 
+import json
 import re
 import subprocess
 import sys
 
 import pytest
+from tests.steps import lines_run
 
 from toolvet import (
     AnswerQuality,
@@ -299,6 +301,16 @@ def test_the_best_answer_is_the_one_with_the_highest_score_and_of_equals_the_fir
     assert best_answer([REFUSAL]).quality.should_escalate
     with pytest.raises(ValueError, match="at least one"):
         best_answer([])
+
+
+def test_the_calls_of_a_turn_are_read_once_for_all_its_answers() -> None:
+    orders = [{"id": f"W-{number}", "status": "open", "items": ["lamp", "chair"]} for number in range(50)]
+    calls = [{"name": "get_order", "arguments": {"id": each["id"]}, "result": json.dumps(each)} for each in orders]
+    texts = ["I have cancelled order W-1.", "The order W-1 is open now.", "That is the order W-99."]
+    found = best_answer(texts, calls=calls, question="What is order W-1?")
+    assert (found.index, found.quality) == (1, check_answer(texts[1], calls=calls, question="What is order W-1?"))
+    one, many = (lines_run(lambda said=texts * count: best_answer(said, calls=calls)) for count in (1, 4))  # type: ignore[misc]
+    assert many < 3 * one
 
 
 def test_to_import_toolvet_loads_no_phrases() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from toolvet.core.turn.ledger import ToolCall, with_calls
+from toolvet.core.turn.ledger import ToolCall, TurnWitness
 from toolvet.core.turn.ledger.claims import said
 from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.mentions import mentions_in
@@ -41,7 +41,7 @@ def digest(row: dict[str, object]) -> str:
     calls = msgspec.convert(row["calls"], list[ToolCall])
     failed = [failing(call) for call in calls]
     found: list[object] = [
-        with_calls(said_so, made, question, ())  # type: ignore[arg-type]
+        TurnWitness(made, question).compare(said_so, ())  # type: ignore[arg-type]
         for said_so, made in (
             (text, calls),
             (other_figures(text), calls),

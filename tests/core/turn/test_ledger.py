@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
 from toolvet import check_answer
+from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.turn import AnswerCheck, check_conversation, judged_ending
+from toolvet.core.turn.check import contradicts
 from toolvet.core.turn.ledger import ground
 
 READ: dict[str, Any] = {
@@ -248,9 +252,58 @@ def test_a_turn_that_ends_with_an_announcement() -> None:
     assert ended.should_escalate
     goes_on = check_answer(text, calls=[READ], question="Where is my order?", finish_reason="tool_calls")
     assert "announced_not_done" not in {signal.label for signal in goes_on.signals}
+    unknown = check_answer(text, calls=[READ], question="Where is my order?")
+    assert "announced_not_done" not in {signal.label for signal in unknown.signals}
     offer = "The order is not in the list. If you like, I'll look at the logs."
     offered = check_answer(offer, calls=[READ], question="Where is my order?", finish_reason="stop")
     assert "announced_not_done" not in {signal.label for signal in offered.signals}
+
+
+ASKED = {"role": "user", "content": "Where is my order W-1?"}
+CALLED = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "get_order", "arguments": "{}"}}]}
+FOUND = {"role": "tool", "tool_call_id": "a", "content": "[]"}
+ANNOUNCED = {"role": "assistant", "content": "The order is not in the list. I'll now look at the logs."}
+
+
+@pytest.mark.parametrize(
+    ("messages", "is_found"),
+    [
+        ([ASKED, CALLED, FOUND, ANNOUNCED], True),
+        # The call may still come, or came.
+        ([ASKED, {**CALLED, "content": ANNOUNCED["content"]}], False),
+        ([ASKED, ANNOUNCED, CALLED, FOUND], False),
+        ([ASKED, {**CALLED, "content": ANNOUNCED["content"]}, FOUND], False),
+        # The user goes on: not the last message.
+        ([ASKED, CALLED, FOUND, ANNOUNCED, ASKED], False),
+        ([ASKED, CALLED, FOUND, {**ANNOUNCED, "content": "If you like, I'll look at the logs."}], False),
+        # Where no tool is known, the author may mean words.
+        ([ASKED, ANNOUNCED], False),
+    ],
+)
+def test_the_last_message_of_a_conversation_announces_a_step(messages: list[dict[str, object]], is_found: bool) -> None:  # noqa: FBT001 - a parameter
+    verdict = check_conversation(messages)
+    labels = {signal.label for turn in verdict.turns if turn.answer for signal in turn.answer.signals}
+    assert ("announced_not_done" in labels) == is_found
+
+
+def test_an_announcement_may_be_sent_back_where_the_tools_are_known() -> None:
+    tools = [{"type": "function", "function": {"name": "get_logs", "parameters": {"type": "object"}}}]
+    verdict = check_conversation([ASKED, ANNOUNCED], tools=tools)
+    assert verdict.turns[0].answer is not None
+    assert [signal.label for signal in verdict.turns[0].answer.signals] == ["announced_not_done"]
+    ending = judged_ending([ASKED, CALLED, FOUND, ANNOUNCED], AnswerCheck())
+    assert ending is not None
+    assert ending.contradiction is not None
+    assert ending.contradiction.label == "announced_not_done"
+
+
+@pytest.mark.parametrize("label", ["wrong_value", "wrong_target", "not_persisted", "invented_tool_traffic"])
+def test_each_disagreement_of_the_calls_may_be_sent_back(label: str) -> None:
+    signal = FailureSignal(type=SignalType.HALLUCINATION_RISK, evidence="x", weight=0.5, label=label, source="calls")
+    assert contradicts(signal)
+    # A truthful report of something else than was asked for contradicts no call, nor does a value.
+    for other in ("differs_from_request", "unsupported_id", "unmentioned_failure"):
+        assert not contradicts(msgspec.structs.replace(signal, label=other))
 
 
 @given(st.text(max_size=200), st.recursive(

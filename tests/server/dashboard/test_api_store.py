@@ -45,6 +45,29 @@ def test_an_answer_is_judged_on_arrival(client: httpx2.Client) -> None:
     assert read["detail"]["likely_good"] < 0.5
 
 
+def test_an_answer_is_compared_with_the_calls_under_its_trace_id(client: httpx2.Client) -> None:
+    for number in (4411, 4412, 4413):
+        result = {"content": [{"type": "text", "text": f'{{"order_id": "ORD-{number}", "status": "open"}}'}]}
+        keep(client, kind="call", trace_id="t1", tool="get_order", arguments={"id": f"ORD-{number}"}, result=result)
+    invented = {"kind": "answer", "text": "Your orders are open, and the latest one is ORD-9987."}
+    kept = keep(client, trace_id="t1", **invented)
+    assert kept["score"] < 1
+    assert client.get(f"/v1/verdicts/{kept['id']}").json()["detail"]["signals"][0]["label"] == "unsupported_id"
+    assert keep(client, trace_id="t1", kind="answer", text="The order ORD-4412 is open.")["score"] == 1
+    # Under another trace id there are no calls, and that none was made is something only the caller knows.
+    assert [keep(client, **invented, **more)["score"] for more in ({}, {"trace_id": "t2"})] == [1, 1]
+    cancelled = {"kind": "answer", "trace_id": "t1", "text": "I have cancelled your order ORD-4411."}
+    assert keep(client, **cancelled)["should_escalate"]
+    call = {"name": "cancel_order", "arguments": {"id": "ORD-4411"}, "result": "cancelled"}
+    assert keep(client, **cancelled, calls=[call])["score"] == 1
+
+
+def test_what_the_store_left_out_of_a_result_may_support_an_answer(client: httpx2.Client) -> None:
+    result = {"content": [{"type": "text", "text": "password: hunter2secret"}]}
+    keep(client, kind="call", trace_id="t3", tool="make_key", arguments={}, result=result)
+    assert keep(client, kind="answer", trace_id="t3", text="The new key has the id KEY-88123-AB.")["score"] == 1
+
+
 def test_a_given_verdict_is_kept_as_it_is(client: httpx2.Client) -> None:
     given = client.post("/v1/check/answer", json={"text": REFUSAL}).json()
     given = {**given, "score": 0.5, "should_escalate": False}

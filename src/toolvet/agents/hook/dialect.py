@@ -19,7 +19,7 @@ from toolvet.core.json_value import is_array, is_object, members
 
 Client: TypeAlias = Literal["claude", "codex", "gemini", "copilot"]
 CLIENTS: Final[tuple[Client, ...]] = ("claude", "codex", "gemini", "copilot")
-Moment: TypeAlias = Literal["before", "after", "end", "other"]
+Moment: TypeAlias = Literal["before", "after", "end", "hand_back", "other"]
 
 
 class HookSettingsPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +79,8 @@ class HookDialect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class HookEvent(msgspec.Struct, frozen=True):
     """An event that a client sent to its hook: `moment` is toolvet's name for it, `name` the client's own.
 
-    `continued` says that this very end was asked for by a hook: it must not be refused again.
+    `continued` says that this very end was asked for by a hook: it must not be refused again. A `hand_back` is the end
+    of a sub-agent, whose own transcript is `agent_transcript`.
     """
 
     moment: Moment
@@ -90,6 +91,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     failed: bool | None = None
     message: str | None = None
     transcript: str | None = None
+    agent_transcript: str | None = None
     folder: str = ""
     session: str = ""
     continued: bool = False
@@ -151,6 +153,7 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
         failed=True if error is not None or name.lower().endswith("failure") else None,
         message=_text(found["message"]) if isinstance(found["message"], str) else None,
         transcript=_text(found["transcript"]) or None,
+        agent_transcript=_text(found.get("agent_transcript")) or None,
         folder=_text(found["folder"]),
         session=_text(found["session"]),
         continued=found.get("continued") is True,

@@ -15,7 +15,6 @@ import msgspec
 from toolvet.agents.hook.transcript import AgentSession
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import (
-    CLAIMED_WITHOUT_CALL,
     AgentAction,
     AnswerCheck,
     actions_of,
@@ -37,6 +36,7 @@ MARK: Final = "toolvet:"
 
 _MOST_MESSAGE: Final = 40_000
 _UNTOLD: Final = "unmentioned_failure"
+_AFTER_FAILURE: Final = "claimed_success_after_failure"
 
 Why = Literal["not_run", "failed", "untold", "no_file", "claimed", "announced"]
 
@@ -158,9 +158,8 @@ def _ungrounded(
     elif not found.should_escalate:
         return None
     own = {call.name for call, action in zip(session.calls, actions, strict=True) if action.what != "other"}
-    if own and (
-        signal.label == CLAIMED_WITHOUT_CALL or any((signal.against or "").startswith(f"{name}:") for name in own)
-    ):
+    failed = signal.label in (_AFTER_FAILURE, _UNTOLD)
+    if own and (not failed or any((signal.against or "").startswith(f"{name}:") for name in own)):
         # A shell can do anything, and a command that ended with 1 may have done what it was for.
         return None
     against = signal.against or "no call of this session did it"

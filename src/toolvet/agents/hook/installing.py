@@ -53,7 +53,7 @@ def with_hooks(text: str | None, dialect: HookDialect, command: HookCommand) -> 
     place, entry = dialect.settings, command.entry(dialect)
     wanted: dict[str, Mapping[str, object]] = {}
     for event, moment in dialect.events.items():
-        matcher = {"matcher": place.matcher} if moment != "end" and place.matcher else {}
+        matcher = {"matcher": place.matcher} if moment in ("before", "after") and place.matcher else {}
         wanted[event] = entry if place.form == "commands" else {**matcher, "hooks": [entry]}
     if text is None or not text.strip():
         version = {"version": 1} if place.form == "commands" else {}

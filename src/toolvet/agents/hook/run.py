@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
 _SECONDS: Final = 20
-# Copilot writes its transcript up to a tenth of a second after it has asked the hook.
+# Copilot writes its transcript up to a tenth of a second after it has asked the hook, on a quiet machine.
 _TRANSCRIPT_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.05
 
@@ -68,7 +68,7 @@ def hook_answer(client: Client, given: bytes, settings: str | None = None) -> by
         os.chdir(event.folder)
     if event.moment in ("before", "after"):
         return write_answer(dialect, event, _of_call(client, dialect, event, settings))
-    if event.moment == "end" and not event.continued:
+    if event.moment in ("end", "hand_back") and not event.continued:
         return write_answer(dialect, event, _of_end(event, settings))
     return b""
 
@@ -81,18 +81,22 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     from toolvet.agents.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
 
     found = server_of(client, dialect, event)
-    if found is None:
+    # The names of Copilot's own tools may look like those of a server.
+    if found is None and (event.moment == "before" or not (head or event.server)):
         return None
     from toolvet.agents.hook.calls import after, before  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
     from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
 
-    target, tool = found
-
     options, settings = _settings(given)
+    if found is None:
+        # A server that no file of the client names, as one of a plugin: its results need no definition.
+        definition, tool = None, event.server_tool or event.tool[len(head) :].partition(behind)[2]
+    else:
+        target, tool = found
+        may_ask = options.servers == "ask" and event.moment == "before"
+        definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     policy = Policies(None if settings is None else settings[ProxySettings]).of(tool)
-    may_ask = options.servers == "ask" and event.moment == "before"
-    definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     if event.moment == "after":
         from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
 
@@ -109,25 +113,32 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
 
     hook, settings = _settings(given)
-    if hook.done == "off" or event.transcript is None:
+    path = event.agent_transcript if event.moment == "hand_back" else event.transcript
+    if hook.done == "off" or path is None:
         return None
-    # A client that does not send the last message may write it, and the whole turn, only after it started the hook.
-    latest = time.monotonic() + (_TRANSCRIPT_SECONDS if event.message is None else 0)
-    while True:
-        lines, is_whole = read_tail(event.transcript)
-        session = read_session(lines, is_whole=is_whole)
-        if session.is_ended or time.monotonic() >= latest:
-            break
-        time.sleep(_LOOK_SECONDS)
-    message = event.message
-    written = session.turn.answer if session.turn is not None else None
-    if message is None or (written and message.endswith(written)):
-        # The client's message may begin with text from before the last call.
-        message = written
     options: AnswerOptions = {} if settings is None else settings.answer_options()
     options.setdefault("min_length", 1)
-    found = missing(message, session, check=AnswerCheck(**options), exists=_exists)
-    return None if found is None else HookAnswer("block", found.text())
+    check = AnswerCheck(**options)
+    # The client may write the last lines, and even the whole turn, only after it started the hook.
+    latest = time.monotonic() + _TRANSCRIPT_SECONDS
+    while True:
+        lines, is_whole = read_tail(path)
+        session = read_session(lines, is_whole=is_whole, of_agent=event.moment == "hand_back")
+        message = event.message
+        written = session.turn.answer if session.turn is not None else None
+        is_written = session.is_ended
+        if message is not None:
+            is_written = bool(written) and message.rstrip().endswith(f"{written}".strip())
+        is_last = is_written or time.monotonic() >= latest
+        if message is None or is_written:
+            # The client's message may begin with text from before the last call.
+            message = written
+        if is_last or event.message is not None:
+            found = missing(message, session, check=check, exists=_exists)
+            # What is missing may stand in the lines that are still to be written.
+            if found is None or is_last:
+                return None if found is None else HookAnswer("block", found.text())
+        time.sleep(_LOOK_SECONDS)
 
 
 def read_tail(path: str) -> tuple[list[bytes], bool]:

@@ -35,9 +35,13 @@ class AgentSession(msgspec.Struct, frozen=True):
     is_ended: bool = False
 
 
-def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSession:
-    """Return the session that these lines are; an empty one where none of them can be read."""
-    messages = _Messages()
+def read_session(lines: Iterable[bytes], *, is_whole: bool = True, of_agent: bool = False) -> AgentSession:
+    """Return the session that these lines are; an empty one where none of them can be read.
+
+    `of_agent` says that they are the transcript of a sub-agent. Otherwise the lines of one are left out: its work is
+    known from what it handed back.
+    """
+    messages = _Messages(of_agent=of_agent)
     for line in lines:
         try:
             record: object = msgspec.json.decode(line)
@@ -63,11 +67,14 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True) -> AgentSessi
 class _Messages:
     """Messages in the form of Anthropic or of Responses; those of Gemini are written again when they grow."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_agent: bool) -> None:
         self._found: dict[str, list[object]] = {}
+        self._of_agent = of_agent
 
     def take(self, record: Mapping[str, object]) -> None:
         kind = record.get("type")
+        if not self._of_agent and _is_of_agent(record):
+            return
         if is_array(record.get("messages")) and "sessionId" in record:
             self._all_again(record["messages"])
         elif "$rewindTo" in record:
@@ -78,7 +85,7 @@ class _Messages:
         elif "$set" in record:
             self._all_again(members(record["$set"]).get("messages"))
         elif is_object(record.get("message")):
-            if record.get("isSidechain") is not True and record.get("isMeta") is not True:
+            if record.get("isMeta") is not True:
                 self._add(_without_reminders(members(record["message"])))
         elif kind == "response_item":
             self._add(_without_reminders(members(record.get("payload"))))
@@ -101,6 +108,13 @@ class _Messages:
         self._found.clear()
         for each in listed:
             self.take(members(each))
+
+
+def _is_of_agent(record: Mapping[str, object]) -> bool:
+    """Whether a line is of a sub-agent: Claude Code marks its messages, Copilot names the agent or the call of it."""
+    if "data" in record:
+        return bool(record.get("agentId")) or bool(members(record["data"]).get("parentToolCallId"))
+    return record.get("isSidechain") is True
 
 
 def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | None:

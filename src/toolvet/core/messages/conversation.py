@@ -33,6 +33,7 @@ class Turn:
         indices: the places of the messages of the turn.
         skipped: the places of its messages whose format is not known.
         notes: facts a reader should know: skipped messages, results that answer no call.
+        agent: the id of the sub-agent whose turn it is; "" for the agent itself.
     """
 
     question: str
@@ -43,6 +44,7 @@ class Turn:
     indices: tuple[int, ...] = ()
     skipped: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    agent: str = ""
     # The messages before the turn. All turns of a conversation share them, so that many turns need little memory.
     _history: Sequence[str | ToolCall] = field(default=(), repr=False, compare=False)
     _before: int = field(default=0, repr=False, compare=False)
@@ -59,7 +61,9 @@ class Turn:
 def turns(messages: object) -> list[Turn]:
     """Split a conversation into its turns.
 
-    A turn begins where the user speaks after the assistant did anything. Results belong to the turn of their call.
+    A turn begins where the user speaks after the assistant did anything. Results belong to the turn of their call. The
+    messages of a sub-agent (Claude's Agent SDK and transcripts mark them) are turns of its own, whose `agent` is its
+    id: its answer is what it handed back. The last turn is the agent's own.
 
     Args:
         messages: the messages, oldest first, as mappings or objects: of OpenAI (chat or Responses), Anthropic, Gemini,
@@ -85,8 +89,14 @@ def turns(messages: object) -> list[Turn]:
     reader = MessageReader()
     splitter = _Splitter(reader.calls)
     splitter.system(system)
+    agents = {"": (reader, splitter)}
     unread = count = 0
-    for count, item in enumerate(islice(listed, _MOST_MESSAGES), start=1):
+    for count, given in enumerate(islice(listed, _MOST_MESSAGES), start=1):
+        agent, item = _unwrapped(given)
+        if agent not in agents:
+            own = MessageReader()
+            agents[agent] = own, _Splitter(own.calls, agent)
+        reader, splitter = agents[agent]
         index, before = count - 1, len(reader.events)
         if reader.read(item, index) or reader.record(item, index):
             splitter.take(reader.events[before:])
@@ -95,7 +105,24 @@ def turns(messages: object) -> list[Turn]:
             splitter.skip(index, item)
     if count and unread == count:
         raise TypeError(f"none of the {count} messages can be read; known formats: {known_formats()}")
-    return splitter.finished()
+    found = agents.pop("")[1].finished()
+    if agents:
+        last = found[-1:]
+        others = [*found[:-1], *(turn for _, own in agents.values() for turn in own.finished())]
+        found = [*sorted(others, key=lambda turn: turn.indices[-1:]), *last]
+    return found
+
+
+def _unwrapped(given: object) -> tuple[str, object]:
+    """The id of the sub-agent that a message is of ("" for the agent's own), and the message within its envelope."""
+    if not isinstance(given, Mapping):
+        return "", given
+    item = cast("Mapping[str, object]", given)
+    message = item.get("message")
+    if item.get("type") not in ("user", "assistant") or not isinstance(message, Mapping):
+        return "", given
+    agent = item.get("parent_tool_use_id") or (item.get("isSidechain") is True and (item.get("agentId") or "agent"))
+    return f"{agent or ''}", cast("object", message)
 
 
 def is_conversation(value: object) -> bool:
@@ -139,8 +166,9 @@ def _items(value: object) -> list[object]:
 class _Splitter:
     """Takes events in order, and closes a turn where the next begins."""
 
-    def __init__(self, calls: Sequence[ToolCall]) -> None:
+    def __init__(self, calls: Sequence[ToolCall], agent: str = "") -> None:
         self._calls = calls
+        self._agent = agent
         self._drafts: list[_OpenTurn] = []
         self._draft_of: dict[int, _OpenTurn] = {}
         self._open = _OpenTurn()
@@ -180,7 +208,7 @@ class _Splitter:
         if self._open.is_under_way or self._open.asked or self._open.skipped:
             self._close()
         history: list[str | ToolCall] = []  # Shared by all of them.
-        return [draft.turn(self._calls, history) for draft in self._drafts]
+        return [draft.turn(self._calls, history, self._agent) for draft in self._drafts]
 
     def _close(self) -> None:
         self._drafts.append(self._open)
@@ -227,7 +255,7 @@ class _OpenTurn:
         """The text of each message; an API may cut one into blocks."""
         return ["".join(texts) for texts in self._said.values() if any(texts)]
 
-    def turn(self, calls: Sequence[ToolCall], history: list[str | ToolCall]) -> Turn:
+    def turn(self, calls: Sequence[ToolCall], history: list[str | ToolCall], agent: str) -> Turn:
         answered = bool(self._said)
         texts = self._texts()
         history.extend(self.system)
@@ -247,7 +275,8 @@ class _OpenTurn:
             self.reason,
             tuple(sorted(self.indices)),
             tuple(self.skipped),
-            (*self.notes, *lone),
+            (*self.notes, *lone, *([f"of the sub-agent {agent}"] if agent else ())),
+            agent,
             _history=history,
             _before=before,
         )

@@ -85,7 +85,12 @@ def _matches_in(name: str) -> Iterator[tuple[int, Entry]]:
 
 def words_of(name: str) -> tuple[str, ...]:
     """Return the lower-case words of a snake, kebab or camel case name, the plural as singular; eight at most."""
-    found = [word.lower() for word in _WORD.findall(_ACRONYMS.sub(lambda match: match[0].lower(), name[:120]))]
+    return _words_of(name[:120])
+
+
+@lru_cache(maxsize=4096)
+def _words_of(name: str) -> tuple[str, ...]:
+    found = [word.lower() for word in _WORD.findall(_ACRONYMS.sub(lambda match: match[0].lower(), name))]
     words: list[str] = []
     for word in found[:8]:
         if (len(word) < 4 and word not in ("ids", "ips")) or word in _SAME_IN_PLURAL or word.endswith("ss"):

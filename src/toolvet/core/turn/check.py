@@ -39,6 +39,7 @@ from toolvet.core.turn.announcing import announced_step, announces
 
 if TYPE_CHECKING:
     from toolvet.core.checks.answer.model import Model
+    from toolvet.core.turn.ledger import TurnWitness
 
 
 CustomPatterns = Mapping[str, Iterable[str | Regex[str]]]
@@ -134,9 +135,24 @@ class AnswerCheck:
         trace: str | None = None,
     ) -> AnswerQuality:
         """Say how good an answer is; see `check_answer`."""
+        return self.compared(text, read_turn(calls, question), finish_reason=finish_reason, trace=trace)
+
+    def compared(
+        self,
+        text: str | None,
+        turn: "TurnWitness | None",
+        *,
+        finish_reason: str | None = None,
+        trace: str | None = None,
+        ends: bool = False,
+    ) -> AnswerQuality:
+        """Say how good one of several answers to the same turn is, whose calls are read once.
+
+        `ends` says that nothing followed the answer, for one without a finish reason.
+        """
         text = checked_text(text)
-        if finish_reason is None and calls and may_announce(text):
-            finish_reason = reason_before_calls(text, calls)
+        if finish_reason is None and turn is not None and turn.given and may_announce(text):
+            finish_reason = reason_before_calls(text, turn.given)
         signals = read_answer(
             text,
             min_length=self.min_length,
@@ -150,15 +166,12 @@ class AnswerCheck:
         partial: tuple[PartialCall, ...] = ()
         if finish_reason is None and signals:
             signals = announced(text, signals)
-        if calls is not None:
-            # Loaded only when calls are given: claims and values take milliseconds to load.
-            from toolvet.core.turn.ledger import with_calls  # noqa: PLC0415
-
-            kept, found, failed, partial = with_calls(
-                text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
-            )
+        if turn is not None:
+            goes_on = finish_kind(finish_reason) == "calling"
+            kept, found, failed, partial = turn.compare(text, signals, goes_on=goes_on)
             signals = [*kept, *found]
-            if finish_kind(finish_reason) == "complete" and (step := announced_step(text)) is not None:
+            ended = ends if finish_reason is None else finish_kind(finish_reason) == "complete"
+            if ended and (step := announced_step(text)) is not None:
                 signals.append(step)
         quality = self.verdict_on(text, signals) if signals else CLEAN
         if not failed and not partial and trace is None:
@@ -168,6 +181,16 @@ class AnswerCheck:
     def verdict_on(self, text: str, signals: Sequence[FailureSignal]) -> AnswerQuality:
         """Return the verdict that `signals` of `text` give under these options."""
         return verdict(self.rules.apply(text, signals), threshold=self.threshold, weights=self.rules.weights)
+
+
+def read_turn(calls: Sequence[object] | None, question: str | Sequence[object] | None) -> "TurnWitness | None":
+    """Return the calls and the request of a turn; None if the calls are not known."""
+    if calls is None:
+        return None
+    # Loaded only when calls are given: claims and values take milliseconds to load.
+    from toolvet.core.turn.ledger import TurnWitness  # noqa: PLC0415
+
+    return TurnWitness(calls, question)
 
 
 def check_answer(
@@ -257,7 +280,8 @@ def best_answer(
         1
     """
     check = AnswerCheck(**options)
-    qualities = [check(text, calls=calls, question=question) for text in texts]
+    turn = read_turn(calls, question)
+    qualities = [check.compared(text, turn) for text in texts]
     if not qualities:
         raise BadOption("best_answer needs at least one answer to choose from")
     index = max(range(len(qualities)), key=lambda at: (qualities[at].score, not qualities[at].should_escalate, -at))
@@ -425,6 +449,8 @@ class SignalWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     feedback: str = ""
     advice: str = ""
     action: Action | None = None
+    contradicts: bool = False
+    """Whether the calls plainly contradict an answer with this signal, so that it may be sent back to the model."""
 
 
 @cache
@@ -477,6 +503,12 @@ def words_of(signal: FailureSignal, what: str) -> str:
     own = _of_label(signal)
     words: str = getattr(own, what) if own is not None else ""
     return words or str(getattr(wording()[signal.type.value], what))
+
+
+def contradicts(signal: FailureSignal) -> bool:
+    """Whether the signal says that the calls plainly contradict the answer."""
+    own = _of_label(signal)
+    return own is not None and own.contradicts
 
 
 def _of_label(signal: FailureSignal) -> SignalWording | None:

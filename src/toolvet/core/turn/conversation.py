@@ -13,7 +13,7 @@ from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.messages import ToolCall, Turn, turns
 from toolvet.core.tools import view_of
-from toolvet.core.turn.check import AnswerCheck, AnswerOptions
+from toolvet.core.turn.check import AnswerCheck, AnswerOptions, read_turn
 from toolvet.core.turn.ledger.outcome import as_response
 
 SHORTEST = 1
@@ -119,12 +119,15 @@ class ConversationCheck:
             beside = members(messages)
             tools = _by_name(beside.get("tools", members(beside.get("toolConfig")).get("tools", ())))
         verdicts: list[TurnVerdict] = []
-        for turn in turns(messages):
+        listed = turns(messages)
+        # Where no tool is known, an announcement announces words.
+        has_tools = bool(tools) or any(turn.calls for turn in listed)
+        for turn in listed:
             quality = None
             if turn.answer is not None:
-                quality = self._answers(
-                    turn.answer, calls=turn.calls, question=turn.context, finish_reason=turn.finish_reason
-                )
+                ends = has_tools and turn is listed[-1] and all(call.answered for call in turn.calls)
+                witness = read_turn(turn.calls, turn.context)
+                quality = self._answers.compared(turn.answer, witness, finish_reason=turn.finish_reason, ends=ends)
             verdicts.append(TurnVerdict(turn, quality, tuple(self._call(call, tools) for call in turn.calls)))
         return ConversationVerdict(tuple(verdicts))
 

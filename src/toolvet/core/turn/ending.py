@@ -11,10 +11,9 @@ import msgspec
 
 from toolvet.core.checks.answer import AnswerQuality, FailureSignal
 from toolvet.core.messages import ToolCall, Turn, turns
-from toolvet.core.turn.check import AnswerCheck
+from toolvet.core.turn.check import AnswerCheck, contradicts, read_turn
 
 CLAIMED_WITHOUT_CALL: Final = "claimed_without_call"
-_LABELS: Final = (CLAIMED_WITHOUT_CALL, "claimed_success_after_failure")
 _MOST_ANSWER: Final = 40_000
 
 
@@ -55,10 +54,13 @@ def judged_ending(messages: Sequence[object], check: AnswerCheck, *, trace: str 
     # A model that was asked again answers in a turn of its own, and means the calls of the one before.
     calls = (*(each for each in turn.context if isinstance(each, ToolCall)), *turn.calls)
     answer = turn.answer[-_MOST_ANSWER:]
-    quality = check(answer, calls=calls, question=turn.context, finish_reason=turn.finish_reason, trace=trace)
+    witness = read_turn(calls, turn.context)
+    quality = check.compared(
+        answer, witness, finish_reason=turn.finish_reason, trace=trace, ends=all(call.answered for call in turn.calls)
+    )
     return JudgedEnding(turn, calls, quality)
 
 
 def claim_signal(found: AnswerQuality) -> FailureSignal | None:
-    """Return the first signal of a claim that the calls do not support, however much it weighs."""
-    return next((each for each in found.signals if each.source == "calls" and each.label in _LABELS), None)
+    """Return the first signal by which the calls plainly contradict an answer, however much it weighs."""
+    return next((each for each in found.signals if each.source == "calls" and contradicts(each)), None)

@@ -31,7 +31,7 @@ from toolvet.agents.settings import HookSettings
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import redact_text
 from toolvet.core.settings import Settings
-from toolvet.core.turn import CLAIMED_WITHOUT_CALL, AnswerCheck, judged_ending
+from toolvet.core.turn import AnswerCheck, judged_ending
 from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.server.guardrails.dialect import (
     GuardrailDialect,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from toolvet.core.turn import AnswerOptions
 
 _MOST_CALLS: Final = 200
+# What is held against an answer by a call that the messages have; anything else needs all calls of the conversation.
+_OF_A_CALL: Final = frozenset({"claimed_success_after_failure", "wrong_target", "wrong_value", "not_persisted"})
 _HEADER: Final = "header:"
 
 
@@ -107,7 +109,7 @@ class GuardrailJudge:
         signal = ending.contradiction
         if signal is None:
             return None
-        if signal.label == CLAIMED_WITHOUT_CALL:
+        if signal.label not in _OF_A_CALL:
             are_functions = all("function" in members(tool) or "inputSchema" in members(tool) for tool in tools)
             if not (is_whole and tools and are_functions):
                 return None

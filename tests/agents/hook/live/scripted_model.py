@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
+_NOT_THERE = "No such tool available: mcp__clock__now"
+
 
 class ScriptStep(NamedTuple):
     """A turn of the model: it calls a tool, or it says `text` and is done."""
@@ -27,6 +29,7 @@ class ScriptedModel:
         self.steps = list(steps)
         self.asked: list[dict[str, Any]] = []
         self.other: list[str] = []
+        self.answered = 0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_ModelHandler,), {"model": self}))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -40,14 +43,20 @@ class ScriptedModel:
         self._server.server_close()
 
     def next_step(self, path: str, body: dict[str, Any]) -> tuple[int, ScriptStep]:
-        """Return the number of the step that answers this request, and the step."""
+        """Return the number of the answer to this request, and the step that it is."""
         with self._lock:
             if not body.get("tools"):
                 self.other.append(path)
                 return 0, ScriptStep(text="Clock")
-            self.asked.append(body)
+            self.answered += 1
+            if self.asked and _NOT_THERE in "\n".join(_texts(body.get("messages", [])[-1:])):
+                # Claude Code does not wait for a server that is slow to start: the same step again.
+                self.asked[-1] = body
+            else:
+                self.asked.append(body)
             at = len(self.asked)
-            return at, self.steps[at - 1] if at <= len(self.steps) else ScriptStep(text="Nothing is left to do.")
+            step = self.steps[at - 1] if at <= len(self.steps) else ScriptStep(text="Nothing is left to do.")
+            return self.answered, step
 
     def heard(self, at: int) -> str:
         """Return all texts of the request that took step `at` (from 0)."""

@@ -156,6 +156,18 @@ def test_an_end_that_the_calls_contradict_is_refused_once(bench: Bench) -> None:
     assert len(run.model.asked) == 3, run.output
 
 
+def test_a_hand_back_that_the_calls_contradict_is_refused_once(tmp_path: Path, hook_times: HookTimes) -> None:
+    bench = Bench("claude", tmp_path, hook_times)
+    task = {"description": "Set the day", "prompt": "Set the day in dates.py.", "subagent_type": "general-purpose"}
+    claims = [ScriptStep(text="I set the day. All tests pass.")] * 2
+    write = bench.agent.write(str(bench.place.project / "dates.py"), "DAY = 1\n")
+    run = bench.run(ScriptStep("Task", task), write, *claims, ScriptStep(text="The other agent set the day."))
+    assert "no call ran the tests after the last edit" in run.model.heard(3), run.output
+    ends = [each["event"] for each in run.hooks if each["event"]["hook_event_name"] == "SubagentStop"]
+    assert [each["stop_hook_active"] for each in ends] == [False, True]
+    assert run.hooks[-1]["answer"] is None
+
+
 def test_an_honest_end_is_not_refused(bench: Bench) -> None:
     path = str(bench.place.project / "test_dates.py")
     run_them = bench.agent.shell("python3 -m unittest test_dates")

@@ -43,7 +43,10 @@ def answer(
     trace: Annotated[str | None, Parameter(help="The trace id of answers that do not name theirs.")] = None,
     store: Annotated[
         str | None,
-        Parameter(help="Add the answers to this store, under their trace ids; `toolvet trace` prints their turns."),
+        Parameter(
+            help="Add the answers to this store, under their trace ids, and compare those without `calls` with the "
+            "calls that it has there; `toolvet trace` prints their turns."
+        ),
     ] = None,
 ) -> int:
     """Say whether answers are refusals, shrugs, cut off, tool errors in disguise or claims without support.

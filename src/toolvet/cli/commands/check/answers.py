@@ -212,12 +212,15 @@ def check_files(
             store = until_the_end.enter_context(Store(checked_store(place)))
         progress = until_the_end.enter_context(show_progress())
         for number, record in enumerate(records, start=1):
+            trace, calls = record.trace or output.trace, record.calls
+            if calls is None and store is not None:
+                calls = store.tool_calls(trace)
             quality = check(
                 record.text,
-                calls=record.calls,
+                calls=calls,
                 question=record.question,
                 finish_reason=record.finish_reason,
-                trace=record.trace or output.trace,
+                trace=trace,
             )
             if store is not None:
                 store.add(
@@ -236,7 +239,7 @@ def check_files(
             if output.advice:
                 from toolvet.core.turn import regeneration_advice  # noqa: PLC0415 - only where it is asked for
 
-                advice = regeneration_advice(quality, question=record.question, calls=record.calls)
+                advice = regeneration_advice(quality, question=record.question, calls=calls)
             if output.json:
                 document = quality.to_dict()
                 if advice is not None:

@@ -98,7 +98,7 @@ class _Shapes(msgspec.Struct, frozen=True):
     """The table, and the data derived from it."""
 
     table: _BodyTable
-    said_by: tuple[str, ...]
+    said_by: frozenset[str]
     companions: frozenset[str]
     telling: frozenset[str]
 
@@ -106,7 +106,7 @@ class _Shapes(msgspec.Struct, frozen=True):
 @cache
 def _shapes() -> _Shapes:
     found = read_toml("toolvet.core.checks.result", "error_shapes.toml", _BodyTable)
-    said_by = (*found.errors, *found.words)
+    said_by = frozenset((*found.errors, *found.words))
     facts = frozenset((*found.exit_codes, *found.succeeded_counts, *found.summaries, *found.validities))
     known = frozenset((*said_by, *found.flags, *found.codes))
     telling = known | facts | found.wrappers | found.boxes | {"__type", "is_error", "iserror", "object"}
@@ -173,12 +173,12 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext
     table = shapes.table
     refused = asked.acts and any(body.get(key) is False for key in table.validities)
     failed = refused or body.get("object") == "error" or any(body.get(flag) is False for flag in table.flags)
-    words = any(_speaks(body.get(key), table) for key in shapes.said_by)
+    words = any(key in shapes.said_by and _speaks(member, table) for key, member in body.items())
     judged = [body[key] for key in table.verdicts if key in body]
     # A verdict was asked for, such as `{"valid": false, "errors": […]}`: its errors are the answer.
     if not refused and any(type(each) is bool or (_speaks(each, table) and not (failed and words)) for each in judged):
         return BodyReport.NOTHING
-    said = [body.get(key) for key in table.errors if _speaks(body.get(key), table)]
+    said = [body[key] for key in table.errors if key in body and _speaks(body[key], table)]
     if judged or (asked.reports and len(body) > 1):
         # A list of errors without a failure is what a linter or a log was asked for.
         said = said if failed else [each for each in said if list_of(each) is None]

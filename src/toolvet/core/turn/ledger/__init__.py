@@ -45,7 +45,7 @@ from toolvet.core.turn.ledger.traffic import invented_traffic
 from toolvet.core.turn.ledger.values import unsupported
 from toolvet.core.turn.ledger.work import work_signals
 
-__all__ = ["ComparedAnswer", "ToolCall", "ground", "with_calls"]
+__all__ = ["ComparedAnswer", "ToolCall", "TurnWitness", "ground"]
 
 _CERTAIN = 0.3
 
@@ -66,7 +66,7 @@ def ground(
             conversation with their system prompt and earlier turns; what the assistant said in them counts for nothing.
         signals: The signals of the text alone. An answer that reports a failure does not keep silent about one.
     """
-    return with_calls(text, calls, question, signals).found
+    return TurnWitness(calls, question).compare(text, signals).found
 
 
 class ComparedAnswer(NamedTuple):
@@ -78,42 +78,50 @@ class ComparedAnswer(NamedTuple):
     partial: tuple[PartialCall, ...]
 
 
-def with_calls(
-    text: str,
-    calls: Sequence[object],
-    question: str | Sequence[object] | None,
-    signals: Sequence[FailureSignal],
-    *,
-    goes_on: bool = False,
-) -> ComparedAnswer:
-    """Compare an answer with the calls of its turn.
+class TurnWitness:
+    """The request and the calls of one turn, read once for all answers that are compared with them.
 
-    Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on` says
-    that another call follows the text, so that it need not say what failed.
+    `given` are the calls as the caller has them.
     """
-    outcomes = [outcome_of(call) for call in read_calls(calls)]
-    # Results of earlier turns support what this one says; their failures do not count against it.
-    before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
-    every = [*before, *outcomes] if before else outcomes
-    request = PersonRequest(question)
-    words = said(text, words=TurnVocabulary(every), moot=moot_families(every), request=request)
-    admits = reports_failure(words, signals)
-    failures = FailedCalls(text, outcomes)
-    found = ClaimSupport(every).unfounded(text, words, admits=admits)
-    if words.claims and not goes_on:
-        known = {signal.label for signal in found if signal.weight >= _CERTAIN}
-        others = TurnLedger(every, request).disagreements(text, words, admits=admits)
-        found += [signal for signal in others if signal.label not in known]
-    if not goes_on:
-        found += invented_traffic(text, request.text, every)
-        if every:
-            found += work_signals(text, request.text, every)
-    if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
-        found += failures.unmentioned(words, signals)
-    if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
-        found += tool_faults(text, outcomes)
-    found += overstated(text, outcomes)
-    if every and not (admits and all(outcome.failed for outcome in every)):
-        found += unsupported(text, Evidence(every, question))
-    ordered = sorted(found, key=lambda signal: signal.position or 0)
-    return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))
+
+    def __init__(self, calls: Sequence[object], question: str | Sequence[object] | None) -> None:
+        self.given = calls
+        self._outcomes = [outcome_of(call) for call in read_calls(calls)]
+        # Results of earlier turns support what this one says; their failures do not count against it.
+        before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+        self._every = [*before, *self._outcomes] if before else self._outcomes
+        self._request = PersonRequest(question)
+        self._vocabulary = TurnVocabulary(self._every)
+        self._moot = moot_families(self._every)
+        self._support = ClaimSupport(self._every)
+        self._ledger = TurnLedger(self._every, self._request)
+        self._question = question
+
+    def compare(self, text: str, signals: Sequence[FailureSignal], *, goes_on: bool = False) -> ComparedAnswer:
+        """Compare an answer with the calls of its turn.
+
+        Of `signals`, those of the text alone, the ones are missing that honestly report what the calls say. `goes_on`
+        says that another call follows the text, so that it need not say what failed.
+        """
+        outcomes, every, request = self._outcomes, self._every, self._request
+        words = said(text, words=self._vocabulary, moot=self._moot, request=request)
+        admits = reports_failure(words, signals)
+        failures = FailedCalls(text, outcomes)
+        found = self._support.unfounded(text, words, admits=admits)
+        if words.claims and not goes_on:
+            known = {signal.label for signal in found if signal.weight >= _CERTAIN}
+            others = self._ledger.disagreements(text, words, admits=admits)
+            found += [signal for signal in others if signal.label not in known]
+        if not goes_on:
+            found += invented_traffic(text, request.text, every)
+            if every:
+                found += work_signals(text, request.text, every)
+        if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
+            found += failures.unmentioned(words, signals)
+        if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):
+            found += tool_faults(text, outcomes)
+        found += overstated(text, outcomes)
+        if every and not (admits and all(outcome.failed for outcome in every)):
+            found += unsupported(text, Evidence(every, self._question))
+        ordered = sorted(found, key=lambda signal: signal.position or 0)
+        return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))

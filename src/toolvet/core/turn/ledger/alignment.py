@@ -21,7 +21,7 @@ from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
-from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
+from toolvet.core.turn.ledger.entries import EMAIL, CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families
@@ -78,7 +78,7 @@ class TurnLedger:
         return list(found.values())
 
     def _found(self, text: str, entries: Sequence[ClaimEntry], *, admits: bool) -> Iterator[FailureSignal]:
-        for entry in entries:
+        for entry in entries if self._changes else ():
             yield from self._other_value(text, entry)
         yield from self._other_target(text, entries)
         if not admits:
@@ -89,7 +89,7 @@ class TurnLedger:
 
     def _other_value(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
         """Yield a signal for a claimed value of the request if the calls sent another one, from no known source."""
-        request = self._request.lower
+        request, lower = self._request.lower, text.lower() if entry.mentions else ""
         for mention in entry.mentions:
             token = mention.token.lower()
             if token not in request:
@@ -103,7 +103,7 @@ class TurnLedger:
                     (call, value)
                     for call in self._changes
                     for value in sorted(call.of_kind(mention.kind))
-                    if value not in request and value not in self._read_text and value not in text.lower()
+                    if value not in request and value not in self._read_text and value not in lower
                 ]
                 other = others[0] if others else None
             if other is not None:
@@ -128,16 +128,14 @@ class TurnLedger:
     def _other_target(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """A call went to an address, or to the number of a thing, that neither the person nor a result named."""
         request, lower = self._request.lower, text.lower()
-        wanted = {each.lower() for each in _EMAILS.findall(self._request.text)}
+        wanted = {each.lower() for each in EMAIL.findall(self._request.text)} if "@" in request else set[str]()
         first = entries[0].claim.hit
         for call in self._changes:
-            known = "\n".join(each.brought_text for each in self._calls[: call.place])
-            for value in sorted(call.of_kind(Kind.EMAIL)):
+            for value in sorted(call.of_kind(Kind.EMAIL)) if wanted else ():
                 if (
-                    wanted
-                    and value not in request
-                    and value not in known
+                    value not in request
                     and not any(w in call.sent_text for w in wanted)
+                    and not self._is_known_before(call, value)
                 ):
                     at = lower.find(value)
                     yield (
@@ -147,10 +145,12 @@ class TurnLedger:
                         if at >= 0
                         else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
-            for key, sent in call.sent.items():
-                there = self._brought_before(call, key) if key.endswith("id") else []
-                for value in (each for each in sent if isinstance(each, str)):
-                    if there and _is_invented(value, there, request, known):
+            for key, sent in call.sent.items() if "id" in call.sent_text else ():
+                for value in (each for each in sent if isinstance(each, str)) if key.endswith("id") else ():
+                    if value.lower() in request or self._is_known_before(call, value.lower()):
+                        continue
+                    there = self._brought_before(call, key)
+                    if there and _is_invented(value, there):
                         yield _signal(
                             text,
                             first.start,
@@ -159,27 +159,28 @@ class TurnLedger:
                             f"{call.name} was called with {key}={value}, which no result has; there it is {there[0]}",
                         )
 
+    def _is_known_before(self, call: LedgerCall, value: str) -> bool:
+        return any(value in each.brought_text for each in self._calls[: call.place])
+
     def _brought_before(self, call: LedgerCall, key: str) -> list[str]:
         found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
         return [value for value in found if isinstance(value, str)]
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
-        if not self._changes:
+        entries = [entry for entry in entries if entry.claim.family == "update"]
+        if not entries or not any(call.sent for call in self._changes):
             return
-        if not any(call.sent for call in self._changes):
-            return
-        done = "\n".join(f"{call.name}\n{call.sent_text}\n{call.brought_text}" for call in self._changes).lower()
         if any(not _ALONE.isdisjoint(words_of_tool(call.name)) for call in self._changes):
             return
+        done = "\n".join(f"{call.name}\n{call.sent_text}\n{call.brought_text}" for call in self._changes).lower()
         bare = "".join(filter(str.isalnum, done))
         for entry in entries:
             words = text[entry.claim.hit.start : entry.end]
             names = [name for name in _CAPITALS.findall(words) if name in self._request.text and not _is_day(name)]
             things = [thing for thing in entry.claim.things if len(thing) >= _STEM and thing in self._request.lower]
             if (
-                entry.claim.family == "update"
-                and names
+                names
                 and things
                 and not any("".join(filter(str.isalnum, name.lower())) in bare for name in names)
                 and not any(thing[:_STEM] in done for thing in things)
@@ -270,7 +271,6 @@ class TurnLedger:
 
 
 _COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME})
-_EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 
 
 def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:
@@ -286,9 +286,8 @@ def _is_day(name: str) -> bool:
     return any(word in weekdays() or word in months() for word in name.lower().split())
 
 
-def _is_invented(value: str, there: Sequence[str], request: str, known: str) -> bool:
-    lower = value.lower()
-    if len(value) < _SHORTEST_ID or not any(map(str.isdecimal, value)) or lower in request or lower in known:
+def _is_invented(value: str, there: Sequence[str]) -> bool:
+    if len(value) < _SHORTEST_ID or not any(map(str.isdecimal, value)):
         return False
     head, tail = _parted(value)
     form = form_of(tail)

@@ -13,6 +13,7 @@
 """
 
 import re
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -217,17 +218,15 @@ class _ClaimReading:
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
         clause = self._clause
-        asked = (
-            self._request is not NO_REQUEST
-            and self._request.wants(made.family, self._grammar)
-            and self._request.names(f"{clause.before} {clause.matched} {clause.rest()}", self._grammar)
+        asked = self._request.wants(made.family, self._grammar) and self._request.names(
+            f"{clause.before} {clause.matched} {clause.rest()}", self._grammar
         )
         return msgspec.structs.replace(made, asked=True) if asked else made
 
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
         """Return a claim of something that the request asks for, in any form: "and the invite sent to Ann"."""
         clause, grammar, request = self._clause, self._grammar, self._request
-        if request is NO_REQUEST:
+        if not request.wants(family, grammar):
             return None
         before, rest = grammar.hedges.sub("", clause.before), clause.rest()
         if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):
@@ -244,8 +243,6 @@ class _ClaimReading:
         if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
             return None
         if not claim.echo and self._is_text(rest if not words else before):
-            return None
-        if not request.wants(family, grammar):
             return None
         return MadeClaim(
             family,
@@ -267,14 +264,14 @@ class _ClaimReading:
             if not words and (
                 verb in past_forms(verb)
                 or grammar.states.fullmatch(verb)
-                or (follows is not None and grammar.cuts.fullmatch(follows[1]))
+                or (follows is not None and grammar.is_cut(follows[1]))
             ):
                 return False
             return not rest.strip() or grammar.objects.match(rest) is not None or _NAMED.match(rest) is not None
         if is_it or grammar.pronouns.fullmatch(words[-1]):
             return verb not in past_forms(verb) or words[-1] != "all"
         # "The table, booked on May 3" only identifies the table.
-        return follows is None or (grammar.cuts.fullmatch(follows[1]) is not None and not _DAY.match(rest))
+        return follows is None or (grammar.is_cut(follows[1]) and not _DAY.match(rest))
 
     def _framed(self, frame: Voice, rest: str, verb: str, family: str, *, is_text: bool) -> MadeClaim | None:
         clause = self._clause
@@ -321,7 +318,7 @@ class _ClaimReading:
                 return None
         if frame is Voice.STATE:
             follows = _NEXT_WORD.match(self._clause.rest())
-            if follows is not None and not grammar.cuts.fullmatch(follows[1]):
+            if follows is not None and not grammar.is_cut(follows[1]):
                 # The participle belongs to what follows: "are confirmed valid options".
                 return None
             head = " ".join(word for phrase in self._phrases(named)[:1] for word in phrase)
@@ -343,7 +340,7 @@ class _ClaimReading:
         if family in ("save", "create") and _AT_PATH.match(rest):
             return True
         word = WORD.match(rest.lstrip())
-        if family not in _PLACED or word is None or not self._grammar.cuts.fullmatch(word[0]):
+        if family not in _PLACED or word is None or not self._grammar.is_cut(word[0]):
             return False
         return any(self._is_thing_word(phrase[-1]) for phrase in self._phrases(rest)[:2])
 
@@ -353,7 +350,7 @@ class _ClaimReading:
         word = WORD.search(rest)
         if not grammar.objects.match(rest) or word is None or grammar.states.fullmatch(verb):
             return None
-        if grammar.cuts.fullmatch(word[0]) and not grammar.openers.fullmatch(word[0]):
+        if grammar.is_cut(word[0]) and not grammar.openers.fullmatch(word[0]):
             # An adjective: "Booked on Monday".
             return None
         text_work = self._active(rest, verb, family, is_text=is_text).text_work
@@ -369,7 +366,7 @@ class _ClaimReading:
         ]
         if not grammar.noun_rests.fullmatch(rest) or not grammar.closings.fullmatch(verb):
             return None
-        cut = next((place for place, word in enumerate(words) if grammar.cuts.fullmatch(word)), len(words))
+        cut = next((place for place, word in enumerate(words) if grammar.is_cut(word)), len(words))
         if cut < len(words) and not grammar.emphatic.search(f"{self._clause.matched}{rest}"):
             return None
         words = words[:cut]
@@ -403,15 +400,10 @@ class _ClaimReading:
         )
 
     def _verb(self, frame: Voice) -> tuple[str, str, bool]:
-        last: re.Match[str] | None = None
         matched = self._clause.matched
-        states = (self._grammar.states,) if frame in (Voice.STATE, Voice.BARE) else ()
-        for verbs in (self._grammar.verbs, self._grammar.text_verbs, *states):
-            for match in verbs.finditer(matched):
-                if last is None or match.end() > last.end():
-                    last = match
-        if last is not None:
-            return last[0].lower(), last.lastgroup or ANYTHING, last.re is self._grammar.text_verbs
+        known = _known_verb(self._grammar, matched, may_be_state=frame in (Voice.STATE, Voice.BARE))
+        if known is not None:
+            return known
         words = WORD.findall(matched.lower())
         for word in reversed(words):
             if word in self._words.verbs:
@@ -438,7 +430,7 @@ class _ClaimReading:
         """The words of a noun phrase and of those that hang on it, each up to the preposition that ends it."""
         found: list[list[str]] = [[]]
         for match in WORD.finditer(named):
-            if self._grammar.cuts.fullmatch(match[0]):
+            if self._grammar.is_cut(match[0]):
                 found.append([])
             else:
                 found[-1].append(match[0].lower())
@@ -483,6 +475,17 @@ class _ClaimReading:
             self._grammar.texts.fullmatch(phrase[-1]) is not None
             and self._grammar.things.fullmatch(" ".join(phrase[-2:])) is None
         )
+
+
+@lru_cache(maxsize=4096)
+def _known_verb(grammar: ClaimGrammar, matched: str, *, may_be_state: bool) -> tuple[str, str, bool] | None:
+    """The last verb of the language in a match, its family, and whether it may be text work."""
+    last: re.Match[str] | None = None
+    for verbs in (grammar.verbs, grammar.text_verbs, *((grammar.states,) if may_be_state else ())):
+        for match in verbs.finditer(matched):
+            if last is None or match.end() > last.end():
+                last = match
+    return None if last is None else (last[0].lower(), last.lastgroup or ANYTHING, last.re is grammar.text_verbs)
 
 
 def ids_in(text: str) -> frozenset[str]:

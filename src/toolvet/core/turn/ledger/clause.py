@@ -68,7 +68,7 @@ class Clause:
         while ends and ends[-1][0] == ",":
             word = WORD.search(self._prose, ends[-1].end(), self.start)
             # "Your booking for May 17, 2024, in Economy" goes on after both commas.
-            if word is not None and not word[0][0].isdecimal() and self._grammar.cuts.fullmatch(word[0]) is None:
+            if word is not None and not word[0][0].isdecimal() and not self._grammar.is_cut(word[0]):
                 break
             ends.pop()
         return ends
@@ -100,6 +100,10 @@ class Clause:
 
     def rest(self) -> str:
         """What follows the match in its clause."""
+        return self._rest
+
+    @cached_property
+    def _rest(self) -> str:
         return _plain(self._prose[self._hit.end : self._end_of_rest()])
 
     def _end_of_rest(self) -> int:

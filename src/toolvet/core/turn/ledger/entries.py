@@ -23,7 +23,7 @@ _MOST_LEAVES = 2_000
 _MOST_TEXT = 200_000
 _DEEPEST = 12
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-_EMAIL = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+EMAIL = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _PATH = re.compile(r"(?:[\w.@+-]{1,80}/){1,20}[\w@+-]{1,80}\.[A-Za-z]{1,5}")
 
 
@@ -75,7 +75,7 @@ class LedgerCall:
 
     def of_kind(self, kind: Kind) -> set[str]:
         """The addresses or the paths that it was sent."""
-        form = {Kind.EMAIL: _EMAIL, Kind.PATH: _PATH}.get(kind)
+        form = {Kind.EMAIL: EMAIL, Kind.PATH: _PATH}.get(kind)
         return set() if form is None else {match[0] for match in form.finditer(self.sent_text)}
 
     @cached_property

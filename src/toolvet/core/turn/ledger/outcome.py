@@ -217,6 +217,7 @@ def verb_of(name: str) -> str:
     return words[0] if words else ""
 
 
+@lru_cache(maxsize=4096)
 def words_of_tool(name: str) -> tuple[str, ...]:
     """The words of a tool's name, without its server's."""
     words = words_of(_SERVER.sub("", name) or name)

@@ -14,7 +14,7 @@ the claim back (`unless`), and which words report a failure to the reader (`admi
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
@@ -181,6 +181,8 @@ class ClaimGrammar:
 
     def __init__(self, file: ClaimFile) -> None:
         self.file = file
+        # Every word of a clause is asked for, again and again.
+        self.is_cut = lru_cache(maxsize=2048)(lambda word: self.cuts.fullmatch(word) is not None)
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -140,6 +140,11 @@ _DEEPEST: Final = 4
 _PATH: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath", "absolute_path")
 _TESTS: Final = re.compile(r"(?<![a-z])(?:tests?|pytest|specs?)(?![a-z])")
+_FAILS: Final = re.compile(r"(?i)\bfail")
+# The tests failed before something was done about it.
+_MENDED: Final = re.compile(
+    r"(?i)\b(?:fix|mend|resolv|then|now|before|initially|at first|previously|on main)|pre-?existing"
+)
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
 
 
@@ -182,7 +187,7 @@ def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
         elif name in tools.shell or call.name.lower() in tools.shell or (_command(call) and _runs(call.name)):
             found.append(_run(call))
         elif name in tools.opaque:
-            found.append(AgentAction("hidden"))
+            found.append(_hand_back(call))
         elif _TESTS.search(name) is not None and _runs(name):
             tests = work_table().kinds[0]
             ended = _ended((tests,), call, _output(call), piped=False) if call.answered else None
@@ -196,6 +201,21 @@ def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
 
 def _runs(name: str) -> bool:
     return any(word in work_table().tools.runs for word in words_of(name))
+
+
+def _hand_back(call: ToolCall) -> AgentAction:
+    """Another agent's work, which is not known, unless what it handed back reports last that the tests failed."""
+    tests = work_table().kinds[0]
+    counts = [
+        sentence
+        # Some clients return it as JSON in a text.
+        for sentence in sentences_of(_output(call).replace("\\n", "\n") if call.answered else "")
+        if finds(tests.failed, sentence) or finds(tests.passed, sentence) or claims_in(sentence)
+    ]
+    last = counts[-1] if counts else ""
+    if not finds(tests.failed, last) or _FAILS.search(last) is None or _MENDED.search(last) is not None:
+        return AgentAction("hidden")
+    return AgentAction("hidden", (tests.name,), ended=False, command=f"{call.name}: {last}")
 
 
 def _run(call: ToolCall) -> AgentAction:
@@ -413,14 +433,18 @@ def unproven_runs(
 
 def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
     """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
-    if _ABOUT_WORK.search(text) is None:
+    lower = text.lower()
+    if not any(word in lower for word in _WORDS) or _ABOUT_WORK.search(lower) is None:
+        return
+    said = own_words(text[-_MOST_ANSWER:])
+    if not claims_in(said):
         return
     # The result decides how a call ended, not only the caller.
     actions = actions_of(
         structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
     )
     seen: set[str] = set()
-    for run in unproven_runs(own_words(text[-_MOST_ANSWER:]), question, actions):
+    for run in unproven_runs(said, question, actions):
         if run.why in seen:
             continue
         seen.add(run.why)
@@ -439,9 +463,26 @@ def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> I
 
 _WEIGHTS: Final = {"failed": 0.7, "not_run": 0.45}
 _MOST_ANSWER: Final = 40_000
+# One of these is in whatever the pattern finds, and is looked for in a fifth of the time.
+_WORDS: Final = (
+    "test",
+    "spec",
+    "suite",
+    "build",
+    "compil",
+    "lint",
+    "type",
+    "mypy",
+    "pyright",
+    "tsc",
+    "ruff",
+    "flake8",
+    "clippy",
+)
+# A domain that ends in ".test" is about nothing.
 _ABOUT_WORK: Final = re.compile(
-    r"(?i)\b(?:tests?|specs?|suite|build|builds|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b|"
-    r"\btype[ -]?check|\btype errors"
+    r"(?<![.@])\b(?:(?:tests?|specs?|suite|builds?|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b"
+    r"|type[ -]?check|type errors)"
 )
 
 

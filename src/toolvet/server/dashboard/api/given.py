@@ -16,8 +16,9 @@ from toolvet.server.dashboard.api.endpoint import ApiBody
 from toolvet.server.dashboard.api.fields import Name, RecordId, Seconds, Timestamp, Tool, TraceId
 from toolvet.server.dashboard.api.routing import convert
 from toolvet.server.failures import ApiError
+from toolvet.store import Store
 from toolvet.store.judged import AnyVerdict, VerdictContext, verdict_record
-from toolvet.store.records import SignalRecord, VerdictRecord, clean_text, encode_document
+from toolvet.store.records import CUT, SignalRecord, VerdictRecord, clean_text, encode_document
 
 _MOST_SENT: Final = 64 * 1024
 
@@ -100,12 +101,16 @@ class StoreEnvelope(StoreBody, frozen=True, kw_only=True, tag="envelope"):
 AnyStored = StoreAnswer | StoreArguments | StoreResult | StoreCall | StoreEnvelope
 
 
-def stored_record(body: AnyStored) -> VerdictRecord:
-    """Return the record of a body: judged now, or with the verdict that came with it. Raises ApiError."""
+def stored_record(body: AnyStored, store: Store) -> VerdictRecord:
+    """Return the record of a body: judged now, or with the verdict that came with it. Raises ApiError.
+
+    An answer without `calls` is compared with those that the store has under its trace id.
+    """
     if isinstance(body, StoreAnswer):
         if body.verdict is None:
+            calls = body.calls if body.calls is not None else store.tool_calls(body.trace_id)
             answer = verdict_of(
-                AnswerBody(text=body.text, calls=body.calls, question=body.question, finish_reason=body.finish_reason)
+                AnswerBody(text=body.text, calls=calls, question=body.question, finish_reason=body.finish_reason)
             )
             assert isinstance(answer, AnswerQuality)  # noqa: S101 - for the type checkers
         else:
@@ -172,7 +177,7 @@ def _result(body: StoreResult | StoreCall) -> VerdictRecord:
 
 def _bounded(value: object) -> object:
     encoded = bytes(encode_document(value))
-    return value if len(encoded) <= _MOST_SENT else encoded[:_MOST_SENT].decode("utf-8", "ignore") + " … (cut)"
+    return value if len(encoded) <= _MOST_SENT else encoded[:_MOST_SENT].decode("utf-8", "ignore") + CUT
 
 
 def _name(tool: dict[str, Any] | str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from toolvet.core.envelope import not_found_error
+from toolvet.errors import StoreError
 from toolvet.server.access.role import Role
 from toolvet.server.dashboard.api.bodies import note_fault
 from toolvet.server.dashboard.api.endpoint import ApiBody, ApiRequest, Endpoint, Nothing
@@ -65,8 +66,8 @@ class StoredReply(msgspec.Struct, frozen=True, kw_only=True):
 def _keep(asked: ApiRequest[Any]) -> StoredReply:
     body = asked.body
     try:
-        record = stored_record(body)
-    except ApiError:
+        record = stored_record(body, asked.site.store)
+    except (ApiError, StoreError):
         raise
     except Exception as error:  # noqa: BLE001 - a bug of ours is not the fault of this request
         words, now = note_fault(error), time.time()
