@@ -1,0 +1,400 @@
+"""`Provider`: the rules of one model provider, read from its TOML file, and what they find in a tool's definition."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from toolvet.core.discover import data_files
+from toolvet.core.discover.toml import decode_toml
+from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, pointer, pointer_steps, same
+from toolvet.core.schema import compiled, subschemas
+from toolvet.core.schema.document import children
+from toolvet.core.tools import ToolView, view_of
+from toolvet.errors import UsageError
+
+Effect: TypeAlias = Literal["refuses", "ignores", "changes"]
+Measure: TypeAlias = Literal["", "properties", "depth", "enum-values", "characters", "optional", "unions", "tools"]
+Place: TypeAlias = tuple[str, object]
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One rule of a provider.
+
+    `effect` is what the provider does: it refuses the request, ignores the keyword, or the schema has to be changed,
+    which the provider's SDKs do. A rule finds one of: `keywords`, all keywords but `only`, a `shape`, or a `measure`
+    above `most`. Keywords count if their value is not among `allowed` and matches the regular expression `matching`;
+    `within` root counts those of the root alone. `pattern` is what names must match, or the draft of a schema. `fix`
+    names what `portable` does. `per_request` counts over all tools. `source` and `date` default to those of the file.
+    """
+
+    id: str
+    effect: Effect
+    says: str
+    fix: str = ""
+    shape: str = ""
+    keywords: Sequence[str] = ()
+    only: Sequence[str] = ()
+    allowed: Sequence[str | int] = ()
+    matching: str = ""
+    within: Literal["", "root"] = ""
+    pattern: str = ""
+    measure: Measure = ""
+    most: int = 0
+    per_request: bool = False
+    source: str = ""
+    date: str = ""
+    hits: Sequence[str] = ()
+    misses: Sequence[str] = ()
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A provider: its title, the part of its API that the rules are about, and the rules."""
+
+    title: str
+    surface: str
+    source: str
+    date: str
+    rule: Sequence[Rule]
+
+
+class PortIssue(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider refuses, ignores or changes: where in the definition, what it says, and where that is written."""
+
+    provider: str
+    rule: str
+    effect: Effect
+    pointer: str
+    message: str
+    source: str
+    date: str
+    tool: str = ""
+
+
+_MOST_ISSUES: Final = 500
+
+
+@cache
+def _providers() -> Mapping[str, Provider]:
+    files = data_files("toolvet.core.portability", ".toml")
+    return {name.removesuffix(".toml"): decode_toml(content, Provider, name) for name, content in files}
+
+
+def provider_names() -> tuple[str, ...]:
+    """The names of all providers, in the order of the alphabet."""
+    return tuple(_providers())
+
+
+def provider(name: str) -> Provider:
+    """Return the provider of this name. Raises UsageError, with the names that there are."""
+    found = _providers().get(name)
+    if found is None:
+        raise UsageError(f"there is no provider {name!r}; there are {', '.join(_providers())}")
+    return found
+
+
+def port_issues(tool: object, name: str) -> tuple[PortIssue, ...]:
+    """Return what the provider `name` refuses, ignores or changes of a tool's definition, at most 500.
+
+    `tool` is a definition in any shape. Raises UsageError if there is no such provider.
+
+    Example:
+        >>> found = port_issues({"name": "find", "inputSchema": {"type": "object", "oneOf": []}}, "anthropic")
+        >>> [(issue.effect, issue.pointer) for issue in found]
+        [('refuses', '/inputSchema/oneOf')]
+    """
+    given, view = provider(name), view_of(tool)
+    found: list[PortIssue] = []
+    for rule, path in found_by(given, view):
+        place = "/name" if rule.shape == "tool-name" else "/inputSchema" + pointer(path)
+        says = rule.says if not path or not isinstance(path[-1], str) else f"`{path[-1]}`: {rule.says}"
+        found.append(_issue(name, given, rule, place, says, view.name))
+        if len(found) == _MOST_ISSUES:
+            break
+    return tuple(found)
+
+
+def request_issues(tools: Sequence[object], name: str) -> tuple[PortIssue, ...]:
+    """Return what the provider refuses about all `tools` together: limits that count over a whole request."""
+    given = provider(name)
+    views = [view_of(tool) for tool in tools]
+    found: list[PortIssue] = []
+    for rule in given.rule:
+        if rule.per_request and rule.measure:
+            count = len(views) if rule.measure == "tools" else sum(_measured(rule.measure, view) for view in views)
+            if count > rule.most:
+                found.append(_issue(name, given, rule, "", f"{rule.says}; these have {count}", ""))
+    return tuple(found)
+
+
+def _issue(name: str, given: Provider, rule: Rule, place: str, says: str, tool: str) -> PortIssue:
+    return PortIssue(
+        provider=name,
+        rule=rule.id,
+        effect=rule.effect,
+        pointer=place,
+        message=says,
+        source=rule.source or given.source,
+        date=rule.date or given.date,
+        tool=tool,
+    )
+
+
+def found_by(given: Provider, view: ToolView) -> Iterator[tuple[Rule, Path]]:
+    """Yield each rule that finds something with the path to it in the input schema, outermost first."""
+    for rule in given.rule:
+        if rule.shape == "tool-name" and view.name and re.search(rule.pattern, view.name) is None:
+            yield rule, ()
+        elif rule.shape == "draft" and _breaks_draft(view.input_schema, rule.pattern):
+            yield rule, ()
+        elif rule.measure and not rule.per_request and _measured(rule.measure, view) > rule.most:
+            yield rule, ()
+    if view.input_schema is None:
+        return
+    document = SchemaDocument(view.input_schema)
+    for path, schema in document.places(given):
+        for rule in given.rule:
+            for step in document.hits(rule, path, schema):
+                yield rule, path + step
+
+
+def _breaks_draft(schema: object, draft: str) -> bool:
+    if not is_object(schema) or compiled(schema).problem is not None:
+        return False
+    return compiled({**schema, "$schema": draft}).problem is not None
+
+
+def _measured(measure: Measure, view: ToolView) -> int:
+    """How much of this a schema has, with the targets of its references counted once."""
+    schemas = [found for _, found in subschemas(view.input_schema)]
+    match measure:
+        case "properties":
+            return sum(len(members(found.get("properties"))) for found in schemas)
+        case "optional":
+            return sum(
+                name not in names(found.get("required")) for found in schemas for name in members(found.get("properties"))
+            )
+        case "unions":
+            parts = [part for found in schemas for part in members(found.get("properties")).values()]
+            return sum("anyOf" in members(part) or is_array(members(part).get("type")) for part in parts)
+        case "enum-values":
+            return sum(len(elements(found.get("enum"))) for found in schemas)
+        case "characters":
+            listed = [[*elements(found.get("enum")), found.get("const")] for found in schemas]
+            texts = [value for values in listed for value in values if isinstance(value, str)]
+            named = [key for found in schemas for part in _NAMED for key in members(found.get(part))]
+            return sum(map(len, [*texts, *named]))
+        case "depth":
+            return max(
+                (path.count("properties") + path.count("items") for path, found in subschemas(view.input_schema)
+                 if "properties" in found), default=-1
+            ) + 1  # fmt: skip
+        case _:
+            return 0
+
+
+_NAMED: Final = ("properties", "$defs", "definitions")
+_TYPED: Final = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "prefixItems"})
+_NOTES: Final = frozenset({"$defs", "definitions", "$schema", "$id", "$comment", "$anchor"})
+# Booleans under these keywords are a switch and not a schema of values.
+_SWITCHES: Final = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems"})
+_MOST_PLACES: Final = 4_000
+
+
+class SchemaDocument:
+    """An input schema with the targets of its references."""
+
+    def __init__(self, root: object) -> None:
+        self.root = root
+        self._reached: dict[str, set[str]] = {}
+
+    def places(self, given: Provider) -> Iterator[tuple[Path, object]]:
+        """Yield the schemas of values, outermost first; not those inside keywords that the provider does not take."""
+        gone = {
+            keyword
+            for rule in given.rule
+            if rule.fix in ("note", "drop") and not rule.within and not rule.allowed and not rule.matching
+            for keyword in rule.keywords
+        }
+        only = next((rule.only for rule in given.rule if rule.only), None)
+        pending: list[tuple[Path, object]] = [((), self.root)]
+        for _ in range(_MOST_PLACES):
+            if not pending:
+                return
+            path, schema = pending.pop()
+            yield path, schema
+            if is_object(schema):
+                inner = [
+                    (path + step, child)
+                    for step, child in children(schema)
+                    if step[0] not in gone and not (isinstance(child, bool) and step[0] in _SWITCHES)
+                    if only is None or step[0] in only
+                ]
+                pending.extend(reversed(inner))
+
+    def hits(self, rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+        """Yield the steps from `schema` to what the rule finds there: a keyword, or nothing for the schema itself."""
+        if rule.within == "root" and path:
+            return
+        if rule.shape:
+            found = _SHAPES.get(rule.shape)
+            if found is not None:
+                yield from found(self, rule, path, schema)
+            return
+        if not is_object(schema):
+            return
+        wanted = rule.keywords or [key for key in schema if rule.only and key not in rule.only]
+        for keyword in wanted:
+            if keyword not in schema or keyword.startswith("x-toolvet"):
+                continue
+            value = schema[keyword]
+            if any(same(value, other) for other in rule.allowed):
+                continue
+            if rule.matching and not (isinstance(value, str) and re.search(rule.matching, value)):
+                continue
+            yield (keyword,)
+
+    def target(self, reference: object) -> object:
+        """The schema that a reference into this document leads to; None for any other."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        steps = [int(step) if step.isdecimal() else step for step in pointer_steps(reference[1:])]
+        found = at(self.root, steps)
+        return found if found is not None else at(self.root, pointer_steps(reference[1:]))
+
+    def is_recursive(self, reference: str) -> bool:
+        """Whether following the reference leads back to it."""
+        seen: set[str] = set()
+        pending = [reference]
+        while pending and len(seen) < _MOST_PLACES:
+            for other in self._references(pending.pop()):
+                if other == reference:
+                    return True
+                if other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+        return False
+
+    def _references(self, reference: str) -> set[str]:
+        if reference not in self._reached:
+            inside = subschemas(self.target(reference))
+            self._reached[reference] = {
+                other for _, part in inside if isinstance(other := part.get("$ref"), str) and other.startswith("#")
+            }
+        return self._reached[reference]
+
+
+def _is_object_schema(schema: object) -> bool:
+    found = members(schema)
+    kinds = found.get("type")
+    return kinds == "object" or "object" in names(kinds) or (kinds is None and "properties" in found)
+
+
+def _when(test: Callable[[SchemaDocument, Mapping[str, object]], bool], *step: str) -> "_Shape":
+    """A shape that finds a keyword of an object schema, or the schema itself."""
+
+    def find(document: SchemaDocument, _rule: Rule, _path: Path, schema: object) -> Iterator[Path]:
+        if is_object(schema) and test(document, schema):
+            yield step
+
+    return find
+
+
+def _root_not_object(document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+    kind = members(schema).get("type")
+    if not path and kind != "object" and "$ref" not in members(schema):
+        yield ()
+
+
+def _optional(_document: SchemaDocument, _rule: Rule, _path: Path, schema: object) -> Iterator[Path]:
+    found = members(schema)
+    for name in members(found.get("properties")):
+        if name not in names(found.get("required")):
+            yield ("properties", name)
+
+
+def _member_name(_document: SchemaDocument, rule: Rule, _path: Path, schema: object) -> Iterator[Path]:
+    for name in members(members(schema).get("properties")):
+        if re.search(rule.pattern, name) is None:
+            yield ("properties", name)
+
+
+def _untyped(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+    # A branch of a union may leave its type to the union; a condition is no value.
+    inside = path and path[-1] in ("not", "if", "then", "else", "contains", "propertyNames")
+    beside = len(path) > 1 and path[-2] in ("allOf", "anyOf", "oneOf", "dependentSchemas", "patternProperties")
+    if path and not inside and not beside and schema is not False and not _TYPED & members(schema).keys():
+        yield ()
+
+
+def _boolean(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+    if path and isinstance(schema, bool):
+        yield ()
+
+
+def _is_open(schema: Mapping[str, object]) -> bool:
+    return _is_object_schema(schema) and schema.get("additionalProperties", False) is not False
+
+
+def _has_untyped_items(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
+    kind = schema.get("type")
+    if not (kind == "array" or "array" in names(kind)) or "prefixItems" in schema or is_array(schema.get("items")):
+        return False
+    return not _TYPED & members(schema.get("items")).keys()
+
+
+def _is_siblings(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
+    return "$ref" in schema and bool(schema.keys() - {"$ref"} - _NOTES - _OWN)
+
+
+def _is_astray(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
+    found = schema.get("$ref")
+    return isinstance(found, str) and found.startswith("#/") and not re.fullmatch(r"#/(\$defs|definitions)/[^/]+", found)
+
+
+def _is_empty_object(_document: SchemaDocument, path: Path, schema: object) -> bool:
+    kind = members(schema).get("type")
+    return bool(path) and kind == "object" and not members(members(schema).get("properties"))
+
+
+def _find_empty_object(document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+    if _is_empty_object(document, path, schema) and not _is_open(members(schema)):
+        yield ()
+
+
+_OWN: Final = frozenset({"x-toolvet-at", "x-toolvet-back"})
+_Shape: TypeAlias = Callable[[SchemaDocument, Rule, Path, object], Iterator[Path]]
+_SHAPES: Final[Mapping[str, _Shape]] = {
+    "root-not-object": _root_not_object,
+    "optional": _optional,
+    "member-name": _member_name,
+    "untyped": _untyped,
+    "boolean": _boolean,
+    "empty-object": _find_empty_object,
+    "open-object": _when(lambda _, schema: _is_open(schema), "additionalProperties"),
+    "unclosed-object": _when(lambda _, schema: _is_object_schema(schema) and "additionalProperties" not in schema),
+    "closed-object": _when(lambda _, schema: schema.get("additionalProperties") is False, "additionalProperties"),
+    "untyped-items": _when(_has_untyped_items, "items"),
+    "type-list": _when(lambda _, schema: is_array(schema.get("type")), "type"),
+    "ref": _when(lambda _, schema: isinstance(schema.get("$ref"), str), "$ref"),
+    "ref-siblings": _when(_is_siblings, "$ref"),
+    "ref-place": _when(_is_astray, "$ref"),
+    "remote-ref": _when(
+        lambda _, schema: isinstance(found := schema.get("$ref"), str) and not found.startswith("#"), "$ref"
+    ),
+    "recursive": _when(
+        lambda document, schema: isinstance(found := schema.get("$ref"), str) and document.is_recursive(found), "$ref"
+    ),
+    "complex-enum": _when(
+        lambda _, schema: any(is_object(value) or is_array(value) for value in elements(schema.get("enum"))), "enum"
+    ),
+    "enum-not-text": _when(
+        lambda _, schema: any(not isinstance(value, str) for value in elements(schema.get("enum"))), "enum"
+    ),
+    "all-of-ref": _when(lambda _, schema: any("$ref" in members(part) for part in elements(schema.get("allOf"))), "allOf"),
+    "members-of-no-object": _when(
+        lambda _, schema: "type" in schema and not _is_object_schema(schema) and "properties" in schema, "properties"
+    ),
+}
