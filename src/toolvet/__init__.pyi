@@ -72,6 +72,12 @@ from toolvet.core.messages import (
     Turn as Turn,
     turns as turns,
 )
+from toolvet.core.portability import (
+    Portable as Portable,
+    PortIssue as PortIssue,
+    port_issues as port_issues,
+    portable as portable,
+)
 from toolvet.core.schema import (
     InvalidExample as InvalidExample,
     Recovered as Recovered,

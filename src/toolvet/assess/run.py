@@ -131,6 +131,7 @@ class Run:
             overfilled=self.overfilled,
             consequences=tuple(self._rereading.seen),
             changes=self._changes,
+            providers=tuple(self.options.providers),
         )
 
     @property

@@ -1,14 +1,15 @@
 # The public names of this package. `__init__.py` loads each one on first use.
 
 from toolvet.core.portability.definition import (
-    Loss as Loss,
     Portable as Portable,
     Proof as Proof,
     portable as portable,
 )
+from toolvet.core.portability.rewriting import Loss as Loss
 from toolvet.core.portability.rules import (
     PortIssue as PortIssue,
     Provider as Provider,
+    Rule as Rule,
     port_issues as port_issues,
     provider as provider,
     provider_names as provider_names,

@@ -1,4 +1,4 @@
-"""`portable`: a tool's definition for one provider, the way back to the tool's own arguments, and a proof of that way."""
+"""`portable`: a tool's definition for one provider, the way back to the tool's own arguments, and a proof of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -6,10 +6,10 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.contract.covering import bare, covering, expanded
+from toolvet.core.contract.covering import bare, closed_form, covering, expanded
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, pointer, replaced, without
-from toolvet.core.portability.rules import Provider, PortIssue, SchemaDocument, port_issues, provider
 from toolvet.core.portability.rewriting import BACK, Loss, Rewriting, short_name, without_notes
+from toolvet.core.portability.rules import PortIssue, Provider, SchemaDocument, port_issues, provider
 from toolvet.core.schema import boundary_examples, compiled, valid_example
 from toolvet.core.schema.document import children
 from toolvet.core.tools import ToolView, view_of
@@ -147,7 +147,7 @@ _MOST_TRIES: Final = 60
 def _prove(noted: object, sent: object, relaxed: object) -> Proof:
     way, judge = _Way(noted), compiled(relaxed)
     tries = 0
-    for example in islice(_examples(sent), _MOST_TRIES):
+    for example in islice(_examples(closed_form(sent)[0], noted), _MOST_TRIES):
         tries += 1
         if not judge.is_valid(way.back(example, noted, 0)):
             return Proof(verdict="failed", tries=tries, counter_example=example)
@@ -158,12 +158,16 @@ def _prove(noted: object, sent: object, relaxed: object) -> Proof:
     return Proof(verdict="proven" if decided.verdict == "yes" else "tested" if tries else "untested", tries=tries)
 
 
-def _examples(schema: object) -> Iterator[object]:
+def _examples(schema: object, noted: object) -> Iterator[object]:
+    left = [elements(edit)[1] for edit in elements(members(noted).get(BACK)) if elements(edit)[0] == "left"]
     for required_only in (False, True):
         try:
-            yield valid_example(schema, required_only=required_only)
+            example = valid_example(schema, required_only=required_only)
         except Unsatisfiable:
-            pass
+            continue
+        yield example
+        if left:
+            yield {name: None if name in left else value for name, value in members(example).items()}
     yield from (example.instance for example in boundary_examples(schema))
 
 
@@ -172,7 +176,9 @@ class _Way:
 
     def __init__(self, noted: object) -> None:
         self._document = SchemaDocument(noted)
-        self._shared = {key: value for key, value in members(noted).items() if key in ("$schema", "$defs", "definitions")}
+        self._shared = {
+            key: value for key, value in members(noted).items() if key in ("$schema", "$defs", "definitions")
+        }
 
     def back(self, value: object, schema: object, level: int) -> object:
         """Return `value` of `schema` as the original has it."""
@@ -240,7 +246,9 @@ def _mapped(schema: object) -> object:
                 required = [other for other in names(found.get("required")) if other != name]
                 found = {**found, "properties": properties, "required": required}
             case ["renamed", str(new), str(old)]:
-                found["properties"] = {(old if key == new else key): each for key, each in members(found.get("properties")).items()}
+                found["properties"] = {
+                    (old if key == new else key): each for key, each in members(found.get("properties")).items()
+                }
                 found["required"] = [old if key == new else key for key in names(found.get("required"))]
             case ["entries"]:
                 found = {"type": "object", "additionalProperties": at(found, ("items", "properties", "value"))}

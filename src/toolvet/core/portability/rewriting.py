@@ -13,22 +13,43 @@ from typing import Final, Literal, TypeAlias, cast
 import msgspec
 
 from toolvet.core.contract.covering import NOTES
-from toolvet.core.json_value import Path, at, changed, elements, is_array, is_object, members, names, number, pointer
-from toolvet.core.json_value import replaced, type_name, unique, without
+from toolvet.core.json_value import (
+    Path,
+    at,
+    elements,
+    is_array,
+    is_object,
+    members,
+    names,
+    number,
+    replaced,
+    type_name,
+    unique,
+    without,
+)
 from toolvet.core.portability.rules import Provider, SchemaDocument
-from toolvet.core.schema.document import children
+from toolvet.core.schema.document import children, dialect_of
 
 AT: Final = "x-toolvet-at"
 BACK: Final = "x-toolvet-back"
 Node: TypeAlias = dict[str, object]
 # Keywords that a client may leave out without a loss.
-_SILENT: Final = NOTES | {"$defs", "definitions", "$anchor", "$vocabulary", "contentMediaType", "contentEncoding", "example"}
+_SILENT: Final = NOTES | {
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$vocabulary",
+    "contentMediaType",
+    "contentEncoding",
+    "example",
+}
 _ROUNDS: Final = 12
 _DEEPEST: Final = 60
 _UNROLLED: Final = 2
-_MOST_INLINED: Final = 4_000
+_MOST_INLINED: Final = 4_000  # Schemas, of all references together.
 _LONGEST_NOTE: Final = 160
 _TEXT: Final = "as JSON text"
+_NO_BRANCH: Final = object()
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +81,9 @@ class Rewriting:
         self.losses: dict[tuple[Path, str], Literal["unchecked", "unreachable"]] = {}
         self.schema = _marked(schema, ())
         self._document = SchemaDocument(self.schema)
+        self._room = _MOST_INLINED
+        dialect = dialect_of(schema)
+        self.ignores_siblings = not isinstance(dialect, str) and dialect.refs_stand_alone
 
     def run(self) -> object:
         """Return the schema after all fixes, with its notes for the way back."""
@@ -70,7 +94,7 @@ class Rewriting:
                 for path, schema in self._document.places(self.given)
                 for rule in self.given.rule
                 for step in self._document.hits(rule, path, schema)
-                if rule.fix in _FIXES
+                if rule.fix in FIXES
             ]
             before = self.schema
             # The innermost first: their paths stay true while the ones around them are changed.
@@ -78,7 +102,7 @@ class Rewriting:
                 here = at(self.schema, path)
                 if not isinstance(here, bool | dict):
                     continue
-                fixed = _FIXES[rule.fix](self, here, path, str(step[0]) if step else "")
+                fixed = FIXES[rule.fix](self, here, path, str(step[0]) if step else "")
                 if fixed is not here:
                     self.schema = replaced(self.schema, path, fixed)
             if self.schema == before:
@@ -97,27 +121,26 @@ class Rewriting:
                 # Alternatives with fewer constraints may both match.
                 self.losses.setdefault((path[:index], "oneOf"), kind)
 
-    def inlined(self, reference: object, trail: tuple[str, ...] = (), room: list[int] | None = None) -> object:
+    def inlined(self, reference: object, trail: tuple[str, ...] = ()) -> object:
         """Return the target of a reference with its own references replaced; None where only deeper nesting fits."""
-        room = room if room is not None else [_MOST_INLINED]
         target = self._document.target(reference)
-        if target is None or room[0] < 0 or not isinstance(reference, str) or len(trail) > _DEEPEST:
+        if target is None or self._room < 0 or not isinstance(reference, str) or len(trail) > _DEEPEST:
             return {"$ref": reference}
         if trail.count(reference) > _UNROLLED:
             return None
-        return self._opened(target, (*trail, reference), room)
+        return self._opened(target, (*trail, reference))
 
-    def _opened(self, schema: object, trail: tuple[str, ...], room: list[int]) -> object:
-        room[0] -= 1
+    def _opened(self, schema: object, trail: tuple[str, ...]) -> object:
+        self._room -= 1
         if not is_object(schema):
             return schema
         if "$ref" in schema:
-            inner = self.inlined(schema["$ref"], trail, room)
+            inner = self.inlined(schema["$ref"], trail)
             others = {key: value for key, value in schema.items() if key not in ("$ref", AT, "$defs", "definitions")}
             return _joined(inner, others) if is_object(inner) else inner
         changed_node: Node = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
         for path, child in children(changed_node):
-            other = self._opened(child, trail, room)
+            other = self._opened(child, trail)
             if other is child:
                 continue
             if other is not None:
@@ -129,14 +152,14 @@ class Rewriting:
                 kept = without(changed_node["properties"], str(path[1]))
                 changed_node = {**changed_node, "properties": kept}
             elif path[0] in ("anyOf", "oneOf"):
-                changed_node = cast("Node", replaced(changed_node, path, False))
+                changed_node = cast("Node", replaced(changed_node, path, _NO_BRANCH))
             elif path[0] == "additionalProperties":
                 changed_node = {**changed_node, "additionalProperties": False}
             else:
                 return None
         for keyword in ("anyOf", "oneOf"):
             if is_array(changed_node.get(keyword)):
-                kept_branches = [branch for branch in elements(changed_node[keyword]) if branch is not False]
+                kept_branches = [branch for branch in elements(changed_node[keyword]) if branch is not _NO_BRANCH]
                 if not kept_branches:
                     return None
                 changed_node[keyword] = kept_branches
@@ -189,6 +212,11 @@ def _note(rewriting: Rewriting, node: object, _path: Path, keyword: str) -> obje
     if keyword in _SILENT:
         return rest
     rewriting.lose(node, keyword)
+    kinds = unique(list(members(node[keyword]).values()))
+    if keyword == "patternProperties" and kinds:
+        # Names of a pattern become any names.
+        rewriting.lose(node, "additionalProperties")
+        rest["additionalProperties"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     # What follows an `if` says nothing without it.
     return rest if keyword in ("then", "else") else _described(rest, f"{keyword}: {_plain(node[keyword])}")
 
@@ -206,7 +234,9 @@ def _keep(rewriting: Rewriting, node: object, _path: Path, keyword: str) -> obje
 
 
 def _drop(_rewriting: Rewriting, node: object, _path: Path, keyword: str) -> object:
-    return without(node, keyword) if keyword in members(node) else node
+    if not is_object(node) or keyword not in node:
+        return node
+    return {"properties": {}, **without(node, keyword)} if keyword == "additionalProperties" else without(node, keyword)
 
 
 def _any_of(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
@@ -261,7 +291,9 @@ def _lift(rewriting: Rewriting, node: object, path: Path, keyword: str) -> objec
     properties = dict(members(rest.get("properties")))
     if rest.get("additionalProperties") is not False:
         for name in {name: None for branch in branches for name in members(branch.get("properties"))}:
-            found = [members(branch["properties"])[name] for branch in branches if name in members(branch.get("properties"))]
+            found = [
+                members(branch["properties"])[name] for branch in branches if name in members(branch.get("properties"))
+            ]
             kinds = unique([without_notes(each) for each in found])
             if name not in properties:
                 properties[name] = found[0] if len(kinds) == 1 else {"anyOf": kinds}
@@ -280,14 +312,22 @@ def _close(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> obj
     if not is_object(node):
         return node
     extra = node.get("additionalProperties")
-    properties = members(node.get("properties"))
+    properties = _declared(node)
     if extra is False:
         return node if "properties" in node else {**node, "properties": {}}
-    if properties or not path or "$ref" in node:
+    branches = elements(node.get("anyOf"))
+    if branches and path and not properties and all(is_object(branch) for branch in branches):
+        # The members are those of the alternatives, so these are closed and not the whole.
+        kept = {key: value for key, value in node.items() if key not in ("type", "additionalProperties")}
+        typed = [branch if "$ref" in members(branch) else {"type": "object", **members(branch)} for branch in branches]
+        return {**kept, "anyOf": typed}
+    if {"allOf", "anyOf", "oneOf", "$ref"} & node.keys() and path:
+        return node
+    if properties or not path:
         if extra is not None:
             rewriting.lose(node, "additionalProperties", "unreachable")
         return {**node, "properties": properties, "additionalProperties": False}
-    for keyword in ("minProperties", "maxProperties", "propertyNames", "patternProperties", "required"):
+    for keyword in ("minProperties", "maxProperties", "propertyNames", "patternProperties"):
         if node.get(keyword):
             rewriting.lose(node, keyword)
     value: object = extra if is_object(extra) else {}
@@ -302,6 +342,12 @@ def _close(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> obj
     return {"anyOf": [entries, {"type": "null"}]} if "null" in names(node.get("type")) else entries
 
 
+def _declared(node: Mapping[str, object]) -> dict[str, object]:
+    """The members of an object, with those that are required and not declared."""
+    known = members(node.get("properties"))
+    return {**known, **{name: {} for name in names(node.get("required")) if name not in known}}
+
+
 def _empty(rewriting: Rewriting, node: object, path: Path, keyword: str) -> object:
     """An object without members: the one value that it has, or a list of names and values."""
     if not is_object(node) or node.get("additionalProperties") is not False:
@@ -314,7 +360,7 @@ def _require(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> 
     """Require every member; null stands for one that is left out."""
     if not is_object(node):
         return node
-    properties = dict(members(node.get("properties")))
+    properties = _declared(node)
     fixed = dict(node)
     for name, schema in properties.items():
         if name in names(node.get("required")):
@@ -363,9 +409,11 @@ def _items(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> obj
     return {**node, "items": _text(rewriting, node.get("items", {}), path, "")}
 
 
-def _wrap_ref(_rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
+def _wrap_ref(rewriting: Rewriting, node: object, path: Path, keyword: str) -> object:
     if not is_object(node) or "$ref" not in node:
         return node
+    if not path:
+        return _inline(rewriting, node, path, keyword)
     return {**without(node, "$ref"), "anyOf": [{"$ref": node["$ref"]}]}
 
 
@@ -375,8 +423,10 @@ def _inline(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> o
     inner = rewriting.inlined(node["$ref"])
     if not is_object(inner) or "$ref" in inner:
         return node
-    kept = {key: value for key, value in node.items() if key != "$ref"}
-    return _joined(inner, kept)
+    if rewriting.ignores_siblings:
+        kept = {key: value for key, value in node.items() if key in NOTES | {"$defs", "definitions"}}
+        return {**inner, **kept}
+    return _joined(inner, {key: value for key, value in node.items() if key != "$ref"})
 
 
 def _tuple(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
@@ -460,7 +510,7 @@ def _root_object(_rewriting: Rewriting, node: object, _path: Path, _keyword: str
 
 
 _Fix: TypeAlias = Callable[[Rewriting, object, Path, str], object]
-_FIXES: Final[Mapping[str, _Fix]] = {
+FIXES: Final[Mapping[str, _Fix]] = {
     "note": _note,
     "hint": _hint,
     "keep": _keep,

@@ -9,7 +9,18 @@ import msgspec
 
 from toolvet.core.discover import data_files
 from toolvet.core.discover.toml import decode_toml
-from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, pointer, pointer_steps, same
+from toolvet.core.json_value import (
+    Path,
+    at,
+    elements,
+    is_array,
+    is_object,
+    members,
+    names,
+    pointer,
+    pointer_steps,
+    same,
+)
 from toolvet.core.schema import compiled, subschemas
 from toolvet.core.schema.document import children
 from toolvet.core.tools import ToolView, view_of
@@ -110,7 +121,7 @@ def port_issues(tool: object, name: str) -> tuple[PortIssue, ...]:
     for rule, path in found_by(given, view):
         place = "/name" if rule.shape == "tool-name" else "/inputSchema" + pointer(path)
         says = rule.says if not path or not isinstance(path[-1], str) else f"`{path[-1]}`: {rule.says}"
-        found.append(_issue(name, given, rule, place, says, view.name))
+        found.append(_issue(name, rule, place, says, view.name))
         if len(found) == _MOST_ISSUES:
             break
     return tuple(found)
@@ -125,11 +136,12 @@ def request_issues(tools: Sequence[object], name: str) -> tuple[PortIssue, ...]:
         if rule.per_request and rule.measure:
             count = len(views) if rule.measure == "tools" else sum(_measured(rule.measure, view) for view in views)
             if count > rule.most:
-                found.append(_issue(name, given, rule, "", f"{rule.says}; these have {count}", ""))
+                found.append(_issue(name, rule, "", f"{rule.says}; these have {count}", ""))
     return tuple(found)
 
 
-def _issue(name: str, given: Provider, rule: Rule, place: str, says: str, tool: str) -> PortIssue:
+def _issue(name: str, rule: Rule, place: str, says: str, tool: str) -> PortIssue:
+    given = provider(name)
     return PortIssue(
         provider=name,
         rule=rule.id,
@@ -145,11 +157,10 @@ def _issue(name: str, given: Provider, rule: Rule, place: str, says: str, tool: 
 def found_by(given: Provider, view: ToolView) -> Iterator[tuple[Rule, Path]]:
     """Yield each rule that finds something with the path to it in the input schema, outermost first."""
     for rule in given.rule:
-        if rule.shape == "tool-name" and view.name and re.search(rule.pattern, view.name) is None:
-            yield rule, ()
-        elif rule.shape == "draft" and _breaks_draft(view.input_schema, rule.pattern):
-            yield rule, ()
-        elif rule.measure and not rule.per_request and _measured(rule.measure, view) > rule.most:
+        is_misnamed = rule.shape == "tool-name" and view.name and re.search(rule.pattern, view.name) is None
+        is_of_other_draft = rule.shape == "draft" and _breaks_draft(view.input_schema, rule.pattern)
+        is_beyond = rule.measure and not rule.per_request and _measured(rule.measure, view) > rule.most
+        if is_misnamed or is_of_other_draft or is_beyond:
             yield rule, ()
     if view.input_schema is None:
         return
@@ -174,7 +185,9 @@ def _measured(measure: Measure, view: ToolView) -> int:
             return sum(len(members(found.get("properties"))) for found in schemas)
         case "optional":
             return sum(
-                name not in names(found.get("required")) for found in schemas for name in members(found.get("properties"))
+                name not in names(found.get("required"))
+                for found in schemas
+                for name in members(found.get("properties"))
             )
         case "unions":
             parts = [part for found in schemas for part in members(found.get("properties")).values()]
@@ -196,7 +209,9 @@ def _measured(measure: Measure, view: ToolView) -> int:
 
 
 _NAMED: Final = ("properties", "$defs", "definitions")
-_TYPED: Final = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "prefixItems"})
+_TYPED: Final = frozenset(
+    {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "prefixItems"}
+)
 _NOTES: Final = frozenset({"$defs", "definitions", "$schema", "$id", "$comment", "$anchor"})
 # Booleans under these keywords are a switch and not a schema of values.
 _SWITCHES: Final = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems"})
@@ -239,7 +254,7 @@ class SchemaDocument:
         if rule.within == "root" and path:
             return
         if rule.shape:
-            found = _SHAPES.get(rule.shape)
+            found = SHAPES.get(rule.shape)
             if found is not None:
                 yield from found(self, rule, path, schema)
             return
@@ -302,7 +317,7 @@ def _when(test: Callable[[SchemaDocument, Mapping[str, object]], bool], *step: s
     return find
 
 
-def _root_not_object(document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+def _root_not_object(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
     kind = members(schema).get("type")
     if not path and kind != "object" and "$ref" not in members(schema):
         yield ()
@@ -324,6 +339,7 @@ def _member_name(_document: SchemaDocument, rule: Rule, _path: Path, schema: obj
 def _untyped(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
     # A branch of a union may leave its type to the union; a condition is no value.
     inside = path and path[-1] in ("not", "if", "then", "else", "contains", "propertyNames")
+    inside = inside or "allOf" in path
     beside = len(path) > 1 and path[-2] in ("allOf", "anyOf", "oneOf", "dependentSchemas", "patternProperties")
     if path and not inside and not beside and schema is not False and not _TYPED & members(schema).keys():
         yield ()
@@ -351,28 +367,26 @@ def _is_siblings(_document: SchemaDocument, schema: Mapping[str, object]) -> boo
 
 def _is_astray(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
     found = schema.get("$ref")
-    return isinstance(found, str) and found.startswith("#/") and not re.fullmatch(r"#/(\$defs|definitions)/[^/]+", found)
+    return (
+        isinstance(found, str) and found.startswith("#/") and not re.fullmatch(r"#/(\$defs|definitions)/[^/]+", found)
+    )
 
 
-def _is_empty_object(_document: SchemaDocument, path: Path, schema: object) -> bool:
-    kind = members(schema).get("type")
-    return bool(path) and kind == "object" and not members(members(schema).get("properties"))
-
-
-def _find_empty_object(document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
-    if _is_empty_object(document, path, schema) and not _is_open(members(schema)):
+def _empty_object(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+    found = members(schema)
+    if path and found.get("type") == "object" and not members(found.get("properties")) and not _is_open(found):
         yield ()
 
 
 _OWN: Final = frozenset({"x-toolvet-at", "x-toolvet-back"})
 _Shape: TypeAlias = Callable[[SchemaDocument, Rule, Path, object], Iterator[Path]]
-_SHAPES: Final[Mapping[str, _Shape]] = {
+SHAPES: Final[Mapping[str, _Shape]] = {
     "root-not-object": _root_not_object,
     "optional": _optional,
     "member-name": _member_name,
     "untyped": _untyped,
     "boolean": _boolean,
-    "empty-object": _find_empty_object,
+    "empty-object": _empty_object,
     "open-object": _when(lambda _, schema: _is_open(schema), "additionalProperties"),
     "unclosed-object": _when(lambda _, schema: _is_object_schema(schema) and "additionalProperties" not in schema),
     "closed-object": _when(lambda _, schema: schema.get("additionalProperties") is False, "additionalProperties"),
@@ -393,7 +407,9 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
     "enum-not-text": _when(
         lambda _, schema: any(not isinstance(value, str) for value in elements(schema.get("enum"))), "enum"
     ),
-    "all-of-ref": _when(lambda _, schema: any("$ref" in members(part) for part in elements(schema.get("allOf"))), "allOf"),
+    "all-of-ref": _when(
+        lambda _, schema: any("$ref" in members(part) for part in elements(schema.get("allOf"))), "allOf"
+    ),
     "members-of-no-object": _when(
         lambda _, schema: "type" in schema and not _is_object_schema(schema) and "properties" in schema, "properties"
     ),
