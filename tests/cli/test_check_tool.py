@@ -99,7 +99,7 @@ def test_assess_reports_what_a_provider_refuses(tmp_path: Path, capsys: pytest.C
     file.write_text(SERVER, encoding="utf-8")
     code = run(["assess", "--json", "--provider", "openai", "--", sys.executable, str(file)])
     report = json.loads(capsys.readouterr().out)
-    found = [each for each in report["findings"] if each["check_id"].startswith("provider-")]
+    found = [each for each in report["findings"] if each["id"].startswith("provider-")]
     assert code == 1
-    assert ("provider-refuses", "tag") in {(each["check_id"], each.get("tool")) for each in found}
+    assert ("provider-refuses", "tag") in {(each["id"], each.get("tool")) for each in found}
     assert any("toolvet.portable rewrites it (proven)" in each["message"] for each in found)

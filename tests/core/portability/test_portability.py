@@ -228,10 +228,10 @@ def test_an_unknown_provider_is_named_with_those_that_there_are() -> None:
         port_issues({}, "acme")
 
 
-KEYWORDS = (
-    "type properties items a anyOf oneOf allOf $ref $defs enum const required additionalProperties patternProperties "
-    "minimum prefixItems not x-toolvet-back default"
-).split()
+KEYWORDS = [
+    *["type", "properties", "items", "a", "anyOf", "oneOf", "allOf", "$ref", "$defs", "enum", "const", "required"],
+    *["additionalProperties", "patternProperties", "minimum", "prefixItems", "not", "x-toolvet-back", "default"],
+]
 VALUES = st.recursive(
     st.none()
     | st.booleans()

@@ -120,7 +120,8 @@ def port_issues(tool: object, name: str) -> tuple[PortIssue, ...]:
     found: list[PortIssue] = []
     for rule, path in found_by(given, view):
         place = "/name" if rule.shape == "tool-name" else "/inputSchema" + pointer(path)
-        says = rule.says if not path or not isinstance(path[-1], str) else f"`{path[-1]}`: {rule.says}"
+        name_it = path and not rule.says.startswith(f"`{path[-1]}`")
+        says = f"`{path[-1]}`: {rule.says}" if name_it else rule.says
         found.append(_issue(name, rule, place, says, view.name))
         if len(found) == _MOST_ISSUES:
             break
