@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet import port_issues, portable
-from toolvet.core.portability import Rule, provider, provider_names, request_issues
+from toolvet.core.portability import ProviderRule, provider, provider_names, request_issues
 from toolvet.core.portability.rewriting import FIXES
-from toolvet.core.portability.rules import SHAPES
+from toolvet.core.portability.rules import SEARCHES, shapes
 from toolvet.core.schema import compiled, valid_example
 from toolvet.errors import UsageError
 
@@ -57,7 +57,7 @@ def tool_of(value: object) -> dict[str, object]:
     return value if "inputSchema" in value else {"name": "a", "inputSchema": value}
 
 
-def found_in(name: str, rule: Rule, text: str) -> bool:
+def found_in(name: str, rule: ProviderRule, text: str) -> bool:
     value = grown(json.loads(text))
     tools = [tool_of(each) for each in (value if isinstance(value, list) else [value])]
     issues = request_issues(tools, name) if rule.per_request else port_issues(tools[0], name)
@@ -65,7 +65,7 @@ def found_in(name: str, rule: Rule, text: str) -> bool:
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES, ids=[f"{name}-{rule.id}" for name, rule in RULES])
-def test_a_rule_finds_its_hits_and_leaves_its_misses(name: str, rule: Rule) -> None:
+def test_a_rule_finds_its_hits_and_leaves_its_misses(name: str, rule: ProviderRule) -> None:
     assert rule.hits, "a rule needs a proof"
     assert rule.misses, "a rule needs a near miss"
     assert [text for text in rule.hits if not found_in(name, rule, text)] == []
@@ -73,11 +73,11 @@ def test_a_rule_finds_its_hits_and_leaves_its_misses(name: str, rule: Rule) -> N
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES, ids=[f"{name}-{rule.id}" for name, rule in RULES])
-def test_a_rule_names_its_source_and_what_exists(name: str, rule: Rule) -> None:
+def test_a_rule_names_its_source_and_what_exists(name: str, rule: ProviderRule) -> None:
     assert (rule.source or provider(name).source).startswith("https://")
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", rule.date or provider(name).date)
     assert rule.fix in {"", "tool-name", *FIXES}
-    assert rule.shape in {"", "tool-name", "draft", *SHAPES}
+    assert rule.shape in {"", "tool-name", "draft", *SEARCHES, *shapes()}
 
 
 @pytest.mark.parametrize("name", provider_names())

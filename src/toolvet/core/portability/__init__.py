@@ -1,4 +1,4 @@
-"""What the model providers take of a tool's schema, and a schema that a provider takes.
+"""Tool definitions for model providers: the rules of each provider, and a schema that it takes.
 
     port_issues(tool, "openai")       # what the provider refuses, ignores or changes, each with its source
     portable(tool, "openai")          # a schema that it takes, the way back to the tool's own arguments, and a proof

@@ -7,9 +7,9 @@ from toolvet.core.portability.definition import (
 )
 from toolvet.core.portability.rewriting import Loss as Loss
 from toolvet.core.portability.rules import (
+    ModelProvider as ModelProvider,
     PortIssue as PortIssue,
-    Provider as Provider,
-    Rule as Rule,
+    ProviderRule as ProviderRule,
     port_issues as port_issues,
     provider as provider,
     provider_names as provider_names,

@@ -9,10 +9,10 @@ import msgspec
 from toolvet.core.contract.covering import bare, closed_form, covering, expanded
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, pointer, replaced, without
 from toolvet.core.portability.rewriting import BACK, Loss, Rewriting, short_name, without_notes
-from toolvet.core.portability.rules import PortIssue, Provider, SchemaDocument, port_issues, provider
+from toolvet.core.portability.rules import ModelProvider, PortIssue, SchemaDocument, port_issues, provider
 from toolvet.core.schema import boundary_examples, compiled, valid_example
 from toolvet.core.schema.document import children
-from toolvet.core.tools import ToolView, view_of
+from toolvet.core.tools import view_of
 from toolvet.errors import Unsatisfiable
 
 
@@ -76,56 +76,39 @@ def portable(tool: object, name: str) -> Portable:
         (['`minLength` is not enforced'], 'proven')
     """
     given, view = provider(name), view_of(tool)
-    new_name = _name_for(given, view.name)
-    if view.input_schema is None or compiled(view.input_schema).problem is not None:
-        remaining = _refusals(ToolView(new_name, view.description, view.input_schema, None, view.shape), name)
-        return Portable(
-            provider=name,
-            name=new_name,
-            description=view.description,
-            input_schema=view.input_schema,
-            losses=(),
-            proof=Proof(verdict="untested"),
-            remaining=remaining,
-            lost_example=None,
-            noted=view.input_schema,
-        )
-    rewriting = Rewriting(given, view.input_schema)
-    noted = rewriting.run()
-    sent = without_notes(noted)
-    relaxed = _relaxed(view.input_schema, [key for key, kind in rewriting.losses.items() if kind == "unchecked"])
-    losses = [
-        Loss(pointer="/inputSchema" + pointer(path), keyword=keyword, kind=kind)
-        for (path, keyword), kind in rewriting.losses.items()
-    ]
-    lost_example: object = None
-    if any(loss.kind == "unchecked" for loss in losses):
-        lost = covering(bare(expanded(relaxed)), bare(expanded(view.input_schema)))
-        lost_example = lost.value
-        if lost.verdict == "yes":
-            losses = [loss for loss in losses if loss.kind != "unchecked"]
+    new_name, schema = _name_for(given, view.name), view.input_schema
+    noted, relaxed, losses, lost_example, proof = schema, schema, list[Loss](), None, Proof(verdict="untested")
+    if schema is not None and compiled(schema).problem is None:
+        rewriting = Rewriting(given, schema)
+        noted = rewriting.run()
+        relaxed = _relaxed(schema, [key for key, kind in rewriting.losses.items() if kind == "unchecked"])
+        losses = [
+            Loss(pointer="/inputSchema" + pointer(path), keyword=keyword, kind=kind)
+            for (path, keyword), kind in sorted(rewriting.losses.items(), key=repr)
+        ]
+        if any(loss.kind == "unchecked" for loss in losses):
+            lost = covering(bare(expanded(relaxed)), bare(expanded(schema)))
+            lost_example = lost.value
+            losses = [loss for loss in losses if loss.kind != "unchecked" or lost.verdict != "yes"]
+        proof = _prove(noted, relaxed)
+    sent = {"name": new_name, "description": view.description, "inputSchema": without_notes(noted)}
     return Portable(
         provider=name,
         name=new_name,
         description=view.description,
-        input_schema=sent,
-        losses=tuple(sorted(losses, key=lambda loss: (loss.pointer, loss.keyword))),
-        proof=_prove(noted, sent, relaxed),
-        remaining=_refusals(ToolView(new_name, view.description, sent, None, view.shape or "MCP"), name),
+        input_schema=sent["inputSchema"],
+        losses=tuple(losses),
+        proof=proof,
+        remaining=tuple(issue for issue in port_issues(sent, name) if issue.effect != "ignores"),
         lost_example=lost_example,
         noted=noted,
     )
 
 
-def _name_for(given: Provider, name: str) -> str:
+def _name_for(given: ModelProvider, name: str) -> str:
     patterns = [rule.pattern for rule in given.rule if rule.shape == "tool-name"]
     fits = all(compiled({"pattern": pattern}).is_valid(name) for pattern in patterns)
     return name if fits or not name else short_name(name, patterns[0], set())
-
-
-def _refusals(view: ToolView, name: str) -> tuple[PortIssue, ...]:
-    definition = {"name": view.name, "description": view.description, "inputSchema": view.input_schema}
-    return tuple(issue for issue in port_issues(definition, name) if issue.effect != "ignores")
 
 
 def _relaxed(schema: object, lost: Sequence[tuple[Path, str]]) -> object:
@@ -144,10 +127,10 @@ def _relaxed(schema: object, lost: Sequence[tuple[Path, str]]) -> object:
 _MOST_TRIES: Final = 60
 
 
-def _prove(noted: object, sent: object, relaxed: object) -> Proof:
+def _prove(noted: object, relaxed: object) -> Proof:
     way, judge = _Way(noted), compiled(relaxed)
     tries = 0
-    for example in islice(_examples(closed_form(sent)[0], noted), _MOST_TRIES):
+    for example in islice(_examples(closed_form(without_notes(noted))[0], noted), _MOST_TRIES):
         tries += 1
         if not judge.is_valid(way.back(example, noted, 0)):
             return Proof(verdict="failed", tries=tries, counter_example=example)

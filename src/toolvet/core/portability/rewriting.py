@@ -1,6 +1,6 @@
 """`Rewriting`: an input schema → one that a provider takes. Each rule of the provider names its fix, a function here.
 
-A fix changes one schema. What it changes of the values is written into that schema as `BACK`, so that it moves along
+A fix changes one schema. It writes what it changes of the values into that schema as `BACK`, so that it moves along
 when a later fix moves the schema, and `mapping` reads it. `AT` is where the schema was in the original.
 """
 
@@ -27,14 +27,14 @@ from toolvet.core.json_value import (
     unique,
     without,
 )
-from toolvet.core.portability.rules import Provider, SchemaDocument
+from toolvet.core.portability.rules import ModelProvider, SchemaDocument
 from toolvet.core.schema.document import children, dialect_of
 
 AT: Final = "x-toolvet-at"
 BACK: Final = "x-toolvet-back"
 Node: TypeAlias = dict[str, object]
 # Keywords that a client may leave out without a loss.
-_SILENT: Final = NOTES | {
+_SILENT: Final = (NOTES - {"default"}) | {
     "$defs",
     "definitions",
     "$anchor",
@@ -53,7 +53,7 @@ _NO_BRANCH: Final = object()
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rewritten schema loses at a place of the original.
+    """A loss of a rewritten schema, at a place of the original.
 
     `unchecked` is a constraint that the provider does not hold the model to: its calls may break it. `unreachable` are
     calls that the tool takes and the provider's model can no longer make.
@@ -68,15 +68,14 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
         """The loss in a sentence."""
         if self.kind == "unchecked":
             return f"`{self.keyword}` is not enforced"
-        what = "null" if self.keyword == "null" else "members that are not declared"
-        what = "deeper nesting" if self.keyword == "$ref" else what
+        what = {"null": "null", "$ref": "deeper nesting"}.get(self.keyword, "members that are not declared")
         return f"{what} can no longer be sent"
 
 
 class Rewriting:
     """One schema on its way to a provider; `losses` by place and keyword."""
 
-    def __init__(self, given: Provider, schema: object) -> None:
+    def __init__(self, given: ModelProvider, schema: object) -> None:
         self.given = given
         self.losses: dict[tuple[Path, str], Literal["unchecked", "unreachable"]] = {}
         self.schema = _marked(schema, ())
@@ -100,11 +99,9 @@ class Rewriting:
             # The innermost first: their paths stay true while the ones around them are changed.
             for path, rule, step in sorted(found, key=lambda each: -len(each[0])):
                 here = at(self.schema, path)
-                if not isinstance(here, bool | dict):
-                    continue
-                fixed = FIXES[rule.fix](self, here, path, str(step[0]) if step else "")
-                if fixed is not here:
-                    self.schema = replaced(self.schema, path, fixed)
+                node = cast("Node", here) if is_object(here) else {} if here is True and rule.fix == "text" else None
+                if node is not None and (not step or step[0] in node):
+                    self.schema = replaced(self.schema, path, FIXES[rule.fix](self, node, path, str((*step, "")[0])))
             if self.schema == before:
                 break
         return self.schema
@@ -205,13 +202,12 @@ def _plain(value: object) -> str:
     return json.dumps(without_notes(value), ensure_ascii=False, default=str)
 
 
-def _note(rewriting: Rewriting, node: object, _path: Path, keyword: str) -> object:
-    if not is_object(node) or keyword not in node:
-        return node
+def _note(rewriting: Rewriting, node: Node, _path: Path, keyword: str) -> object:
     rest = without(node, keyword)
-    if keyword in _SILENT:
+    if keyword in _SILENT or (keyword == "default" and node[keyword] is None):
         return rest
-    rewriting.lose(node, keyword)
+    if keyword != "default":
+        rewriting.lose(node, keyword)
     kinds = unique(list(members(node[keyword]).values()))
     if keyword == "patternProperties" and kinds:
         # Names of a pattern become any names.
@@ -221,42 +217,29 @@ def _note(rewriting: Rewriting, node: object, _path: Path, keyword: str) -> obje
     return rest if keyword in ("then", "else") else _described(rest, f"{keyword}: {_plain(node[keyword])}")
 
 
-def _hint(_rewriting: Rewriting, node: object, _path: Path, keyword: str) -> object:
-    if not is_object(node) or keyword not in node:
-        return node
-    rest = without(node, keyword)
-    return rest if node[keyword] is None else _described(rest, f"{keyword}: {_plain(node[keyword])}")
-
-
-def _keep(rewriting: Rewriting, node: object, _path: Path, keyword: str) -> object:
+def _keep(rewriting: Rewriting, node: Node, _path: Path, keyword: str) -> object:
     rewriting.lose(node, keyword)
     return node
 
 
-def _drop(_rewriting: Rewriting, node: object, _path: Path, keyword: str) -> object:
-    if not is_object(node) or keyword not in node:
-        return node
+def _drop(_rewriting: Rewriting, node: Node, _path: Path, keyword: str) -> object:
     return {"properties": {}, **without(node, keyword)} if keyword == "additionalProperties" else without(node, keyword)
 
 
-def _any_of(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
-    if not is_object(node) or "oneOf" not in node or "anyOf" in node:
+def _any_of(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
+    if "anyOf" in node:
         return node
     rewriting.lose(node, "oneOf")
     return {("anyOf" if key == "oneOf" else key): value for key, value in node.items()}
 
 
-def _one_value(_rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
-    if not is_object(node) or "const" not in node:
-        return node
+def _one_value(_rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     value = node["const"]
     return {"type": type_name(value), **without(node, "const"), "enum": [value]}
 
 
-def _merge(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> object:
+def _merge(rewriting: Rewriting, node: Node, path: Path, _keyword: str) -> object:
     """Join the parts of `allOf` where no keyword of theirs collides."""
-    if not is_object(node) or not is_array(node.get("allOf")):
-        return node
     joined: Node = without(node, "allOf")
     for part in elements(node["allOf"]):
         opened = rewriting.inlined(part["$ref"]) if is_object(part) and part.keys() - {AT} == {"$ref"} else part
@@ -274,10 +257,8 @@ def _merge(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> obj
     return joined
 
 
-def _lift(rewriting: Rewriting, node: object, path: Path, keyword: str) -> object:
+def _lift(rewriting: Rewriting, node: Node, path: Path, keyword: str) -> object:
     """Put the members of all alternatives of the root beside each other."""
-    if not is_object(node) or keyword not in node:
-        return node
     if keyword == "allOf":
         return _merge(rewriting, node, path, keyword)
     if keyword not in ("anyOf", "oneOf"):
@@ -290,13 +271,10 @@ def _lift(rewriting: Rewriting, node: object, path: Path, keyword: str) -> objec
     rest = without(node, keyword)
     properties = dict(members(rest.get("properties")))
     if rest.get("additionalProperties") is not False:
-        for name in {name: None for branch in branches for name in members(branch.get("properties"))}:
-            found = [
-                members(branch["properties"])[name] for branch in branches if name in members(branch.get("properties"))
-            ]
-            kinds = unique([without_notes(each) for each in found])
-            if name not in properties:
-                properties[name] = found[0] if len(kinds) == 1 else {"anyOf": kinds}
+        declared = [members(branch.get("properties")) for branch in branches]
+        for name in {name: None for found in declared for name in found if name not in properties}:
+            kinds = unique([without_notes(found[name]) for found in declared if name in found])
+            properties[name] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     needed = [set(names(branch.get("required"))) for branch in branches]
     shared = set.intersection(*needed) if needed else set[str]()
     required = unique([*names(rest.get("required")), *sorted(shared & properties.keys())])
@@ -307,10 +285,8 @@ def _lift(rewriting: Rewriting, node: object, path: Path, keyword: str) -> objec
     return _described(lifted, f"give together: {ways}") if any(needed) else lifted
 
 
-def _close(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> object:
+def _close(rewriting: Rewriting, node: Node, path: Path, _keyword: str) -> object:
     """Close an object; one that is a map of any names becomes a list of names and values."""
-    if not is_object(node):
-        return node
     extra = node.get("additionalProperties")
     properties = _declared(node)
     if extra is False:
@@ -330,16 +306,16 @@ def _close(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> obj
     for keyword in ("minProperties", "maxProperties", "propertyNames", "patternProperties"):
         if node.get(keyword):
             rewriting.lose(node, keyword)
-    value: object = extra if is_object(extra) else {}
-    pair: Node = {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "value": value},
-        "required": ["name", "value"],
-        "additionalProperties": False,
-    }
-    kept = {key: node[key] for key in ("title", "description", AT) if key in node}
-    entries = _noted(_described({**kept, "type": "array", "items": pair}, "a list of names and values"), ["entries"])
+    parts = {"name": {"type": "string"}, "value": extra if is_object(extra) else {}}
+    pair = {"type": "object", "properties": parts, "required": ["name", "value"], "additionalProperties": False}
+    entries = _noted(
+        _described({**_about(node), "type": "array", "items": pair}, "a list of names and values"), ["entries"]
+    )
     return {"anyOf": [entries, {"type": "null"}]} if "null" in names(node.get("type")) else entries
+
+
+def _about(node: Node) -> Node:
+    return {key: node[key] for key in ("title", "description", AT) if key in node}
 
 
 def _declared(node: Mapping[str, object]) -> dict[str, object]:
@@ -348,18 +324,15 @@ def _declared(node: Mapping[str, object]) -> dict[str, object]:
     return {**known, **{name: {} for name in names(node.get("required")) if name not in known}}
 
 
-def _empty(rewriting: Rewriting, node: object, path: Path, keyword: str) -> object:
+def _empty(rewriting: Rewriting, node: Node, path: Path, keyword: str) -> object:
     """An object without members: the one value that it has, or a list of names and values."""
-    if not is_object(node) or node.get("additionalProperties") is not False:
+    if node.get("additionalProperties") is not False:
         return _close(rewriting, node, path, keyword)
-    kept = {key: node[key] for key in ("title", "description", AT) if key in node}
-    return _noted({**kept, "type": "string", "enum": ["{}"]}, ["choice", {"{}": {}}])
+    return _noted({**_about(node), "type": "string", "enum": ["{}"]}, ["choice", {"{}": {}}])
 
 
-def _require(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
+def _require(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     """Require every member; null stands for one that is left out."""
-    if not is_object(node):
-        return node
     properties = _declared(node)
     fixed = dict(node)
     for name, schema in properties.items():
@@ -382,44 +355,34 @@ def _nullable(schema: object) -> tuple[str, object]:
         return "none", schema
     if choices and found.keys() <= NOTES | {"anyOf", AT}:
         return "anyOf", {**found, "anyOf": [*choices, {"type": "null"}]}
-    simple = not {"enum", "const", "$ref", "anyOf", "oneOf", "allOf", BACK} & found.keys()
-    if simple and isinstance(kind, str):
-        return "type", {**found, "type": [kind, "null"]}
-    if simple and is_array(kind):
-        return "type", {**found, "type": [*elements(kind), "null"]}
+    if kind is not None and not {"enum", "const", "$ref", "anyOf", "oneOf", "allOf", BACK} & found.keys():
+        return "type", {**found, "type": [*(names(kind) or (kind,)), "null"]}
     about = {key: found[key] for key in ("title", "description") if key in found}
     inner = {key: value for key, value in found.items() if key not in about} if is_object(schema) else schema
     return "anyOf", {**about, "anyOf": [inner, {"type": "null"}]}
 
 
-def _text(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
+def _text(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     """A value of any kind is sent as JSON in a text."""
-    if node is False:
-        return node
-    found = members(node)
-    for keyword in found.keys() - NOTES - {AT, BACK}:
+    for keyword in node.keys() - NOTES - {AT, BACK}:
         rewriting.lose(node, keyword)
-    kept = {key: found[key] for key in ("title", "description", AT) if key in found}
-    return _noted(_described({**kept, "type": "string"}, _TEXT), ["text"])
+    return _noted(_described({**_about(node), "type": "string"}, _TEXT), ["text"])
 
 
-def _items(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> object:
-    if not is_object(node) or node.get("items") is False or BACK in members(node.get("items")):
+def _items(rewriting: Rewriting, node: Node, path: Path, _keyword: str) -> object:
+    items = node.get("items", {})
+    if items is False or BACK in members(items):
         return node
-    return {**node, "items": _text(rewriting, node.get("items", {}), path, "")}
+    return {**node, "items": _text(rewriting, dict(members(items)), path, "")}
 
 
-def _wrap_ref(rewriting: Rewriting, node: object, path: Path, keyword: str) -> object:
-    if not is_object(node) or "$ref" not in node:
-        return node
+def _wrap_ref(rewriting: Rewriting, node: Node, path: Path, keyword: str) -> object:
     if not path:
         return _inline(rewriting, node, path, keyword)
     return {**without(node, "$ref"), "anyOf": [{"$ref": node["$ref"]}]}
 
 
-def _inline(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
-    if not is_object(node) or "$ref" not in node:
-        return node
+def _inline(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     inner = rewriting.inlined(node["$ref"])
     if not is_object(inner) or "$ref" in inner:
         return node
@@ -429,9 +392,7 @@ def _inline(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> o
     return _joined(inner, {key: value for key, value in node.items() if key != "$ref"})
 
 
-def _tuple(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
-    if not is_object(node) or not is_array(node.get("prefixItems")):
-        return node
+def _tuple(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     more = node.get("items")
     kinds = unique([*elements(node["prefixItems"]), *([more] if is_object(more) else [])])
     rewriting.lose(node, "prefixItems")
@@ -442,9 +403,9 @@ def _tuple(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> ob
     return fixed
 
 
-def _inclusive(rewriting: Rewriting, node: object, path: Path, keyword: str) -> object:
-    bound = members(node).get(keyword)
-    if not is_object(node) or node.get("type") != "integer" or not isinstance(bound, int) or isinstance(bound, bool):
+def _inclusive(rewriting: Rewriting, node: Node, path: Path, keyword: str) -> object:
+    bound = node[keyword]
+    if node.get("type") != "integer" or not isinstance(bound, int) or isinstance(bound, bool):
         return _note(rewriting, node, path, keyword)
     other, value = ("minimum", bound + 1) if keyword == "exclusiveMinimum" else ("maximum", bound - 1)
     known = number(node.get(other))
@@ -452,11 +413,9 @@ def _inclusive(rewriting: Rewriting, node: object, path: Path, keyword: str) -> 
     return {**without(node, keyword), other: closest}
 
 
-def _one_type(_rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
-    if not is_object(node) or not is_array(node.get("type")):
-        return node
+def _one_type(_rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     kinds = [kind for kind in names(node["type"]) if kind != "null"]
-    about = {"nullable": True} if len(kinds) < len(names(node["type"])) else {}
+    about: Node = {"nullable": True} if len(kinds) < len(names(node["type"])) else {}
     if len(kinds) == 1:
         return {**node, "type": kinds[0], **about}
     outer = {key: node[key] for key in ("title", "description", "default", AT, BACK) if key in node}
@@ -464,22 +423,20 @@ def _one_type(_rewriting: Rewriting, node: object, _path: Path, _keyword: str) -
     return {**outer, **about, "anyOf": [{"type": kind, **inner} for kind in kinds]} if kinds else node
 
 
-def _enum_text(rewriting: Rewriting, node: object, path: Path, _keyword: str) -> object:
-    if not is_object(node) or not elements(node.get("enum")):
-        return node
+def _enum_text(rewriting: Rewriting, node: Node, path: Path, _keyword: str) -> object:
     values = [value for value in elements(node["enum"]) if value is not None]
     texts = {(value if isinstance(value, str) else _plain(value)): value for value in values}
     if len(texts) < len(values) or not texts:
         return _note(rewriting, node, path, "enum")
-    about = {"nullable": True} if len(values) < len(elements(node["enum"])) else {}
+    about: Node = {"nullable": True} if len(values) < len(elements(node["enum"])) else {}
     fixed: Node = {**without(node, "format"), **about, "type": "string", "enum": list(texts)}
     return fixed if all(isinstance(value, str) for value in values) else _noted(fixed, ["choice", texts])
 
 
-def _member_names(rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
+def _member_name(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     rule = next((rule for rule in rewriting.given.rule if rule.shape == "member-name"), None)
-    properties = members(members(node).get("properties"))
-    if rule is None or not is_object(node):
+    properties = members(node.get("properties"))
+    if rule is None:
         return node
     fixed, taken = dict(node), set(properties)
     new_names: dict[str, str] = {}
@@ -504,32 +461,15 @@ def short_name(name: str, pattern: str, taken: set[str]) -> str:
     return f"_{plain[:40]}{mark}_{len(taken)}"
 
 
-def _root_object(_rewriting: Rewriting, node: object, _path: Path, _keyword: str) -> object:
-    kind = members(node).get("type")
-    return {**members(node), "type": "object"} if kind is None or "object" in names(kind) else node
+def _root_object(_rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
+    kind = node.get("type")
+    return {**node, "type": "object"} if kind is None or "object" in names(kind) else node
 
 
-_Fix: TypeAlias = Callable[[Rewriting, object, Path, str], object]
-FIXES: Final[Mapping[str, _Fix]] = {
-    "note": _note,
-    "hint": _hint,
-    "keep": _keep,
-    "drop": _drop,
-    "any-of": _any_of,
-    "one-value": _one_value,
-    "merge": _merge,
-    "lift": _lift,
-    "close": _close,
-    "empty": _empty,
-    "require": _require,
-    "text": _text,
-    "items": _items,
-    "wrap-ref": _wrap_ref,
-    "inline": _inline,
-    "tuple": _tuple,
-    "inclusive": _inclusive,
-    "one-type": _one_type,
-    "enum-text": _enum_text,
-    "member-name": _member_names,
-    "root-object": _root_object,
-}
+_Fix: TypeAlias = Callable[[Rewriting, Node, Path, str], object]
+_ALL: Final[tuple[_Fix, ...]] = (
+    *(_note, _keep, _drop, _any_of, _one_value, _merge, _lift, _close, _empty, _require, _text, _items, _wrap_ref),
+    *(_inline, _tuple, _inclusive, _one_type, _enum_text, _member_name, _root_object),
+)
+# By the names that the rules of providers use: `any-of` is `_any_of`.
+FIXES: Final[Mapping[str, _Fix]] = {each.__name__[1:].replace("_", "-"): each for each in _ALL}

@@ -1,4 +1,4 @@
-"""`Provider`: the rules of one model provider, read from its TOML file, and what they find in a tool's definition."""
+"""`ModelProvider`: the rules of a model provider, read from its TOML file, and what they find in a definition."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from toolvet.core.discover import data_files
-from toolvet.core.discover.toml import decode_toml
+from toolvet.core.discover.toml import decode_toml, read_toml
 from toolvet.core.json_value import (
     Path,
     at,
@@ -21,17 +21,16 @@ from toolvet.core.json_value import (
     pointer_steps,
     same,
 )
-from toolvet.core.schema import compiled, subschemas
+from toolvet.core.schema import Schema, compiled, subschemas
 from toolvet.core.schema.document import children
 from toolvet.core.tools import ToolView, view_of
 from toolvet.errors import UsageError
 
 Effect: TypeAlias = Literal["refuses", "ignores", "changes"]
 Measure: TypeAlias = Literal["", "properties", "depth", "enum-values", "characters", "optional", "unions", "tools"]
-Place: TypeAlias = tuple[str, object]
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProviderRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule of a provider.
 
     `effect` is what the provider does: it refuses the request, ignores the keyword, or the schema has to be changed,
@@ -61,18 +60,26 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     misses: Sequence[str] = ()
 
 
-class Provider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ModelProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A provider: its title, the part of its API that the rules are about, and the rules."""
 
     title: str
     surface: str
     source: str
     date: str
-    rule: Sequence[Rule]
+    rule: Sequence[ProviderRule]
+
+
+class SchemaShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A shape of schemas that rules name: a schema that satisfies the JSON Schema `like`. See shapes.toml."""
+
+    like: str
+    at: str = ""
+    within: Literal["", "root", "below"] = ""
 
 
 class PortIssue(msgspec.Struct, frozen=True, kw_only=True):
-    """What a provider refuses, ignores or changes: where in the definition, what it says, and where that is written."""
+    """One thing that a provider refuses, ignores or changes, with its place in the definition and its source."""
 
     provider: str
     rule: str
@@ -84,13 +91,29 @@ class PortIssue(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
 
 
+_PACKAGE: Final = "toolvet.core.portability"
 _MOST_ISSUES: Final = 500
 
 
 @cache
-def _providers() -> Mapping[str, Provider]:
-    files = data_files("toolvet.core.portability", ".toml")
-    return {name.removesuffix(".toml"): decode_toml(content, Provider, name) for name, content in files}
+def _providers() -> Mapping[str, ModelProvider]:
+    files = [(name.rpartition("/"), content) for name, content in data_files(_PACKAGE, ".toml")]
+    return {
+        name.removesuffix(".toml"): decode_toml(content, ModelProvider, name)
+        for (folder, _, name), content in files
+        if folder == "providers"
+    }
+
+
+@cache
+def shapes() -> Mapping[str, SchemaShape]:
+    """The shapes of shapes.toml, by their names."""
+    return read_toml(_PACKAGE, "shapes.toml", dict[str, SchemaShape])
+
+
+@cache
+def _compiled_text(text: str) -> Schema:
+    return compiled(msgspec.json.decode(text))
 
 
 def provider_names() -> tuple[str, ...]:
@@ -98,7 +121,7 @@ def provider_names() -> tuple[str, ...]:
     return tuple(_providers())
 
 
-def provider(name: str) -> Provider:
+def provider(name: str) -> ModelProvider:
     """Return the provider of this name. Raises UsageError, with the names that there are."""
     found = _providers().get(name)
     if found is None:
@@ -141,7 +164,7 @@ def request_issues(tools: Sequence[object], name: str) -> tuple[PortIssue, ...]:
     return tuple(found)
 
 
-def _issue(name: str, rule: Rule, place: str, says: str, tool: str) -> PortIssue:
+def _issue(name: str, rule: ProviderRule, place: str, says: str, tool: str) -> PortIssue:
     given = provider(name)
     return PortIssue(
         provider=name,
@@ -155,7 +178,7 @@ def _issue(name: str, rule: Rule, place: str, says: str, tool: str) -> PortIssue
     )
 
 
-def found_by(given: Provider, view: ToolView) -> Iterator[tuple[Rule, Path]]:
+def found_by(given: ModelProvider, view: ToolView) -> Iterator[tuple[ProviderRule, Path]]:
     """Yield each rule that finds something with the path to it in the input schema, outermost first."""
     for rule in given.rule:
         is_misnamed = rule.shape == "tool-name" and view.name and re.search(rule.pattern, view.name) is None
@@ -185,11 +208,7 @@ def _measured(measure: Measure, view: ToolView) -> int:
         case "properties":
             return sum(len(members(found.get("properties"))) for found in schemas)
         case "optional":
-            return sum(
-                name not in names(found.get("required"))
-                for found in schemas
-                for name in members(found.get("properties"))
-            )
+            return sum(len(members(found.get("properties")).keys() - names(found.get("required"))) for found in schemas)
         case "unions":
             parts = [part for found in schemas for part in members(found.get("properties")).values()]
             return sum("anyOf" in members(part) or is_array(members(part).get("type")) for part in parts)
@@ -201,10 +220,8 @@ def _measured(measure: Measure, view: ToolView) -> int:
             named = [key for found in schemas for part in _NAMED for key in members(found.get(part))]
             return sum(map(len, [*texts, *named]))
         case "depth":
-            return max(
-                (path.count("properties") + path.count("items") for path, found in subschemas(view.input_schema)
-                 if "properties" in found), default=-1
-            ) + 1  # fmt: skip
+            objects = [path for path, found in subschemas(view.input_schema) if "properties" in found]
+            return max((1 + path.count("properties") + path.count("items") for path in objects), default=0)
         case _:
             return 0
 
@@ -213,7 +230,6 @@ _NAMED: Final = ("properties", "$defs", "definitions")
 _TYPED: Final = frozenset(
     {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "prefixItems"}
 )
-_NOTES: Final = frozenset({"$defs", "definitions", "$schema", "$id", "$comment", "$anchor"})
 # Booleans under these keywords are a switch and not a schema of values.
 _SWITCHES: Final = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems"})
 _MOST_PLACES: Final = 4_000
@@ -226,7 +242,7 @@ class SchemaDocument:
         self.root = root
         self._reached: dict[str, set[str]] = {}
 
-    def places(self, given: Provider) -> Iterator[tuple[Path, object]]:
+    def places(self, given: ModelProvider) -> Iterator[tuple[Path, object]]:
         """Yield the schemas of values, outermost first; not those inside keywords that the provider does not take."""
         gone = {
             keyword
@@ -250,15 +266,16 @@ class SchemaDocument:
                 ]
                 pending.extend(reversed(inner))
 
-    def hits(self, rule: Rule, path: Path, schema: object) -> Iterator[Path]:
+    def hits(self, rule: ProviderRule, path: Path, schema: object) -> Iterator[Path]:
         """Yield the steps from `schema` to what the rule finds there: a keyword, or nothing for the schema itself."""
         if rule.within == "root" and path:
             return
-        if rule.shape:
-            found = SHAPES.get(rule.shape)
-            if found is not None:
-                yield from found(self, rule, path, schema)
-            return
+        if rule.shape in SEARCHES:
+            yield from SEARCHES[rule.shape](self, rule, path, schema)
+        elif rule.shape in shapes():
+            shape = shapes()[rule.shape]
+            if shape.within in ("", "below" if path else "root") and _compiled_text(shape.like).is_valid(schema):
+                yield (shape.at,) if shape.at else ()
         if not is_object(schema):
             return
         wanted = rule.keywords or [key for key in schema if rule.only and key not in rule.only]
@@ -302,116 +319,44 @@ class SchemaDocument:
         return self._reached[reference]
 
 
-def _is_object_schema(schema: object) -> bool:
-    found = members(schema)
-    kinds = found.get("type")
-    return kinds == "object" or "object" in names(kinds) or (kinds is None and "properties" in found)
-
-
-def _when(test: Callable[[SchemaDocument, Mapping[str, object]], bool], *step: str) -> "_Shape":
-    """A shape that finds a keyword of an object schema, or the schema itself."""
-
-    def find(document: SchemaDocument, _rule: Rule, _path: Path, schema: object) -> Iterator[Path]:
-        if is_object(schema) and test(document, schema):
-            yield step
-
-    return find
-
-
-def _root_not_object(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
-    kind = members(schema).get("type")
-    if not path and kind != "object" and "$ref" not in members(schema):
-        yield ()
-
-
-def _optional(_document: SchemaDocument, _rule: Rule, _path: Path, schema: object) -> Iterator[Path]:
+def _optional(_document: SchemaDocument, _rule: ProviderRule, _path: Path, schema: object) -> Iterator[Path]:
     found = members(schema)
     for name in members(found.get("properties")):
         if name not in names(found.get("required")):
             yield ("properties", name)
 
 
-def _member_name(_document: SchemaDocument, rule: Rule, _path: Path, schema: object) -> Iterator[Path]:
+def _member_name(_document: SchemaDocument, rule: ProviderRule, _path: Path, schema: object) -> Iterator[Path]:
     for name in members(members(schema).get("properties")):
         if re.search(rule.pattern, name) is None:
             yield ("properties", name)
 
 
-def _untyped(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
-    # A branch of a union may leave its type to the union; a condition is no value.
-    inside = path and path[-1] in ("not", "if", "then", "else", "contains", "propertyNames")
-    inside = inside or "allOf" in path
-    beside = len(path) > 1 and path[-2] in ("allOf", "anyOf", "oneOf", "dependentSchemas", "patternProperties")
+def _untyped(_document: SchemaDocument, _rule: ProviderRule, path: Path, schema: object) -> Iterator[Path]:
+    # A branch of a union may leave its type to the union; a condition describes no value.
+    inside = "allOf" in path or path[-1:] in (
+        ("not",),
+        ("if",),
+        ("then",),
+        ("else",),
+        ("contains",),
+        ("propertyNames",),
+    )
+    beside = path[-2:-1] in (("anyOf",), ("oneOf",), ("dependentSchemas",), ("patternProperties",))
     if path and not inside and not beside and schema is not False and not _TYPED & members(schema).keys():
         yield ()
 
 
-def _boolean(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
-    if path and isinstance(schema, bool):
-        yield ()
+def _recursive(document: SchemaDocument, _rule: ProviderRule, _path: Path, schema: object) -> Iterator[Path]:
+    reference = members(schema).get("$ref")
+    if isinstance(reference, str) and document.is_recursive(reference):
+        yield ("$ref",)
 
 
-def _is_open(schema: Mapping[str, object]) -> bool:
-    return _is_object_schema(schema) and schema.get("additionalProperties", False) is not False
-
-
-def _has_untyped_items(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
-    kind = schema.get("type")
-    if not (kind == "array" or "array" in names(kind)) or "prefixItems" in schema or is_array(schema.get("items")):
-        return False
-    return not _TYPED & members(schema.get("items")).keys()
-
-
-def _is_siblings(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
-    return "$ref" in schema and bool(schema.keys() - {"$ref"} - _NOTES - _OWN)
-
-
-def _is_astray(_document: SchemaDocument, schema: Mapping[str, object]) -> bool:
-    found = schema.get("$ref")
-    return (
-        isinstance(found, str) and found.startswith("#/") and not re.fullmatch(r"#/(\$defs|definitions)/[^/]+", found)
-    )
-
-
-def _empty_object(_document: SchemaDocument, _rule: Rule, path: Path, schema: object) -> Iterator[Path]:
-    found = members(schema)
-    if path and found.get("type") == "object" and not members(found.get("properties")) and not _is_open(found):
-        yield ()
-
-
-_OWN: Final = frozenset({"x-toolvet-at", "x-toolvet-back"})
-_Shape: TypeAlias = Callable[[SchemaDocument, Rule, Path, object], Iterator[Path]]
-SHAPES: Final[Mapping[str, _Shape]] = {
-    "root-not-object": _root_not_object,
-    "optional": _optional,
+# Shapes that a schema by itself does not show.
+SEARCHES: Final[Mapping[str, Callable[[SchemaDocument, ProviderRule, Path, object], Iterator[Path]]]] = {
     "member-name": _member_name,
+    "optional": _optional,
+    "recursive": _recursive,
     "untyped": _untyped,
-    "boolean": _boolean,
-    "empty-object": _empty_object,
-    "open-object": _when(lambda _, schema: _is_open(schema), "additionalProperties"),
-    "unclosed-object": _when(lambda _, schema: _is_object_schema(schema) and "additionalProperties" not in schema),
-    "closed-object": _when(lambda _, schema: schema.get("additionalProperties") is False, "additionalProperties"),
-    "untyped-items": _when(_has_untyped_items, "items"),
-    "type-list": _when(lambda _, schema: is_array(schema.get("type")), "type"),
-    "ref": _when(lambda _, schema: isinstance(schema.get("$ref"), str), "$ref"),
-    "ref-siblings": _when(_is_siblings, "$ref"),
-    "ref-place": _when(_is_astray, "$ref"),
-    "remote-ref": _when(
-        lambda _, schema: isinstance(found := schema.get("$ref"), str) and not found.startswith("#"), "$ref"
-    ),
-    "recursive": _when(
-        lambda document, schema: isinstance(found := schema.get("$ref"), str) and document.is_recursive(found), "$ref"
-    ),
-    "complex-enum": _when(
-        lambda _, schema: any(is_object(value) or is_array(value) for value in elements(schema.get("enum"))), "enum"
-    ),
-    "enum-not-text": _when(
-        lambda _, schema: any(not isinstance(value, str) for value in elements(schema.get("enum"))), "enum"
-    ),
-    "all-of-ref": _when(
-        lambda _, schema: any("$ref" in members(part) for part in elements(schema.get("allOf"))), "allOf"
-    ),
-    "members-of-no-object": _when(
-        lambda _, schema: "type" in schema and not _is_object_schema(schema) and "properties" in schema, "properties"
-    ),
 }
