@@ -6,11 +6,11 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.contract.covering import bare, closed_form, covering, expanded
+from toolvet.core.contract.covering import Covering, bare, closed_form, covering, expanded
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, pointer, replaced, without
 from toolvet.core.portability.rewriting import BACK, Loss, Rewriting, short_name, without_notes
 from toolvet.core.portability.rules import ModelProvider, PortIssue, SchemaDocument, port_issues, provider
-from toolvet.core.schema import boundary_examples, compiled, valid_example
+from toolvet.core.schema import boundary_examples, compiled, subschemas, valid_example
 from toolvet.core.schema.document import children
 from toolvet.core.tools import view_of
 from toolvet.errors import Unsatisfiable
@@ -31,9 +31,8 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
 class Portable(msgspec.Struct, frozen=True, kw_only=True):
     """A tool's definition for one provider: what to send, and `to_original` for what comes back.
 
-    `remaining` is what the provider still refuses, because no fix is known; `is_portable` says that nothing remains and
-    the proof did not fail. `losses` is what the rewritten schema no longer says. `lost_example` is a call that the
-    provider may make now and the tool rejects, None if there is none.
+    `remaining` is what the provider still refuses, because no fix is known. `losses` is what the rewritten schema no
+    longer says. `lost_example` is a call that the provider may make now and the tool rejects, None if there is none.
     """
 
     provider: str
@@ -48,8 +47,8 @@ class Portable(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_portable(self) -> bool:
-        """Whether the provider takes the definition, and no example of it came out wrong."""
-        return not self.remaining and self.proof.verdict != "failed"
+        """Whether the provider takes the definition, and its calls map back to calls of the tool."""
+        return not self.remaining and self.proof.verdict in {"proven", "tested"}
 
     def to_original(self, arguments: object) -> object:
         """Return the arguments of a call as the tool declares them: what a model sent, in the tool's own form.
@@ -77,8 +76,10 @@ def portable(tool: object, name: str) -> Portable:
     """
     given, view = provider(name), view_of(tool)
     new_name, schema = _name_for(given, view.name), view.input_schema
-    noted, relaxed, losses, lost_example, proof = schema, schema, list[Loss](), None, Proof(verdict="untested")
-    if schema is not None and compiled(schema).problem is None:
+    noted, sent, losses, lost_example, proof = schema, schema, list[Loss](), None, Proof(verdict="proven")
+    if schema is not None and compiled(schema).problem is not None:
+        proof = Proof(verdict="untested")
+    elif schema is not None:
         rewriting = Rewriting(given, schema)
         noted = rewriting.run()
         relaxed = _relaxed(schema, [key for key, kind in rewriting.losses.items() if kind == "unchecked"])
@@ -90,16 +91,17 @@ def portable(tool: object, name: str) -> Portable:
             lost = covering(bare(expanded(relaxed)), bare(expanded(schema)))
             lost_example = lost.value
             losses = [loss for loss in losses if loss.kind != "unchecked" or lost.verdict != "yes"]
+        sent = without_notes(noted)
         proof = _prove(noted, relaxed)
-    sent = {"name": new_name, "description": view.description, "inputSchema": without_notes(noted)}
+    definition = {"name": new_name, "description": view.description, "inputSchema": sent}
     return Portable(
         provider=name,
         name=new_name,
         description=view.description,
-        input_schema=sent["inputSchema"],
+        input_schema=sent,
         losses=tuple(losses),
         proof=proof,
-        remaining=tuple(issue for issue in port_issues(sent, name) if issue.effect != "ignores"),
+        remaining=tuple(issue for issue in port_issues(definition, name) if issue.effect != "ignores"),
         lost_example=lost_example,
         noted=noted,
     )
@@ -125,6 +127,7 @@ def _relaxed(schema: object, lost: Sequence[tuple[Path, str]]) -> object:
 
 
 _MOST_TRIES: Final = 60
+_MOST_REFERENCES: Final = 40
 
 
 def _prove(noted: object, relaxed: object) -> Proof:
@@ -135,7 +138,12 @@ def _prove(noted: object, relaxed: object) -> Proof:
         if not judge.is_valid(way.back(example, noted, 0)):
             return Proof(verdict="failed", tries=tries, counter_example=example)
     mapped = {**members(_mapped(noted)), **{key: value for key, value in members(relaxed).items() if key == "$schema"}}
-    decided = covering(bare(expanded(mapped)), bare(expanded(relaxed)))
+    wide, narrow = bare(expanded(mapped)), bare(expanded(relaxed))
+    # Comparing cannot be interrupted, and references that lead back multiply what there is to compare.
+    is_affordable = (
+        sum("$ref" in part for schema in (wide, narrow) for _, part in subschemas(schema)) <= _MOST_REFERENCES
+    )
+    decided = covering(wide, narrow) if is_affordable else Covering("unknown")
     if decided.verdict == "no":
         return Proof(verdict="failed", tries=tries, counter_example=decided.value)
     return Proof(verdict="proven" if decided.verdict == "yes" else "tested" if tries else "untested", tries=tries)
@@ -143,6 +151,7 @@ def _prove(noted: object, relaxed: object) -> Proof:
 
 def _examples(schema: object, noted: object) -> Iterator[object]:
     left = [elements(edit)[1] for edit in elements(members(noted).get(BACK)) if elements(edit)[0] == "left"]
+    example: object = None
     for required_only in (False, True):
         try:
             example = valid_example(schema, required_only=required_only)
@@ -151,7 +160,8 @@ def _examples(schema: object, noted: object) -> Iterator[object]:
         yield example
         if left:
             yield {name: None if name in left else value for name, value in members(example).items()}
-    yield from (example.instance for example in boundary_examples(schema))
+    if example is not None:
+        yield from (found.instance for found in boundary_examples(schema))
 
 
 class _Way:

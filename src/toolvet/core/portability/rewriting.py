@@ -88,20 +88,20 @@ class Rewriting:
         """Return the schema after all fixes, with its notes for the way back."""
         for _ in range(_ROUNDS):
             self._document = SchemaDocument(self.schema)
-            found = [
-                (path, rule, step)
+            found = {
+                (path, rule.fix, str((*step, "")[0])): bool(step)
                 for path, schema in self._document.places(self.given)
                 for rule in self.given.rule
                 for step in self._document.hits(rule, path, schema)
                 if rule.fix in FIXES
-            ]
+            }
             before = self.schema
             # The innermost first: their paths stay true while the ones around them are changed.
-            for path, rule, step in sorted(found, key=lambda each: -len(each[0])):
+            for (path, fix, keyword), has_keyword in sorted(found.items(), key=lambda each: -len(each[0][0])):
                 here = at(self.schema, path)
-                node = cast("Node", here) if is_object(here) else {} if here is True and rule.fix == "text" else None
-                if node is not None and (not step or step[0] in node):
-                    self.schema = replaced(self.schema, path, FIXES[rule.fix](self, node, path, str((*step, "")[0])))
+                node = cast("Node", here) if is_object(here) else {} if here is True and fix == "text" else None
+                if node is not None and (not has_keyword or keyword in node):
+                    self.schema = replaced(self.schema, path, FIXES[fix](self, node, path, keyword))
             if self.schema == before:
                 break
         return self.schema
@@ -333,17 +333,16 @@ def _empty(rewriting: Rewriting, node: Node, path: Path, keyword: str) -> object
 
 def _require(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> object:
     """Require every member; null stands for one that is left out."""
-    properties = _declared(node)
-    fixed = dict(node)
-    for name, schema in properties.items():
-        if name in names(node.get("required")):
-            continue
-        how, nullable = _nullable(schema)
+    properties, needed = _declared(node), set(names(node.get("required")))
+    left: list[object] = []
+    for name in [each for each in properties if each not in needed]:
+        how, nullable = _nullable(properties[name])
         if how == "none":
-            rewriting.lose(schema, "null", "unreachable")
+            rewriting.lose(properties[name], "null", "unreachable")
         properties[name] = nullable
-        fixed = _noted(fixed, ["left", name, how])
-    return {**fixed, "properties": properties, "required": list(properties)}
+        left.append(["left", name, how])
+    edits = [*elements(node.get(BACK)), *left]
+    return {**node, "properties": properties, "required": list(properties), BACK: edits}
 
 
 def _nullable(schema: object) -> tuple[str, object]:
@@ -418,9 +417,10 @@ def _one_type(_rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> 
     about: Node = {"nullable": True} if len(kinds) < len(names(node["type"])) else {}
     if len(kinds) == 1:
         return {**node, "type": kinds[0], **about}
-    outer = {key: node[key] for key in ("title", "description", "default", AT, BACK) if key in node}
-    inner = {key: value for key, value in node.items() if key not in outer and key != "type"}
-    return {**outer, **about, "anyOf": [{"type": kind, **inner} for kind in kinds]} if kinds else node
+    outer: Node = {key: node[key] for key in ("title", "description", "default", AT, BACK) if key in node}
+    inner: Node = {key: value for key, value in node.items() if key not in outer and key != "type"}
+    branches: list[Node] = [{"type": kind, **inner} for kind in kinds]
+    return {**outer, **about, "anyOf": branches} if branches else node
 
 
 def _enum_text(rewriting: Rewriting, node: Node, path: Path, _keyword: str) -> object:

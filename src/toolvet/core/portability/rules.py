@@ -320,10 +320,8 @@ class SchemaDocument:
 
 
 def _optional(_document: SchemaDocument, _rule: ProviderRule, _path: Path, schema: object) -> Iterator[Path]:
-    found = members(schema)
-    for name in members(found.get("properties")):
-        if name not in names(found.get("required")):
-            yield ("properties", name)
+    needed = set(names(members(schema).get("required")))
+    yield from (("properties", name) for name in members(members(schema).get("properties")) if name not in needed)
 
 
 def _member_name(_document: SchemaDocument, rule: ProviderRule, _path: Path, schema: object) -> Iterator[Path]:

@@ -1,5 +1,6 @@
 """Definitions that a model provider does not take as they are: with `--provider`."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from toolvet.assess.rules.quote import quote
@@ -53,22 +54,18 @@ def check_provider_refuses(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each tool and rule, and for each limit over all tools."""
     for name in server.providers:
         for issue in request_issues([tool.raw for tool in server.tools], name):
-            yield PROVIDER_REFUSES.finding(message=_words(issue, 1), evidence=_source(issue))
+            yield PROVIDER_REFUSES.finding(message=_words(issue), evidence=_source(issue))
         for tool in server.tools:
-            issues = [issue for issue in port_issues(tool.raw, name) if issue.effect == "refuses"]
-            if not issues:
-                continue
-            rewritten = portable(tool.raw, name)
-            lost = sorted({loss.keyword for loss in rewritten.losses})
-            way = f"toolvet.portable rewrites it ({rewritten.proof.verdict})" if rewritten.is_portable else ""
-            loses = f", without {', '.join(lost)}" if lost and way else ""
-            for first, count in _by_rule(issues):
-                yield PROVIDER_REFUSES.finding(
-                    message=_words(first, count) + (f" {way}{loses}." if way else ""),
-                    pointer=first.pointer,
-                    evidence=_source(first),
-                    tool=tool.name,
-                )
+            refused = _by_rule(tool.raw, name, "refuses")
+            rewritten = portable(tool.raw, name) if refused else None
+            way = ""
+            if rewritten is not None and rewritten.is_portable:
+                lost = sorted({loss.keyword for loss in rewritten.losses})
+                way = f" toolvet.portable rewrites it ({rewritten.proof.verdict})"
+                way += f", without {', '.join(lost)}." if lost else "."
+            for first, count in refused:
+                words, source = _words(first, count) + way, _source(first)
+                yield PROVIDER_REFUSES.finding(message=words, pointer=first.pointer, evidence=source, tool=tool.name)
 
 
 @of_server(PROVIDER_IGNORES)
@@ -76,32 +73,30 @@ def check_provider_ignores(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each tool and rule."""
     for name in server.providers:
         for tool in server.tools:
-            for first, count in _by_rule([each for each in port_issues(tool.raw, name) if each.effect == "ignores"]):
-                yield PROVIDER_IGNORES.finding(
-                    message=_words(first, count), pointer=first.pointer, evidence=_source(first), tool=tool.name
-                )
+            for first, count in _by_rule(tool.raw, name, "ignores"):
+                words, source = _words(first, count), _source(first)
+                yield PROVIDER_IGNORES.finding(message=words, pointer=first.pointer, evidence=source, tool=tool.name)
 
 
 @of_server(PROVIDER_CHANGES)
 def check_provider_changes(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each rule: nearly every definition has one."""
     for name in server.providers:
-        found = [each for tool in server.tools for each in port_issues(tool.raw, name) if each.effect == "changes"]
-        for first, _ in _by_rule(found):
-            tools = {each.tool for each in found if each.rule == first.rule}
-            many = f" {len(tools)} tools." if len(tools) > 1 else f" Tool: {quote(first.tool, 80)}."
-            yield PROVIDER_CHANGES.finding(message=_words(first, 1) + many, evidence=_source(first))
+        found = [first for tool in server.tools for first, _ in _by_rule(tool.raw, name, "changes")]
+        for rule, tools in Counter(each.rule for each in found).items():
+            first = next(each for each in found if each.rule == rule)
+            many = f" {tools} tools." if tools > 1 else f" Tool: {quote(first.tool, 80)}."
+            yield PROVIDER_CHANGES.finding(message=_words(first) + many, evidence=_source(first))
 
 
-def _by_rule(issues: list[PortIssue]) -> list[tuple[PortIssue, int]]:
-    rules = dict.fromkeys(issue.rule for issue in issues)
-    return [
-        (next(each for each in issues if each.rule == rule), sum(each.rule == rule for each in issues))
-        for rule in rules
-    ]
+def _by_rule(tool: object, name: str, effect: str) -> list[tuple[PortIssue, int]]:
+    """The first issue of each rule with this effect, and how many there are."""
+    issues = [issue for issue in port_issues(tool, name) if issue.effect == effect]
+    counts = Counter(issue.rule for issue in issues)
+    return [(next(each for each in issues if each.rule == rule), count) for rule, count in counts.items()]
 
 
-def _words(issue: PortIssue, count: int) -> str:
+def _words(issue: PortIssue, count: int = 1) -> str:
     more = "" if count == 1 else f" ({count} places)"
     return f"{provider(issue.provider).title}: {quote(issue.message, 200)}{more}."
 
