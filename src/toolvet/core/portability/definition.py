@@ -65,14 +65,6 @@ def portable(tool: object, name: str) -> Portable:
     """Return the definition of `tool` as the provider `name` takes it, with its losses and a proof.
 
     `tool` is a definition in any shape. Raises UsageError if there is no such provider.
-
-    Example:
-        >>> schema = {"type": "object", "properties": {"shelf": {"type": "string", "minLength": 2}}}
-        >>> found = portable({"name": "find", "inputSchema": schema}, "anthropic-strict")
-        >>> found.input_schema["properties"]["shelf"]
-        {'type': 'string', 'description': 'minLength: 2'}
-        >>> [loss.message for loss in found.losses], found.proof.verdict
-        (['`minLength` is not enforced'], 'proven')
     """
     given, view = provider(name), view_of(tool)
     new_name, schema = _name_for(given, view.name), view.input_schema

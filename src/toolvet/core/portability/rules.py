@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -133,21 +134,14 @@ def port_issues(tool: object, name: str) -> tuple[PortIssue, ...]:
     """Return what the provider `name` refuses, ignores or changes of a tool's definition, at most 500.
 
     `tool` is a definition in any shape. Raises UsageError if there is no such provider.
-
-    Example:
-        >>> found = port_issues({"name": "find", "inputSchema": {"type": "object", "oneOf": []}}, "anthropic")
-        >>> [(issue.effect, issue.pointer) for issue in found]
-        [('refuses', '/inputSchema/oneOf')]
     """
     given, view = provider(name), view_of(tool)
     found: list[PortIssue] = []
-    for rule, path in found_by(given, view):
+    for rule, path in islice(found_by(given, view), _MOST_ISSUES):
         place = "/name" if rule.shape == "tool-name" else "/inputSchema" + pointer(path)
         name_it = path and not rule.says.startswith(f"`{path[-1]}`")
         says = f"`{path[-1]}`: {rule.says}" if name_it else rule.says
         found.append(_issue(name, rule, place, says, view.name))
-        if len(found) == _MOST_ISSUES:
-            break
     return tuple(found)
 
 
@@ -240,7 +234,6 @@ class SchemaDocument:
 
     def __init__(self, root: object) -> None:
         self.root = root
-        self._reached: dict[str, set[str]] = {}
 
     def places(self, given: ModelProvider) -> Iterator[tuple[Path, object]]:
         """Yield the schemas of values, outermost first; not those inside keywords that the provider does not take."""
@@ -299,24 +292,17 @@ class SchemaDocument:
 
     def is_recursive(self, reference: str) -> bool:
         """Whether following the reference leads back to it."""
-        seen: set[str] = set()
-        pending = [reference]
+        seen: set[object] = set()
+        pending: list[object] = [reference]
         while pending and len(seen) < _MOST_PLACES:
-            for other in self._references(pending.pop()):
+            for _, part in subschemas(self.target(pending.pop())):
+                other = part.get("$ref")
                 if other == reference:
                     return True
-                if other not in seen:
+                if isinstance(other, str) and other not in seen:
                     seen.add(other)
                     pending.append(other)
         return False
-
-    def _references(self, reference: str) -> set[str]:
-        if reference not in self._reached:
-            inside = subschemas(self.target(reference))
-            self._reached[reference] = {
-                other for _, part in inside if isinstance(other := part.get("$ref"), str) and other.startswith("#")
-            }
-        return self._reached[reference]
 
 
 def _optional(_document: SchemaDocument, _rule: ProviderRule, _path: Path, schema: object) -> Iterator[Path]:

@@ -29,32 +29,26 @@ def check_tools(file: str, providers: str, fail_on: str, *, as_json: bool) -> in
         provider(name)
     tools = read_tools(Path(file), "")
     failing = _EFFECTS[: _EFFECTS.index(fail_on) + 1] if fail_on in _EFFECTS else ()
-    failed = False
+    found: list[PortIssue] = []
     for name in names:
         together = request_issues([tool.definition for tool in tools], name)
-        failed |= any(issue.effect in failing for issue in together)
-        if together and not as_json:
-            _print(
-                f"{name}: all {len(tools)} tools\n"
-                + "".join(f"  {each.effect:<8} {each.message}\n" for each in together)
-            )
-        elif together:
+        found += together
+        if together and as_json:
             sys.stdout.buffer.write(encode({"provider": name, "issues": to_builtins(together)}, {}))
+        elif together:
+            limits = "".join(f"  {each.effect:<8} {each.message}\n" for each in together)
+            sys.stdout.write(visible(f"{name}: all {len(tools)} tools\n{limits}"))
         for tool in tools:
             issues, rewritten = port_issues(tool.definition, name), portable(tool.definition, name)
-            failed |= any(issue.effect in failing for issue in issues)
+            found += issues
             if as_json:
-                document = {
-                    "tool": tool.name,
-                    "provider": name,
-                    "issues": to_builtins(issues),
-                    "portable": {**to_builtins(rewritten), "is_portable": rewritten.is_portable},
-                }
-                document["portable"].pop("noted")
+                shown = {**to_builtins(rewritten), "is_portable": rewritten.is_portable}
+                del shown["noted"]
+                document = {"tool": tool.name, "provider": name, "issues": to_builtins(issues), "portable": shown}
                 sys.stdout.buffer.write(encode(document, {}))
             else:
-                _print(_lines(tool.name, name, issues, rewritten))
-    return int(failed)
+                sys.stdout.write(visible(_lines(tool.name, name, issues, rewritten)))
+    return int(any(issue.effect in failing for issue in found))
 
 
 def _lines(tool: str, name: str, issues: tuple[PortIssue, ...], rewritten: Portable) -> str:
@@ -71,7 +65,3 @@ def _lines(tool: str, name: str, issues: tuple[PortIssue, ...], rewritten: Porta
         lines += [f"    loses  {loss.pointer}: {loss.message}" for loss in rewritten.losses]
         lines += [f"    remains  {issue.pointer}: {issue.message}" for issue in rewritten.remaining[:3]]
     return "\n".join(lines) + "\n"
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(visible(text))
