@@ -51,13 +51,7 @@ class Portable(msgspec.Struct, frozen=True, kw_only=True):
         return not self.remaining and self.proof.verdict in {"proven", "tested"}
 
     def to_original(self, arguments: object) -> object:
-        """Return the arguments of a call as the tool declares them: what a model sent, in the tool's own form.
-
-        Example:
-            >>> schema = {"type": "object", "properties": {"shelf": {"type": "string"}}}
-            >>> portable({"name": "find", "inputSchema": schema}, "openai").to_original({"shelf": None})
-            {}
-        """
+        """Return the arguments of a call as the tool declares them: what a model sent, in the tool's own form."""
         return _Way(self.noted).back(arguments, self.noted, 0)
 
 

@@ -48,7 +48,6 @@ _DEEPEST: Final = 60
 _UNROLLED: Final = 2
 _MOST_INLINED: Final = 4_000  # Schemas, of all references together.
 _LONGEST_NOTE: Final = 160
-_TEXT: Final = "as JSON text"
 _NO_BRANCH: Final = object()
 
 
@@ -365,7 +364,7 @@ def _text(rewriting: Rewriting, node: Node, _path: Path, _keyword: str) -> objec
     """A value of any kind is sent as JSON in a text."""
     for keyword in node.keys() - NOTES - {AT, BACK}:
         rewriting.lose(node, keyword)
-    return _noted(_described({**_about(node), "type": "string"}, _TEXT), ["text"])
+    return _noted(_described({**_about(node), "type": "string"}, "as JSON text"), ["text"])
 
 
 def _items(rewriting: Rewriting, node: Node, path: Path, _keyword: str) -> object:
