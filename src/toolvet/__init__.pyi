@@ -80,6 +80,12 @@ from toolvet.core.poison import (
     find_steering as find_steering,
     steering_in as steering_in,
 )
+from toolvet.core.portability import (
+    Portable as Portable,
+    PortIssue as PortIssue,
+    port_issues as port_issues,
+    portable as portable,
+)
 from toolvet.core.schema import (
     InvalidExample as InvalidExample,
     Recovered as Recovered,

@@ -28,7 +28,8 @@ class Options:
     another one. `tools_only` leaves resources, prompts and completion alone. `keep_home` starts a server over stdio
     with the real home instead of an empty one, and `sandbox` starts it where all but its own folders is read-only
     and there is no network. `disk_mib` is how much a server over stdio may write into its own folders (None: without
-    an end); beyond it the run ends, with a finding. `lock` is what the server promised before. `check` judges the
+    an end); beyond it the run ends, with a finding. `lock` is what the server promised before, and
+    `providers` are the model providers that should take the definitions of the tools. `check` judges the
     results of all tools. `transport_checks` sends a server over Streamable HTTP odd requests as well
     (`assess/http_probes.toml`).
 
@@ -59,6 +60,7 @@ class Options:
     sandbox: bool = False
     transport_checks: bool = True
     lock: Lock | None = None
+    providers: Sequence[str] = ()
     check: ResultCheck = field(default_factory=ResultCheck)
 
     def why_left_out(self, tool: str) -> str | None:

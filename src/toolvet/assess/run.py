@@ -132,6 +132,7 @@ class Run:
             consequences=tuple(self._rereading.seen),
             changes=self._changes,
             version=self.session.server_version if self.session else "",
+            providers=tuple(self.options.providers),
         )
 
     @property

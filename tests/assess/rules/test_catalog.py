@@ -243,6 +243,7 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 consequences=tuple(map(consequence_of, read(case.get("consequences", "[]")))),
                 changes=compare_locks(lock_of(read(case["locked"])), lock_of(tools)) if "locked" in case else (),
                 version=case.get("version", ""),
+                providers=tuple(case.get("providers", ())),
             )
         )
     if "item" in case:

@@ -205,6 +205,14 @@ class AssessFlags:
             help="A lock file of `toolvet lock`: changes that break callers are findings.",
         ),
     ] = None
+    provider: Annotated[
+        list[str] | None,
+        Parameter(
+            group=OUTPUT,
+            help="A model provider, such as `openai` or `anthropic-strict`: what it refuses, ignores or changes of the "
+            "definitions is a finding; may be repeated.",
+        ),
+    ] = None
     ignore: Annotated[
         list[str] | None,
         Parameter(

@@ -35,6 +35,7 @@ from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.options import checked_store, load_lock
 from toolvet.cli.target import parse_header, parse_variable, read_target
+from toolvet.core.portability import provider
 from toolvet.core.settings import load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.findings import Severity
@@ -145,6 +146,10 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     options = read_options(settings, GivenOptions(**given))
     if flags.lock is not None:
         options = replace(options, lock=load_lock(flags.lock))
+    if flags.provider:
+        for name in flags.provider:
+            provider(name)
+        options = replace(options, providers=tuple(flags.provider))
     writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
     baseline = flags.baseline or settings[AssessSettings].baseline
     try:

@@ -171,6 +171,33 @@ def envelope(
     return check_envelopes(file, fail_on, as_json=json)
 
 
+def tool(
+    file: Annotated[str, Parameter(help="The definition of a tool as JSON of any API, or a list of tools.")],
+    /,
+    *,
+    provider: Annotated[
+        str, Parameter(help="Model providers, as in `openai,anthropic-strict`; `all` for all that are known.")
+    ],
+    json: Annotated[
+        bool, Parameter(negative="", help="One JSON object per tool and provider, with the rewritten definition.")
+    ] = False,
+    fail_on: Annotated[
+        Literal["refuses", "ignores", "changes", "never"],
+        Parameter(help="Exit with 1 if a provider refuses a definition; `ignores`: also a constraint; `changes`: all."),
+    ] = "refuses",
+) -> int:
+    """Say what model providers refuse, ignore or change of tool definitions, and rewrite these with proof.
+
+    toolvet check tool tools.json --provider openai,gemini
+
+    Each line has the place in the definition. The rewritten definition is one that the provider takes. `proven` says
+    that every call that it allows maps back to a call that the tool takes, but for the losses that are listed.
+    """
+    from toolvet.cli.commands.check.tools import check_tools  # noqa: PLC0415 - the heavy half, for this command only
+
+    return check_tools(file, provider, fail_on, as_json=json)
+
+
 def result(
     file: Annotated[str, Parameter(help="JSON, JSONL, CSV or Parquet; `-` is stdin.")] = "-",
     /,

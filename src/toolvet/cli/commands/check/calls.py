@@ -97,7 +97,7 @@ def check_calls(
     """Check every call; return 2 when one could not be checked, 1 when one is not valid, else 0."""
     check = load_settings(settings).argument_check()
     path = Path(tool_file)
-    tools = _read_tools(path)
+    tools = read_tools(path)
     names = [tool.name for tool in tools]
     code = 0
     for record in read_rows_or_records(file, field, "arguments", ("id", "name", "tool")):
@@ -123,11 +123,12 @@ def check_calls(
     return code
 
 
-def _read_tools(path: Path) -> list[NamedTool]:
+def read_tools(path: Path, flag: str = "--tool ") -> list[NamedTool]:
+    """Return the definitions in a file, of any API. Raises UsageError, with the `flag` that named it."""
     try:
         value: object = orjson.loads(read_input(str(path)))
     except orjson.JSONDecodeError as error:
-        raise UsageError(f"--tool {path}: not JSON: {error}") from error
+        raise UsageError(f"{flag}{path}: not JSON: {error}") from error
     result = members(members(value).get("result"))
     listed = result.get("tools", members(value).get("tools", value))
     tools: list[object] = []
@@ -139,8 +140,8 @@ def _read_tools(path: Path) -> list[NamedTool]:
         else:
             tools += [{name: [each]} for each in elements(members(entry)[name]) if is_object(each)]
     if not tools:
-        raise UsageError(f"--tool {path}: must hold a tool definition (an object with name and inputSchema) or a list")
+        raise UsageError(f"{flag}{path}: must hold a tool definition (an object with name and inputSchema) or a list")
     try:
         return [NamedTool(read_tool(tool).name, tool) for tool in tools]
     except ToolShapeError as error:
-        raise UsageError(f"--tool {path}: {error}") from error
+        raise UsageError(f"{flag}{path}: {error}") from error
