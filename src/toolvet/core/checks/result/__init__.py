@@ -45,6 +45,7 @@ another tool are a bug of that tool. A file or a table that the caller did not n
 All phrases are data in `patterns/`, one file per state; adding one touches that file only.
 """
 
+from toolvet.core.checks.result.body import exit_code_in
 from toolvet.core.checks.result.check import (
     check_result,
     extract_metadata,
@@ -92,6 +93,7 @@ __all__ = [
     "ToolResultSettings",
     "as_mcp",
     "check_result",
+    "exit_code_in",
     "extract_metadata",
     "failure_sentence",
     "is_business_logic_error",
