@@ -52,7 +52,6 @@ from toolvet.core.checks.result.check import (
     is_business_logic_error,
     is_framework_refusal,
 )
-from toolvet.core.checks.result.evidence import is_foreign
 from toolvet.core.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.response import failure_sentence
@@ -97,7 +96,6 @@ __all__ = [
     "extract_metadata",
     "failure_sentence",
     "is_business_logic_error",
-    "is_foreign",
     "is_framework_refusal",
     "outage_of",
     "overall_confidence",
