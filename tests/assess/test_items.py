@@ -25,6 +25,7 @@ PLAN = {
     "description": "Plan a day.",
     "arguments": [{"name": "day", "description": "Which.", "required": True}],
 }
+TOOL = {"name": "get_day", "description": "Get a day.", "inputSchema": {"type": "object"}}
 MESSAGES = {"messages": [{"role": "user", "content": {"type": "text", "text": "Plan a day."}}]}
 SOUND: dict[str, Any] = {
     "resources/list": {"result": {"resources": [BOOKS]}},
@@ -119,6 +120,27 @@ def test_all_pages_are_read(tmp_path: Path) -> None:
     )
     assert [item.identity for item in report.items.resources] == ["shop://books", "shop://more"]
     assert report.findings == []
+
+
+@pytest.mark.parametrize(
+    ("last", "answer", "found"),
+    [
+        ({"nextCursor": "2"}, REFUSED, []),
+        ({"nextCursor": "2"}, {"result": {"tools": [TOOL]}}, [("pagination-broken", "/tools/list")]),
+        # Without pages no cursor was ever given, and the SDK ignores one.
+        ({}, {"result": {"tools": [TOOL]}}, []),
+    ],
+)
+def test_a_list_of_tools_with_pages_refuses_a_cursor_that_it_never_gave(
+    tmp_path: Path, last: dict[str, Any], answer: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    answers = {
+        "tools/list": {"result": {"tools": [TOOL], **last}},
+        "tools/list 2": {"result": {"tools": []}},
+        "tools/list toolvet-no-such-cursor": answer,
+    }
+    report = run(tmp_path, answers, "tools")
+    assert [(each.id, each.pointer) for each in report.findings if each.id == "pagination-broken"] == found
 
 
 def test_a_template_is_read_with_what_the_server_completes(tmp_path: Path) -> None:

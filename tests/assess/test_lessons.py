@@ -51,6 +51,13 @@ NUMBER = {"type": "integer"}
             {"shape": "circle", "operation": "area"},
         ),
         (tool("status"), {"status": "x"}, "status must be one of: open, closed", {"status": "open"}),
+        (tool("goal"), {"goal": "x"}, "goal must use '<email>'", {"goal": "alice@example.com"}),
+        (
+            tool("goal", "owner"),
+            {"goal": "x", "owner": "me"},
+            "Invalid goal 'x'. Expected format: '<owner>/a'",
+            {"goal": "me/a", "owner": "me"},
+        ),
         (
             tool("object", path={"type": "string", "default": "."}),
             {"object": "x", "path": "."},
@@ -163,6 +170,10 @@ def test_the_next_attempt_obeys(
         (tool("path"), {"path": "/elsewhere/a.txt"}, "Absolute paths are not allowed"),
         (tool(a={}, b={}), {"a": [1], "b": [2]}, "At least 4 values are required"),
         (tool(a={}), {"a": [1]}, "At least 99 values are required"),
+        # Nothing is known that fills the gaps.
+        (tool("goal"), {"goal": "x"}, "goal must use '<a> reaches <b>'"),
+        (tool("goal"), {"goal": "x"}, "goal must use '<goal>'"),
+        (tool("goal"), {"goal": "x"}, "The tag '<div>' is not closed"),
         (tool("a", "b", "c", description="x, y"), {"a": "1", "b": "2", "c": "3"}, "muss in ['x', 'y'] sein"),
     ],
 )

@@ -41,3 +41,13 @@ def test_what_was_deleted_and_is_still_there() -> None:
 
 def test_a_reader_that_takes_away() -> None:
     assert found(assessed("takes")) == [("reader-changes", "next_job")]
+
+
+def test_a_reader_that_changes_something() -> None:
+    report = assessed("renames")
+    assert found(report) == [("reader-changes", "next_job")]
+    assert [finding.severity.value for finding in report.findings if finding.id == "reader-changes"] == ["warning"]
+
+
+def test_what_changes_without_a_call_is_nobodys_change() -> None:
+    assert found(assessed("drifts")) == []

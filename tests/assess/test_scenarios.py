@@ -1,6 +1,7 @@
 """The calls sent: where values come from, and that valid scenarios are valid and error cases break one thing."""
 
 import json
+from typing import cast
 
 import pytest
 from tests.labelled import DATA
@@ -110,6 +111,28 @@ def test_the_members_of_a_structure_get_better_values_too(declared: object, expe
     }
     sample = Values(tool(schema), harvest_of(**BOOKS), folder=Folder("/data", ("a.txt",))).required_only()
     assert sample.arguments == {"request": expected}
+
+
+@pytest.mark.parametrize(
+    ("description", "more", "count"),
+    [
+        ("The points; at least four items.", {}, 4),
+        ("Three or more values.", {}, 3),
+        ("At least four items.", {"minItems": 2}, 4),
+        # The schema does not allow as many.
+        ("At least four items.", {"maxItems": 3}, 1),
+        ("At least four items.", {"uniqueItems": True}, 4),
+        ("Four items are usual.", {}, 1),
+        ("At least one of them must be set.", {}, 1),
+    ],
+)
+def test_a_list_has_as_many_items_as_its_description_asks_for(
+    description: str, more: dict[str, object], count: int
+) -> None:
+    declared = {"type": "array", "items": {"type": "number"}, "description": description, **more}
+    schema = {"type": "object", "properties": {"points": declared}, "required": ["points"]}
+    arguments = Values(tool(schema), Harvest()).required_only().arguments
+    assert len(cast("list[object]", arguments["points"])) == count
 
 
 def test_a_query_asks_for_a_table_that_there_is() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from toolvet.assess import Options, Report, assess
 from toolvet.assess.sandbox import sandbox_tool
-from toolvet.assess.workspace import absolute_words, open_workspace
+from toolvet.assess.workspace import Concealer, absolute_words, open_workspace
 from toolvet.errors import UnreachableError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget
 
@@ -220,3 +220,24 @@ def test_values_of_variables_are_masked_wherever_the_server_repeats_them() -> No
     assert "ENVVALUE777" not in repr(report)
     assert said(report)["key"] == "[redacted]"
     assert said(run(env={"SHOP_KEY": "abc"}))["key"] == "abc", "three letters would be masked in every word"
+
+
+def test_a_quotation_that_was_cut_inside_a_value_shows_no_part_of_it() -> None:
+    concealer = Concealer(StdioTarget("server", env={"SHOP_KEY": "ENVVALUE777"}))
+    assert concealer.text("'res://a/ENVVALU…' and 3 more") == "'res://a/[redacted]…' and 3 more"
+    assert concealer.text("cannot read ENVVALUE7") == "cannot read [redacted]"
+    assert concealer.text("ALUE777: refused") == "[redacted]: refused"
+    assert concealer.text("ENV… says ENVY, and more…") == "ENV… says ENVY, and more…"
+
+
+@pytest.mark.usefixtures("home")
+def test_a_list_of_resources_shows_no_part_of_a_value(tmp_path: Path) -> None:
+    uri = f"shop://{'a' * 45}/ENVVALUE777ENVVALUE777"
+    script = tmp_path / "script.json"
+    answers = {"resources/list": {"result": {"resources": [{"uri": uri, "name": "a"}]}}}
+    script.write_text(json.dumps({"capabilities": {"resources": {}}, "answers": answers}), encoding="utf-8")
+    shelf = str(Path(SERVER).parent / "shelf.py")
+    target = StdioTarget(sys.executable, (shelf, str(script)), {"SHOP_KEY": "ENVVALUE777ENVVALUE777"})
+    report = asyncio.run(assess(target, Options(timeout=20, era="legacy")))
+    assert "resource-undescribed" in {finding.id for finding in report.findings}
+    assert "ENVV" not in repr(report)

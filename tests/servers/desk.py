@@ -3,6 +3,8 @@
 forgets   create_note returns an id, and keeps nothing
 keeps     delete_note says that it has deleted, and does not
 takes     next_job is declared read-only, and takes the job that it returns
+renames   next_job is declared read-only, and puts another name on a job
+drifts    a job gets another name whenever some time has passed
 """
 
 import sys
@@ -13,18 +15,24 @@ from fastmcp.exceptions import ToolError
 server = FastMCP("desk")
 notes = {1: "first", 2: "second"}
 jobs = [f"job {letter}" for letter in "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"]
+listed: list[int] = []
 READS = {"readOnlyHint": True}
 
 
 @server.tool(annotations=READS)
 def next_job() -> str:
     """The next job."""
+    if "renames" in sys.argv:
+        jobs[3] = jobs[3] + " again"
     return jobs.pop(0) if "takes" in sys.argv else jobs[0]
 
 
 @server.tool(annotations=READS)
 def list_jobs() -> list[str]:
     """List all jobs."""
+    if "drifts" in sys.argv:
+        listed.append(1)
+        jobs[3] = "job " + "d" * (1 + len(listed) // 2)
     return jobs
 
 

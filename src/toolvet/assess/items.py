@@ -202,11 +202,17 @@ class ItemsRun:
             await self._ask(plan_absent_prompts(items), self.others)
         if "completions" in self.announced:
             await self._ask(plan_absent_completions(prompts=has_prompts, resources=has_resources), self.others)
-        for listing in self.listings:
-            if listing.pages > 1:
-                plan = PlannedRequest(method=listing.method, params={"cursor": _CURSOR}, purpose=Purpose.BAD_CURSOR)
-                if not self._gave_up and self._silent < _MOST_SILENT:
-                    self.others.append(await self._send(plan))
+
+    async def ask_from_unknown_cursors(self, tools: Listing) -> None:
+        """Ask for each list that has pages from a cursor that the server never gave.
+
+        A server without pages gives no cursors, and most SDKs then ignore one: that is not asked.
+        """
+        pages = {"tools/list": tools.pages} if not self._options.tools and self._options.arguments is None else {}
+        for method, count in {**pages, **{listing.method: listing.pages for listing in self.listings}}.items():
+            plan = PlannedRequest(method=method, params={"cursor": _CURSOR}, purpose=Purpose.BAD_CURSOR)
+            if count > 1 and not self._gave_up and self._silent < _MOST_SILENT:
+                self.others.append(await self._send(plan))
 
     def _why_skipped(self, item: ListedItem) -> str | None:
         if not item.identity:

@@ -9,7 +9,7 @@ The phrases are data (`lessons.toml`), each with texts that it must take and tex
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Final, Literal, TypeAlias
 
@@ -36,6 +36,7 @@ Kind = Literal[
     "is_folder",
     "relative",
     "items",
+    "form",
     "thing",
 ]
 Arguments: TypeAlias = Mapping[str, object]
@@ -296,17 +297,41 @@ def _obey_relative(case: _Case, _match: re.Match[str]) -> dict[str, object] | No
     return None
 
 
+def enough_items(items: Sequence[object], text: str) -> list[object]:
+    """A list, repeated until it has as many items as a text asks for.
+
+    >>> enough_items([1, 2], "At least four items are required.")
+    [1, 2, 3, 4]
+    """
+    phrases = [phrase.expression for phrase in lesson_phrases() if phrase.kind == "items"]
+    words = [match["number"].lower() for phrase in phrases for match in phrase.finditer(text[:_LONGEST])]
+    wanted = max((_COUNTS.get(word) or int(word) for word in words), default=0)
+    longer = list(items)
+    for number in range(len(items), wanted if items and wanted <= _MOST_ITEMS else 0):
+        last = longer[-1]
+        longer.append(last + 1 if isinstance(last, int | float) else longer[number % len(items)])
+    return longer
+
+
 def _obey_items(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    """The only list of the call, repeated until it has the items that are wanted."""
-    wanted = _COUNTS.get(match["number"].lower()) or int(match["number"])
+    """The only list of the call with as many items as are wanted."""
     lists = [name for name, value in case.arguments.items() if is_array(value) and value]
-    if len(lists) != 1 or wanted > _MOST_ITEMS:
+    if len(lists) != 1:
         return None
-    items = list(elements(case.arguments[lists[0]]))
-    for number in range(len(items), wanted):
-        last = items[-1]
-        items.append(last + 1 if isinstance(last, int | float) else items[number % len(items)])
-    return {**case.arguments, lists[0]: items}
+    return {**case.arguments, lists[0]: enough_items(elements(case.arguments[lists[0]]), match[0])}
+
+
+def _obey_form(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The form that the refusal shows, if each of its gaps is a parameter of the call or a name with known values."""
+    name, filled = _blamed(case, case.text[: match.start("form")]), match["form"]
+    for gap in re.findall(r"<([^<>]{1,40})>", filled):
+        own = case.parameter(gap)
+        value = case.arguments.get(own or "", next(iter(values_for_name(gap, "string")), None))
+        # A letter is a variable of the form.
+        if not isinstance(value, str | int | float) or own == name or (own is None and len(gap) < _SHORTEST_WORD):
+            return None
+        filled = filled.replace(f"<{gap}>", f"{value}")
+    return None if name is None else {**case.arguments, name: filled}
 
 
 def _obey_thing(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
@@ -340,5 +365,6 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "is_folder": _obey_is_folder,
     "relative": _obey_relative,
     "items": _obey_items,
+    "form": _obey_form,
     "thing": _obey_thing,
 }

@@ -2,7 +2,7 @@
 
     create_task    returned {"id": 7}      get_task(7) must succeed, and list_tasks must return something new
     delete_task    was called with 7       get_task(7) must fail
-    a read-only    tool was called         list_tasks must still return everything that it returned before
+    a read-only    tool was called         list_tasks must still return what it returned before
 
 An answer counts only if the same call returns it twice.
 """
@@ -14,7 +14,7 @@ from toolvet.assess.guard import action_of
 from toolvet.assess.harvest import Harvest, Name, name_of
 from toolvet.assess.judge import ToolRun
 from toolvet.assess.rules import ObservedCall, ToolDefinition
-from toolvet.assess.rules.catalog.effects import lost_entries
+from toolvet.assess.rules.catalog.effects import changed_entries
 from toolvet.assess.rules.contrast import list_sizes
 from toolvet.assess.rules.ending import Ending, ending, is_plain, words_of
 from toolvet.core.json_value import members
@@ -37,27 +37,39 @@ class Rereading:
         self._harvest = harvest
 
     async def of_readers(self, readers: Sequence[ToolRun]) -> None:
-        """Find a read-only tool after whose call another one returns less."""
+        """Find a read-only tool after whose call another one returns less, or something else."""
         done = [first for run in readers if (first := _success(run)) is not None]
         suspects = [call for call in done if call.tool.annotations.get("readOnlyHint") is True][:_MOST_SUSPECTS]
         witnesses = [call for call in done if not call.arguments and any(list_sizes(call))][:_MOST_WITNESSES]
         if not witnesses or not any(call.tool.name != witnesses[0].tool.name for call in suspects):
             return
         answers = [(witness, await self._twice(witness)) for witness in witnesses]
-        less = [before for witness, before in answers if before and lost_entries(witness, before)]
-        if not less:
+        changed = [before for witness, before in answers if before and changed_entries(witness, before)[0]]
+        if not changed:
             for action in suspects:
                 await self._ask(action.tool, members(action.arguments))
             again = [(before, await self._twice(before)) for _, before in answers if before]
-            less = [after for before, after in again if after and lost_entries(before, after)]
+            changed = [after for before, after in again if after and changed_entries(before, after)[0]]
         # Few servers need the calls that tell who it was.
-        for before in less:
+        for before in changed:
             for action in [action for action in suspects if action.tool.name != before.tool.name]:
                 await self._ask(action.tool, members(action.arguments))
                 after = await self._twice(before)
-                if after is not None and lost_entries(before, after):
+                if after is not None and await self._repeats(action, before, after):
                     self.seen.append(Consequence(action=action, before=before, after=after))
                     break
+
+    async def _repeats(self, action: ObservedCall, before: ObservedCall, after: ObservedCall) -> bool:
+        """Whether a change after a call is a loss, or comes with the next call, too, and never without one."""
+        lost, new = changed_entries(before, after, action)
+        if not (lost and new):
+            return bool(lost)
+        still = await self._twice(after)
+        if still is None or words_of(still) != words_of(after):
+            return False
+        await self._ask(action.tool, members(action.arguments))
+        later = await self._twice(after)
+        return later is not None and bool(changed_entries(after, later, action)[0])
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
         """Read each thing that a tool created or deleted."""

@@ -223,6 +223,7 @@ class Run:
             self._send_odd_arguments,
             partial(self.validation.ask_at_least_once, [run.definition for run in self.tools]),
             partial(self.items.ask_all, self._harvest, self._folder),
+            partial(self.items.ask_from_unknown_cursors, self.listing),
             self._probe_transport,
         ]
         if self.options.arguments is None and len(readers) == len(waiting):

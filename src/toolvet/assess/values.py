@@ -19,7 +19,7 @@ import msgspec
 from toolvet.assess.folder import Folder
 from toolvet.assess.guard import ArgumentGuard
 from toolvet.assess.harvest import Harvest
-from toolvet.assess.lessons import Lesson, learn as learn_from
+from toolvet.assess.lessons import Lesson, enough_items, learn as learn_from
 from toolvet.assess.options import Arguments
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.ending import words_of
@@ -237,6 +237,9 @@ class Values:
             if name not in generated:
                 continue
             found, origin = self._find_better(name, declared, arguments[name])
+            if is_array(value := arguments[name] if found is None else found):
+                longer = enough_items(value, str(members(declared).get("description") or ""))
+                found, origin = (longer, origin or "description") if len(longer) > len(value) else (found, origin)
             if found is not None and schema.is_valid({**arguments, name: found}):
                 arguments[name] = found
                 origins.setdefault(origin, []).append(name)

@@ -53,6 +53,7 @@ _LOOK_SECONDS: Final = 0.25
 # A folder of a hundred thousand files takes long to measure: at most this share of the time goes into it.
 _SHARE: Final = 0.1
 _BLOCK: Final = 512  # Bytes, in which POSIX counts, whatever the file system has.
+_PART: Final = 4  # Characters of a secret at which a quotation may have been cut.
 
 
 @dataclass(frozen=True, repr=False)
@@ -376,7 +377,8 @@ class Concealer:
 
     def __init__(self, target: Target, folder: Path | None = None) -> None:
         given = target.given if isinstance(target, WorkspaceTarget) else target
-        words = dict.fromkeys(given_secrets(given), REDACTED)
+        self._secrets = tuple(given_secrets(given))
+        words = dict.fromkeys(self._secrets, REDACTED)
         if folder is not None:
             shown = {"work": ".", "home": "~", "tmp": "$TMPDIR"}
             words |= {str(folder): "…", **{str(folder / name): word for name, word in shown.items()}}
@@ -388,7 +390,15 @@ class Concealer:
         """Return `text` without the words."""
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda found: self._words[found[0]], text)
+        safe = self._pattern.sub(lambda found: self._words[found[0]], text)
+        for secret in self._secrets:
+            # Most quotations are cut before they come here, and an ellipsis says where.
+            if secret[:_PART] in safe or secret[-_PART:] in safe:
+                *cut, last = safe.split("…")
+                half = max(_PART, len(secret) // 2)
+                parts = [_without_part(part, secret, _PART) for part in cut] + [_without_part(last, secret, half)]
+                safe = "…".join(parts)
+        return safe
 
     @contextmanager
     def errors(self, explain: Callable[[str], str]) -> Generator[None]:
@@ -425,6 +435,17 @@ class Concealer:
                 return old_items
             return items if isinstance(value, list) else tuple(items)
         return value
+
+
+def _without_part(text: str, secret: str, fewest: int) -> str:
+    """A text without the beginning of a secret at its end, or the end of one at its beginning."""
+    half = max(_PART, len(secret) // 2)
+    for size in range(min(len(secret) - 1, len(text)), fewest - 1, -1):
+        if text.endswith(secret[:size]):
+            text = text[:-size] + REDACTED
+        elif size >= half and text.startswith(secret[-size:]):
+            text = REDACTED + text[size:]
+    return text
 
 
 def disk_used(folder: Path) -> int:

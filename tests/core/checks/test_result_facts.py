@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from toolvet.core.checks.result import check_result
-from toolvet.core.checks.result.body import BodyReport, exit_code_table, is_no_match, report_in
+from toolvet.core.checks.result.body import BodyReport, exit_code_in, exit_code_table, is_no_match, report_in
 from toolvet.core.checks.result.unflagged import without_echoes
 from toolvet.core.checks.result.verdict import ResultVerdict
 from toolvet.core.turn.ledger import ToolCall, ground
@@ -309,3 +309,25 @@ def test_an_echo_can_be_put_back(text: str, sent: list[str]) -> None:
 ))  # fmt: skip
 def test_any_value_is_read(value: object) -> None:
     assert isinstance(report_in(value), BodyReport)
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        ("2 failed, 3 passed\nProcess exited with code 1", 1),
+        ("Exit code 1\n\nERROR: no such target", 1),
+        ("a\nexit status: 0", 0),
+        ('{"exit_code": 2, "output": "x"}', 2),
+        ({"returncode": 3, "stdout": "x"}, 3),
+        ({"stdout": "x", "status_code": "404"}, None),
+        ({"code": 3}, None),
+        # A script that is shown, and a number that stands elsewhere.
+        ("#!/bin/sh\nexit 1", None),
+        ("exit code 1" + "\nline" * 500 + "\nlast", 1),
+        ("line\n" * 500 + "exit code 1" + "\nline" * 500, None),
+        ("take exit 12", None),
+        (None, None),
+    ],
+)
+def test_the_exit_code_in_an_output_or_an_object(output: object, code: int | None) -> None:
+    assert exit_code_in(output) == code

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.core.causes import ErrorKind, State
-from toolvet.core.checks.result import check_result, is_foreign, is_framework_refusal
+from toolvet.core.checks.result import check_result, is_framework_refusal
 
 PYDANTIC_EXTRA = """1 validation error for call[add]
 extra
@@ -99,34 +99,6 @@ def test_the_sentence_of_an_authors_validator_is_the_authors() -> None:
     own = [row for row in COLLECTED if "must be odd" in row["text"] and "pydantic" in row["text"]]
     assert own
     assert {is_framework_refusal(row["text"]) for row in own} == {None}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Die Datei konnte nicht gelesen werden",
-        "Impossible de lire le fichier, veuillez vérifier",
-        "No se puede leer el archivo",
-        "文件读取失败",
-    ],
-)
-def test_a_text_in_another_language_is_known(text: str) -> None:
-    assert is_foreign(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The file could not be read",
-        "Error: boom",
-        "failed",
-        "",
-        "Die Hard is not in the list",
-        "Could not read '文件.txt' from the disk",
-    ],
-)
-def test_a_text_in_english_is_not_foreign(text: str) -> None:
-    assert not is_foreign(text)
 
 
 @pytest.mark.parametrize("text", ["Die Datei wurde nicht gefunden", "城市不能为空", "El valor debe ser un número"])

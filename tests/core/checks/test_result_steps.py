@@ -7,7 +7,7 @@ from tests.core.checks.test_result_whole import flagged, said
 from toolvet import check_result
 from toolvet.core.checks.result.body import unwrap
 from toolvet.core.checks.result.decision import error_code, shown
-from toolvet.core.checks.result.evidence import is_callers_crash, is_foreign
+from toolvet.core.checks.result.evidence import is_callers_crash
 from toolvet.core.checks.result.result_check import FactorEntry
 
 
@@ -22,12 +22,6 @@ def test_of_what_was_sent_the_error_quotes_the_first_that_is_long_enough() -> No
     assert quoted(99) == quoted(-99) == quoted(10**30) == []
     assert quoted(100) == ["100"]
     assert quoted(10**30 - 1) == [str(10**30 - 1)]
-
-
-def test_a_text_is_foreign_where_most_of_its_letters_are() -> None:
-    assert is_foreign("\u0430\u0431\u0432\u0433 abc")
-    assert not is_foreign("\u0430\u0431\u0432 abc")
-    assert not is_foreign("")
 
 
 def test_a_frame_without_an_opening_is_read_from_the_first_letter() -> None:

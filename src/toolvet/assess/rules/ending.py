@@ -38,7 +38,6 @@ from toolvet.core.checks import (
     OutageKind,
     ResultVerdict,
     check_result,
-    is_foreign,
     is_framework_refusal,
     outage_of,
 )
@@ -74,17 +73,11 @@ _OWN_META: Final = ("io.modelcontextprotocol/", "fastmcp")
 _LISTING: Final = frozenset({"all", "find", "list", "lookup", "query", "scan", "search", "show"})
 _GETTING: Final = frozenset({"fetch", "get", "read", "retrieve"})
 _SINGULAR: Final = ("ss", "us", "is")  # status, address, analysis
-# "No project is open. Call open_project first." is a refusal, whatever else the words are.
-_ASKS_FOR_A_STEP: Final = re.compile(
-    r"(?i)\b(?:call|run|use|invoke) (?:the )?[\"'`]?[A-Za-z]\w*_\w+[\"'`]?(?:\(\))? (?:tool )?(?:first|before)\b"
-    r"|(?<!\bthe )\bfirst,? (?:call|run|use|invoke) (?:the )?[\"'`]?[A-Za-z]\w*_\w+"
-)
 # "No project is open", "Nothing to undo", "Not a repository".
 _NAMES_A_STATE: Final = re.compile(
     r"(?i)\b(?:already|before|cannot|empty|first|log(?:ged)? ?in|must|needs?|never|no|none|not|nothing|only|please"
     r"|require[ds]?|missing|unset|without)\b|n't\b"
 )
-_SHORTEST_IN_ERROR: Final = 2  # Characters; a text this short is in an error by chance.
 SAME: Final = "the same "  # How a cause begins that two tools cannot share by chance: one absolute path.
 _LONGEST_CAUSE: Final = 200
 _MESSAGES: Final = ("error", "message", "detail", "reason", "error_message")  # The members of an error object.
@@ -382,8 +375,7 @@ def asks_for_nothing(call: ObservedCall) -> bool:
 def fails_by_itself(call: ObservedCall) -> bool:
     """Whether the answer shows a fault of the tool: no answer, a crash, an internal error, an error without words.
 
-    Not an outage of the surroundings, not a refusal in any language, and not unclear words about a value that was sent
-    ("Ref 'deadbeef' did not resolve").
+    Not an outage of the surroundings, not a refusal, and not unclear words ("Ref 'deadbeef' did not resolve").
     """
     ended = ending(call)
     if ended in _SILENT:
@@ -394,22 +386,13 @@ def fails_by_itself(call: ObservedCall) -> bool:
             verdict is not None and verdict.error_kind is ErrorKind.TOOL_FAILURE and verdict.state is not State.UNKNOWN
         )
         return own and outage_of_call(call) is None
-    words = words_of(call)
     if ended not in {Ending.FAILURE, Ending.PROTOCOL_FAILURE} or outage_of_call(call) is not None:
         return False
-    unclear = verdict is not None and verdict.state is State.UNKNOWN
     if asks_for_nothing(call) and (verdict is None or verdict.state is not State.CRASH):
         return False
-    if not unclear:
-        return True
-    if not call.tool.properties:
-        # Nothing in such a call can be wrong; a state of the server can, if the words are about one.
-        return not _NAMES_A_STATE.search(words)
-    texts = (value for value in members(call.arguments).values() if isinstance(value, str))
-    names_a_value = any(
-        (len(text.strip()) > _SHORTEST_IN_ERROR and text in words) or f"'{text}'" in words for text in texts
-    )
-    return not (call.absent or _ASKS_FOR_A_STEP.search(words) or names_a_value or is_foreign(words))
+    # Nothing in a call without arguments can be wrong; a state of the server can, if the words are about one.
+    unclear = verdict is not None and verdict.state is State.UNKNOWN
+    return not unclear or not (call.tool.properties or _NAMES_A_STATE.search(words_of(call)))
 
 
 def _explain(valid: Sequence[ObservedCall]) -> str:

@@ -81,7 +81,6 @@ from toolvet.core.checks.result import (
     ResultVerdict as ResultVerdict,
     ToolResultSettings as ToolResultSettings,
     check_result as check_result,
-    is_foreign as is_foreign,
     is_framework_refusal as is_framework_refusal,
     outage_of as outage_of,
     overall_confidence as overall_confidence,

@@ -417,7 +417,8 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     `overfilled` says how much the server wrote into its folders, if that was more than allowed.
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`
-    those since the server's lock was written. `version` is the one that the server gives itself. `providers` are the model providers that should take the definitions.
+    those since the server's lock was written. `version` is the one that the server gives itself. `providers` are the
+    model providers that should take the definitions.
     """
 
     tools: tuple[ToolDefinition, ...]

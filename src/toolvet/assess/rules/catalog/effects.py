@@ -9,7 +9,7 @@ from toolvet.assess.rules.contrast import payload_of
 from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, outage_of_call, speaks_of_absence, words_of
 from toolvet.assess.rules.quote import quote, show
 from toolvet.assess.rules.rule import of_server
-from toolvet.core.json_value import elements, is_array, is_object
+from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import word_segments
 from toolvet.core.tool_rules import ObservedCall, ObservedServer
 from toolvet.findings import Card, Finding, Severity
@@ -35,6 +35,7 @@ _HEDGES: Final = re.compile(
 )
 _DELETING: Final = frozenset({"delete", "destroy", "erase", "purge", "remove", "rm"})
 _MOST_LISTED: Final = 10  # Entries; a longer listing may show what is new on another page.
+_MOST_MOVED: Final = 50  # Texts by which a list may move on.
 
 
 @of_server(LIFECYCLE_BROKEN)
@@ -54,7 +55,7 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
         if _HEDGES.search(said) or (deletes and not _CLAIMS.search(said)):
             continue
         if seen.value is None and not action.tool.annotations.get("readOnlyHint"):
-            is_short = seen.before is not None and (_entries(seen.before) or Counter()).total() <= _MOST_LISTED
+            is_short = seen.before is not None and len(_entries(seen.before) or ()) <= _MOST_LISTED
             if (
                 is_there
                 and is_short
@@ -76,51 +77,70 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
 
 READER_CHANGES = Card(
     id="reader-changes",
-    title="A read-only tool removes something",
+    title="A read-only tool changes something",
     severity=Severity.ERROR,
     looks_for=(
         "After a call of a tool with `readOnlyHint: true`, another reader returns fewer entries than before. It must "
-        "give each answer twice in a row, and the loss must repeat. A list that grows, such as a history, is fine."
+        "give each answer twice in a row, and the loss must repeat. Other entries in place of some are a warning: the "
+        "change must repeat as well, and must not come without the call. A list that grows or moves on, such as a "
+        "history, and what names the call, a number or a time are fine."
     ),
-    why="Clients call read-only tools without asking the user. This one loses data.",
+    why="Clients call read-only tools without asking the user. This one loses or changes data.",
     remedy="Set `readOnlyHint: false`, and `destructiveHint: true` where it deletes, or let it leave the data alone.",
 )
+_TIMES: Final = re.compile(r"(?i)\b(?:ago|now|today|yesterday|tomorrow|seconds?|minutes?|hours?|days?|weeks?)\b")
 
 
 @of_server(READER_CHANGES)
 def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
-    """One finding for each tool after whose call something was missing."""
+    """One finding for each tool after whose call something was missing, or was something else."""
     for seen in server.consequences:
         if seen.before is not None and seen.action.tool.annotations.get("readOnlyHint") is True:
-            lost = list(lost_entries(seen.before, seen.after))
+            lost, new = changed_entries(seen.before, seen.after, seen.action)
             if lost:
+                more = f" and {lost.total() - 1} more" if lost.total() > 1 else ""
+                reads, instead = quote(seen.after.tool.name, 60), f", but {show(next(iter(new)), 80)}" if new else ""
                 yield READER_CHANGES.finding(
-                    message=(
-                        f"After a call, '{quote(seen.after.tool.name, 60)}' no longer returns {show(lost[0], 80)}"
-                        f"{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}."
-                    ),
+                    message=f"After a call, '{reads}' no longer returns {show(next(iter(lost)), 80)}{more}{instead}.",
+                    severity=Severity.WARNING if new else None,
                     tool=seen.action.tool.name,
                     evidence=quote(words_of(seen.after), 300),
-                    confidence=80,
+                    confidence=60 if new else 80,
                 )
 
 
-def lost_entries(before: ObservedCall, after: ObservedCall) -> Counter[str]:
-    """Return the listed texts that a later answer lacks, digits masked; none if the later answer also has new ones."""
+def changed_entries(
+    before: ObservedCall, after: ObservedCall, action: ObservedCall | None = None
+) -> tuple[Counter[str], Counter[str]]:
+    """Return the listed texts that a later answer lacks and those that it has instead, digits masked.
+
+    Both are empty if nothing is lacking, if the list only moved on, and if what is new is a time or names `action`.
+    """
     first, second = _entries(before), _entries(after)
-    return Counter() if first is None or second is None or second - first else first - second
+    lost, new = Counter(first) - Counter(second), Counter(second) - Counter(first)
+    if first is None or second is None or not lost:
+        return Counter(), Counter()
+    named = [] if action is None else [action.tool.name, *map(str, members(action.arguments).values())]
+    is_told = any(_TIMES.search(text) or any(name and name in text for name in named) for text in new)
+    # Most of it must have stayed: a page of something else is another page.
+    is_other = 2 * new.total() > len(second) or any(
+        long[count:] == short[: len(long) - count]
+        for long, short in ((first, second), (second, first))
+        for count in range(1, min(len(long), _MOST_MOVED))
+    )
+    return (Counter(), Counter()) if new and (is_told or is_other) else (lost, new)
 
 
-def _entries(call: ObservedCall) -> Counter[str] | None:
+def _entries(call: ObservedCall) -> list[str] | None:
     """The texts in the lists of a successful answer, with digits masked; None for an answer without lists."""
     if ending(call) is not Ending.SUCCESS:
         return None
-    found, pending = Counter[str](), [(payload_of(call), False)]
+    found, pending = list[str](), [(payload_of(call), False)]
     has_list = False
     while pending:
         value, is_listed = pending.pop()
         if isinstance(value, str) and is_listed:
-            found[re.sub(r"\d+", "#", value)] += 1
+            found.append(re.sub(r"\d+", "#", value))
         has_list = has_list or is_array(value)
         if is_object(value):
             pending += [(entry, is_listed) for entry in value.values()]

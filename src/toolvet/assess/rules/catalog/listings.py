@@ -102,8 +102,8 @@ PAGINATION_BROKEN = Card(
     looks_for=(
         "A list of resources, templates or prompts whose cursor repeats, never ends or is not a string, or that has "
         "more than 20,000 entries or 64 MiB; pages that "
-        "repeat entries are a warning. Information: a list with pages that takes a cursor which it never gave, and "
-        "`nextCursor: null` on the last page."
+        "repeat entries are a warning. Information: a list with pages, also of tools, that takes a cursor which it "
+        "never gave, and `nextCursor: null` on the last page."
     ),
     why="Clients ask for pages forever, show entries twice, or miss those behind the broken page.",
     remedy=(
@@ -117,6 +117,7 @@ _ENDLESS: Final = frozenset({"cursor_cycle", "too_many_pages", "too_many_entries
 @of_items(PAGINATION_BROKEN)
 def check_pagination_broken(seen: ObservedItems) -> Iterator[Finding]:
     """At most one finding for each list: the gravest."""
+    found = set[str]()
     for listing in seen.listings:
         endless = [words for kind, words in listing.problems if kind in _ENDLESS]
         cursors = [words for kind, words in listing.problems if kind == "bad_cursor"]
@@ -139,9 +140,13 @@ def check_pagination_broken(seen: ObservedItems) -> Iterator[Finding]:
             yield PAGINATION_BROKEN.finding(
                 message=f"{listing.method}: {quote(cursors[0])}.", severity=Severity.INFO, pointer=place
             )
-        elif any(request.method == listing.method and request.succeeded for request in seen.asked(Purpose.BAD_CURSOR)):
+        else:
+            continue
+        found.add(listing.method)
+    for request in seen.asked(Purpose.BAD_CURSOR):
+        if request.succeeded and request.method not in found:
             yield PAGINATION_BROKEN.finding(
-                message=f"{listing.method} has {listing.pages} pages, and takes a cursor that it never gave.",
+                message=f"{request.method} has several pages, and takes a cursor that it never gave.",
                 severity=Severity.INFO,
-                pointer=place,
+                pointer=f"/{request.method}",
             )

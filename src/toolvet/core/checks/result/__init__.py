@@ -45,13 +45,13 @@ another tool are a bug of that tool. A file or a table that the caller did not n
 All phrases are data in `patterns/`, one file per state; adding one touches that file only.
 """
 
+from toolvet.core.checks.result.body import exit_code_in
 from toolvet.core.checks.result.check import (
     check_result,
     extract_metadata,
     is_business_logic_error,
     is_framework_refusal,
 )
-from toolvet.core.checks.result.evidence import is_foreign
 from toolvet.core.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.response import failure_sentence
@@ -92,10 +92,10 @@ __all__ = [
     "ToolResultSettings",
     "as_mcp",
     "check_result",
+    "exit_code_in",
     "extract_metadata",
     "failure_sentence",
     "is_business_logic_error",
-    "is_foreign",
     "is_framework_refusal",
     "outage_of",
     "overall_confidence",

@@ -3,6 +3,7 @@
     ResultContext         what the call asked for: whose exit code, errors or verdict the body may hold
     report_in     a body → whether it says that the call failed, or a part of it
     unwrap        the value inside a framework's `{"result": …}`
+    exit_code_in  the exit code that the output of a program, or an object about its run, tells
     is_no_match   whether an exit code of a command means that nothing matched, or that something differs
 
 A false success flag or a filled error member decides, however many other members there are. Only results of the call
@@ -248,16 +249,37 @@ def _ended_badly(body: Mapping[object, object], asked: ResultContext, *, is_reco
     """Whether a program that this call ran ended with the code of a failure."""
     table = _shapes().table
     outputs = [body[key] for key in table.outputs if key in body]
-    found = next((body[key] for key in table.exit_codes if body.get(key) is not None), None)
-    if found is None and ("stdout" in body or "stderr" in body):
-        found = body.get("status_code", body.get("statuscode"))
-        found = found if isinstance(found, int) and abs(found) < _HIGHEST_EXIT_CODE else None
-    code = int(found) if isinstance(found, str) and _CODE.fullmatch(found) else found
-    if type(code) is not int or code == 0:
+    code = exit_code_in(body)
+    if not code:
         return False
     if not asked.runs_programs and (asked.reports or is_record or not (outputs or len(body) == 1)):
         return False
     return not is_no_match(code, asked.command, silent=not any(outputs))
+
+
+_SAID: Final = re.compile(
+    r"(?i)\b(?:exited(?: with)?(?: exit)?(?: (?:code|status))?|(?:exit|return)[ _]?(?:code|status))\b"
+    r"\"?[:= ]{1,3}(-?\d{1,3})\b"
+)
+_SAID_WITHIN: Final = 400
+
+
+def exit_code_in(output: object) -> int | None:
+    """Return the exit code that a text tells at its end or its beginning, or a member of an object; None without one.
+
+    >>> exit_code_in("2 failed. Process exited with code 1"), exit_code_in({"exit_code": "0", "stdout": "a"})
+    (1, 0)
+    """
+    if isinstance(output, str):
+        ends = (_SAID.findall(output, max(0, len(output) - _SAID_WITHIN)), _SAID.findall(output, 0, _SAID_WITHIN))
+        return next((int(codes[-1]) for codes in ends if codes), None)
+    body = object_of(output) or {}
+    found = next((body[key] for key in _shapes().table.exit_codes if body.get(key) is not None), None)
+    if found is None and ("stdout" in body or "stderr" in body):
+        found = body.get("status_code", body.get("statuscode"))
+        found = found if isinstance(found, int) and abs(found) < _HIGHEST_EXIT_CODE else None
+    code = int(found) if isinstance(found, str) and _CODE.fullmatch(found) else found
+    return code if type(code) is int else None
 
 
 def _is_filled(value: object, known: _BodyTable) -> bool:

@@ -338,9 +338,6 @@ def _descriptions() -> dict[CallerText, re.Pattern[str]]:
 
 _LONGEST = 300
 _FEWEST_WORDS = 3
-_LONGEST_FOREIGN = 1_000
-_FEWEST_FOREIGN = 2
-_LAST_LATIN = "\u024f"
 # "Error executing tool x: ", "Database error: ", "[ERROR] ": the program that reports, before its message.
 _PREFIX = re.compile(
     r"^\W{0,6}(?:[^:\n]{0,60}\b(?:error|failed|failure|exception|mcp)\b[^:\n]{0,60}:\s*){1,3}", re.IGNORECASE
@@ -386,25 +383,6 @@ def plain_sentence(text: str) -> str:
     words = _WORD.findall(bare)
     long_enough = len(words) >= _FEWEST_WORDS or len(_UNSPACED.findall(bare)) >= _FEWEST_UNSPACED
     return said if long_enough and not any(_is_technical(word) for word in words) else ""
-
-
-def is_foreign(text: str) -> bool:
-    """Whether a text is written in a language whose words we do not read: unclear words of it prove no failure.
-
-    Two words that only such a language has ("Die Datei konnte nicht gelesen werden"), or mostly letters that are not
-    Latin.
-    """
-    read = text[:_LONGEST_FOREIGN]
-    letters = [letter for letter in read if letter.isalpha()]
-    if sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters):
-        return True
-    known = _foreign()
-    return len({word for word in (found.lower() for found in _WORD.findall(read)) if word in known}) >= _FEWEST_FOREIGN
-
-
-@cache
-def _foreign() -> frozenset[str]:
-    return frozenset(read_toml("toolvet.core.checks.result", "foreign_words.toml", _SentenceWords).words)
 
 
 def _is_technical(word: str) -> bool:

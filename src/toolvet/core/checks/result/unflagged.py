@@ -15,7 +15,15 @@ from typing import Final, cast
 
 import msgspec
 
-from toolvet.core.checks.result.body import BodyReport, ResultContext, could_report, is_no_match, report_in, unwrap
+from toolvet.core.checks.result.body import (
+    BodyReport,
+    ResultContext,
+    could_report,
+    exit_code_in,
+    is_no_match,
+    report_in,
+    unwrap,
+)
 from toolvet.core.checks.result.phrases import CallerText, ResultPhrases, Strength
 from toolvet.core.checks.result.response import ToolResponse, list_of, object_of
 from toolvet.core.matching import Hit
@@ -38,7 +46,6 @@ _LOG_LINE = re.compile(
 _DIAGNOSTIC = re.compile(r"[^\n]{1,300}?: |\s*(?:try|usage|see|for more|hint)\b|\s+-", re.IGNORECASE)
 _MOST_LINES = 40
 _NO_CODE = re.compile(r"^ *File \"[^\"\n]{1,300}\", line \d{1,7}\n(?:.{0,300}\n){1,3}SyntaxError: ", re.MULTILINE)
-_EXIT_CODE = re.compile(r"\b(?:return|exit)[ _]?(?:code|status)\b:? (\d{1,3})\b", re.IGNORECASE)
 _FEWEST_WORDS = 4
 # A row of characters that long is an echo, also where no arguments are known. It is looked for where a word begins:
 # the search would start again at each letter. Of a longer text the words are that long on average, which prose is not.
@@ -135,8 +142,7 @@ def _is_error_text(text: str, known: ResultPhrases, asked: ResultContext) -> boo
         return False
     runs_programs = asked.runs_programs
     if runs_programs:
-        codes = _EXIT_CODE.findall(text, max(0, len(text) - _SHORT))
-        code = int(codes[-1]) if codes else 0
+        code = exit_code_in(text[-_SHORT:])
         if code:
             return not is_no_match(code, asked.command, silent="\n" not in text.strip())
         if "Traceback (most recent call last)" in text or ("SyntaxError: " in text and _NO_CODE.search(text)):

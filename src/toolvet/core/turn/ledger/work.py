@@ -16,6 +16,7 @@ import msgspec
 from msgspec import structs
 
 from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.checks.result import exit_code_in
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.messages import ToolCall
@@ -132,10 +133,6 @@ _SPLIT: Final = re.compile(r"&&|\|\||;|\n|\||\$\(|\(|&(?!>)")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
 _OPTION: Final = re.compile(r"-|\d+[smh]?$")
 _MOST_QUESTION: Final = 4_000
-_EXIT: Final = re.compile(
-    r"(?i)(?:\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?[:= ]{1,3}|\"exit_code\": ?)(-?\d{1,3})\b"
-)
-_HEAD: Final = 400
 _DEEPEST: Final = 4
 _PATH: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath", "absolute_path")
@@ -182,7 +179,7 @@ def actions_of(calls: Iterable[ToolCall]) -> list[AgentAction]:
             named = next((arguments[key] for key in _PATH_KEYS if isinstance(arguments.get(key), str)), "")
             patched = _PATH.search(_command(call))
             path = f"{named}" or ("" if patched is None else patched[1].strip())
-            has_failed = call.failed or (call.answered and _exit_code(_output(call)) not in (0, None))
+            has_failed = call.failed or (call.answered and exit_code_in(_output(call)) not in (0, None))
             found.append(AgentAction("edit", path=path, ended=not has_failed))
         elif name in tools.shell or call.name.lower() in tools.shell or (_command(call) and _runs(call.name)):
             found.append(_run(call))
@@ -285,21 +282,13 @@ def _ended(kinds: Sequence[WorkKind], call: ToolCall, output: str, *, piped: boo
         return False
     if call.failed:
         return False
-    code = _exit_code(output)
+    code = exit_code_in(output)
     if code:
         return False
     if any(_finds(kind.passed, output) for kind in kinds):
         return True
     # The exit code of a pipe is that of its last command.
     return None if piped else True
-
-
-def _exit_code(output: str) -> int | None:
-    for part in (output[:_HEAD], output[-_HEAD:]):
-        found = _EXIT.search(part)
-        if found is not None:
-            return int(found[1])
-    return None
 
 
 def _command(call: ToolCall) -> str:
@@ -336,7 +325,8 @@ def _text_in(value: object, depth: int) -> str:
     held = members(value)
     if not held:
         return ""
-    code = held.get("exit_code", members(held.get("metadata")).get("exit_code"))
+    codes = (exit_code_in(held), exit_code_in(members(held.get("metadata"))))
+    code = next((each for each in codes if each is not None), None)
     texts = [_text_in(held.get(key), depth + 1) for key in ("text", "content", "output", "stdout", "stderr")]
     counts = [f"{held[key]} {key}" for key in ("failed", "passed") if type(held.get(key)) is int]
     return "\n".join(text for text in (*texts, *counts, "" if code is None else f"exit code {code}") if text)
