@@ -43,7 +43,9 @@ def run_hook(client: Client, settings: str | None = None) -> int:
         try:
             with _in_time():
                 stream = getattr(sys.stdin, "buffer", None)
-                given = stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
+                given = (
+                    stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
+                )
                 answer = hook_answer(client, given, settings)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client must not suffer from it
             from toolvet.core.redact import redact_text  # noqa: PLC0415 - only where something went wrong

@@ -240,7 +240,7 @@ def _count_severities(found: Sequence[Severity], words: Mapping[Severity, str]) 
 
 def _render_findings(report: Report, most: int | None) -> Iterator[RenderableType]:
     shown, left, before = 0, list[Finding](), False
-    for group in group_findings(report.findings):
+    for group in group_findings(report.findings, report.tools):
         is_line = most is not None and group.severity is Severity.INFO
         room = len(group.findings) if most is None else min(most - shown, 1 if is_line else _SHOWN_PER_GROUP)
         if room <= 0:

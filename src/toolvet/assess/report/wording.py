@@ -319,13 +319,24 @@ class FindingGroup:
         return _agreed([finding.remedy for finding in self.findings])
 
 
-def group_findings(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
-    """The worst first; within a severity the checks in the order of the report."""
+def never_worked(tool: Tool) -> bool:
+    """Whether the tool was called with valid arguments and failed each time."""
+    return tool.valid_calls > 0 and not tool.succeeded
+
+
+def group_findings(findings: Iterable[Finding], tools: Iterable[Tool] = ()) -> tuple[FindingGroup, ...]:
+    """The worst first: by severity, then what was seen in calls of a tool that never worked, then by reach."""
+    dead = {tool.name for tool in tools if never_worked(tool)}
     groups: dict[tuple[Severity, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.severity, finding.id), []).append(finding)
-    ordered = sorted(groups.items(), key=lambda item: -item[0][0].rank)
-    return tuple(FindingGroup(name, severity, tuple(members)) for (severity, name), members in ordered)
+    found = [FindingGroup(name, severity, tuple(members)) for (severity, name), members in groups.items()]
+
+    def harm(group: FindingGroup) -> tuple[int, bool, int]:
+        seen = {tool for finding in group.findings if finding.scenario is not None for tool in finding.concerns}
+        return -group.severity.rank, not seen & dead, -len(group.subjects)
+
+    return tuple(sorted(found, key=harm))
 
 
 def note_line(group: FindingGroup, card: Card | None) -> str:
