@@ -1,5 +1,6 @@
 """The HTML pages in a browser, at a desk and on a phone, light and dark: what is seen first, what fits, axe."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +26,7 @@ FORMS = [(1280, 900, "light"), (1280, 900, "dark"), (390, 844, "light"), (390, 8
 
 def assessment() -> str:
     (shop,) = samples.named("bookshop")
-    server = msgspec.structs.replace(shop.server, name=f"books {WORD}")
+    server = msgspec.structs.replace(shop.server, name=f"books {WORD[:60]}")
     finding = msgspec.structs.replace(shop.findings[0], message=WORD, evidence=WORD)
     return report.render(
         "html", [msgspec.structs.replace(shop, server=server, findings=[*shop.findings, finding])], samples.CARDS
@@ -50,11 +51,16 @@ def batch() -> str:
     ids=["assessment", "many servers", "batch"],
 )
 def test_the_first_finding_is_in_the_first_screen_words_wrap_and_axe_finds_nothing(  # noqa: PLR0917
-    page: object, first: str, width: int, height: int, scheme: Literal["light", "dark"], tmp_path: Path, open_page: OpenPage
+    page: Callable[[], str],
+    first: str,
+    width: int,
+    height: int,
+    scheme: Literal["light", "dark"],
+    tmp_path: Path,
+    open_page: OpenPage,
 ) -> None:
     from tests.server.dashboard.accessibility import faults  # noqa: PLC0415 - needs Playwright
 
-    assert callable(page)
     (tmp_path / "page.html").write_text(page(), encoding="utf-8")
     opened = open_page((tmp_path / "page.html").as_uri(), width=width, height=height, color_scheme=scheme)
     assert overflow(opened) == 0
