@@ -35,7 +35,7 @@ def render(reports: Sequence[Report], cards: Mapping[str, Card]) -> str:
     lines: list[str] = []
     for report in reports:
         server = report.server.name
-        for group in group_findings(report.findings, report.tools):
+        for group in group_findings(report.findings):
             card = cards.get(group.id)
             headline = f"{server}: {card.title if card is not None else group.id}"
             message = _write_message(group)

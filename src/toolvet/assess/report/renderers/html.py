@@ -140,18 +140,6 @@ class ServerView:
         """How many tools were called, also those that the page does not show."""
         return sum(tool.skipped is None for tool in self.report.tools)
 
-    @property
-    def why_not_called(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The reasons why tools were not called, each with its tools, the most frequent first."""
-        reasons: dict[str, list[str]] = {}
-        skipped = [(tool.skipped, tool.name) for tool in self.report.tools if tool.skipped is not None]
-        for reason, name in (
-            *skipped,
-            *(("left out by the filter of this run", name) for name in self.report.filtered),
-        ):
-            reasons.setdefault(reason, []).append(name)
-        return sorted(((why, tuple(names)) for why, names in reasons.items()), key=lambda item: -len(item[1]))
-
     def shown(self, group: FindingGroup) -> tuple[Finding, ...]:
         """The findings of a group that the page shows; the others are only counted."""
         return group.findings[:_MOST_FINDINGS]
@@ -205,7 +193,7 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
     # A server may list two tools of one name: findings then lead to the first.
     tool_anchors = {panel.tool.name: panel.anchor for panel in reversed(panels)}
     filter_keys = dict(tool_anchors)
-    groups = group_findings(report.findings, report.tools)
+    groups = group_findings(report.findings)
     for finding in (finding for group in groups for finding in group.findings[:_MOST_FINDINGS]):
         for name in finding.concerns[:_MOST_NAMES]:
             filter_keys.setdefault(name, f"{anchor}-u{len(filter_keys)}")
@@ -224,7 +212,8 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
 
 
 def _harm(panel: ToolPanel) -> tuple[bool, int, int]:
-    return not wording.never_worked(panel.tool), -panel.counts["error"], -panel.counts["warning"]
+    never_worked = panel.tool.valid_calls > 0 and not panel.tool.succeeded
+    return not never_worked, -panel.counts["error"], -panel.counts["warning"]
 
 
 def _mark(scenario: Scenario) -> str:

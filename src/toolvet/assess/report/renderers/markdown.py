@@ -114,7 +114,7 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
     called = [tool for tool in report.tools if tool.skipped is None]
     if called:
         yield from _render_tools(called, report.findings)
-    for group in group_findings(report.findings, report.tools):
+    for group in group_findings(report.findings):
         yield _render_group(group, cards)
     idle = [tool for tool in report.tools if tool.not_exercised is not None]
     if idle:
