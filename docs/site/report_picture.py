@@ -33,9 +33,10 @@ def main(folder: Path) -> None:
         # Down to the first tools.
         look(report.as_uri(), folder / "report.png", "1000,1010", place)
         (place / "answers.jsonl").write_text("".join(map(answer, range(9000))), encoding="utf-8")
-        run("toolvet", "batch", "answers", f"{place}/answers.jsonl", f"{place}/verdicts.parquet", "--keep", "created")
+        run("toolvet", "batch", "answers", "answers.jsonl", "verdicts.parquet", "--keep", "created", place=place)
         page = place / "batch.html"
-        run("toolvet", "batch", "report", f"{place}/verdicts.parquet", "--time", "created", "--report", f"html={page}")
+        named = ("--time", "created", "--report", f"html={page}")
+        run("toolvet", "batch", "report", "verdicts.parquet", *named, place=place)
         look(page.as_uri(), folder / "batch-report.png", "1000,1150", place)
         run("python", "examples/fill_store.py", f"{place}/demo.db")
         command = ["toolvet", "serve", "--store", f"{place}/demo.db", "--port", "0"]
@@ -55,9 +56,9 @@ def answer(number: int) -> str:
     return json.dumps({"id": f"turn-{number}", "answer": text, "created": f"2026-11-{day + 1:02}T12:00:00Z"}) + "\n"
 
 
-def run(*command: str) -> None:
-    """Run one of our programs, in the project's folder."""
-    subprocess.run(command, cwd=ROOT, env=_ENV, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
+def run(*command: str, place: Path = ROOT) -> None:
+    """Run one of our programs in a folder."""
+    subprocess.run(command, cwd=place, env=_ENV, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
 
 
 def look(url: str, file: Path, size: str, place: Path) -> None:

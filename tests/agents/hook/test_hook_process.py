@@ -267,8 +267,9 @@ def test_a_slow_server_lets_the_first_call_go_on_says_so_once_and_is_known_for_l
     assert run(tmp_path, client, call(client, tmp_path, GOOD, result="It is 12:00.")) == ""
     gate.touch()
     tools = tmp_path / ".cache/toolvet/hook/tools"
-    until = time.monotonic() + 60
-    while not list(tools.glob("*.json")) and time.monotonic() < until:
+    for _ in range(1200):
+        if list(tools.glob("*.json")):
+            break
         time.sleep(0.05)
     assert "deny" in run(tmp_path, client, call(client, tmp_path, BAD))
     assert (tmp_path / "started").read_text() == "started\n"
