@@ -19,7 +19,7 @@ PAGES = sorted(each.parent.relative_to(SITE).as_posix() for each in SITE.rglob("
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of the base
         """Say nothing."""
 
 

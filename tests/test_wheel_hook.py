@@ -15,8 +15,7 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture
 def hook(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     # Only where wheels are built is hatchling installed.
-    base = type("BuildHookInterface", (), {"__class_getitem__": classmethod(lambda cls, _: cls)})
-    interface = SimpleNamespace(BuildHookInterface=base)
+    interface = SimpleNamespace(BuildHookInterface=dict)
     monkeypatch.setitem(sys.modules, "hatchling.builders.hooks.plugin.interface", interface)
     spec = spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     assert spec is not None
@@ -30,7 +29,7 @@ def built(hook: ModuleType, root: Path, version: str = "standard") -> dict[str, 
     """What the hook adds to a wheel of the project in this folder."""
     data: dict[str, Any] = {"force_include": {}, "pure_python": True}
     instance = hook.PreparedPhrasesHook()
-    instance.root, instance.app = str(root), SimpleNamespace(display_info=lambda _: None)
+    instance.root, instance.app = str(root), SimpleNamespace(display_info=print)
     instance.initialize(version, data)
     instance.finalize(version, data, "")
     return data
@@ -48,7 +47,7 @@ def test_an_installation_from_a_checkout_compiles_nothing_and_a_release_fails_wi
 ) -> None:
     """Of a project whose phrases compile at once."""
     monkeypatch.delenv("TOOLVET_COMPILE_PHRASES", raising=False)
-    nothing = {"force_include": {}, "pure_python": True}
+    nothing: dict[str, object] = {"force_include": {}, "pure_python": True}
     assert built(hook, tmp_path) == nothing
     monkeypatch.setenv("TOOLVET_COMPILE_PHRASES", "1")
     assert built(hook, tmp_path, "editable") == nothing
