@@ -47,7 +47,7 @@ help:
 	@echo "make soak     a million calls through real proxies while something goes wrong every second; CALLS=50000"
 	@echo "make schemathesis EXAMPLES=100   more requests from the OpenAPI document than make test draws"
 	@echo "make site     build the documentation as a web site, in build/site, and check its links"
-	@echo "make recording  draw a run on the server of docs/quickstart.md, and take a picture of a report (docs/images/)"
+	@echo "make recording  draw a run on the server of docs/quickstart.md, and take the pictures of pages (docs/images/)"
 	@echo "make clean    remove what these made"
 
 assess: $(VENV)/.assess
@@ -150,11 +150,11 @@ site: .venv-site/.done
 	.venv-site/bin/python -m pip install $(QUIET) --requirement docs/site/requirements.txt
 	@touch $@
 
-# The README's pictures of a run and of its report: real ones, drawn again. The second needs Chromium.
+# The pictures of docs/images/: real ones, drawn again. Those of pages need Chromium.
 .PHONY: recording
 recording: $(VENV)/.test-full
 	$(BIN)/python docs/site/recording.py docs/images/assess.svg
-	$(BIN)/python docs/site/report_picture.py docs/images/report.png
+	$(BIN)/python docs/site/report_picture.py docs/images
 
 # The adapters for agent frameworks, each in its own framework; some of these want other versions than the tests have.
 .PHONY: frameworks

@@ -1,8 +1,9 @@
 """Builds a wheel with the compiled phrases in it, so that the first check on a machine does not have to compile them.
 
-They are compiled by the hyperscan of the build environment, for this platform; `toolvet.core.discover.prepared` reads
-them, and what does not fit where the wheel is installed is not found there and compiled. An editable installation gets
-none: its phrases change. Where the engine is missing, the wheel is one for all platforms, with translations only.
+They are compiled with TOOLVET_COMPILE_PHRASES=1 (releases, images), by the hyperscan of the build environment and for
+this platform; `toolvet.core.discover.prepared` reads them. Without the variable the wheel is one for all platforms:
+`pip install` from a checkout would be silent for as long as compiling takes, so the first check compiles instead, in
+the background.
 """
 
 import os
@@ -30,22 +31,22 @@ class PreparedPhrasesHook(BuildHookInterface[Any]):
     """Adds the folder `toolvet/core/prepared` to a wheel, and says for which platform it is."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile the phrases; a failure makes a wheel without them."""
-        if version == "editable":
+        """Compile the phrases if the environment asks for it. Raises RuntimeError if that fails."""
+        if version == "editable" or os.environ.get("TOOLVET_COMPILE_PHRASES") != "1":
             return
+        self.app.display_info("Compiling the phrases takes about half a minute.")
         self._place = TemporaryDirectory()
         folder = Path(self._place.name, "prepared")
         environment = {**os.environ, "PYTHONPATH": search_path(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, "-c", PREPARE, str(folder)], env=environment, capture_output=True, text=True, check=False
         )
-        if done.returncode != 0:
-            self.app.display_warning(f"The phrases were not compiled; the first check will do it:\n{done.stderr}")
-            return
+        if done.returncode != 0 or "hyperscan" not in done.stdout:
+            self.finalize(version, build_data, "")
+            raise RuntimeError(f"the phrases were not compiled: {done.stderr or 'there is no hyperscan here'}")
         build_data["force_include"][str(folder)] = "toolvet/core/prepared"
-        if "hyperscan" in done.stdout:
-            build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{platform_tag()}"
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform_tag()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was compiled: it is in the wheel."""

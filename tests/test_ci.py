@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,34 @@ def test_a_newcomer_has_an_untouched_clone_an_empty_home_and_the_two_commands_of
             assert others == ["HOME", "LANG", "PATH", "TERM"]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^make (\w+)", readme, re.MULTILINE) == ["assess", "test"]
+
+
+def test_every_action_is_pinned_to_a_commit_and_names_its_version() -> None:
+    files = [ROOT / "action.yml", *(ROOT / ".github" / "workflows").glob("*.yml")]
+    used = [line for file in files for line in re.findall(r"^ *-? *uses: (.*)$", file.read_text("utf-8"), re.MULTILINE)]
+    assert len(used) > 10
+    assert [line for line in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
+    # One action, one version.
+    assert len({line.partition("@")[0].partition("/upload")[0] for line in used}) == len(set(used))
+
+
+def test_the_classifiers_are_the_pythons_and_systems_that_ci_runs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    kinds = project["classifiers"]
+    said = {
+        each.rpartition(" ")[2] for each in kinds if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+    }
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    for run in re.findall(r"python: \[(.*)\]", text):
+        assert set(re.findall(r"3\.\d+", run)) == said
+    systems = {"ubuntu": "Linux", "macos": "MacOS", "windows": "Windows"}
+    runs = {name for word, name in systems.items() if f"{word}-latest" in text}
+    assert {each.rpartition(" ")[2] for each in kinds if each.startswith("Operating System")} == runs
+
+
+def test_an_image_is_built_without_what_git_ignores_in_this_folder() -> None:
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").split()
+    names = [each.strip("/") for each in (ROOT / ".gitignore").read_text("utf-8").split()]
+    made = {each for each in names if each[0] == "." or each in ("dist", "build", "report.html", "demo.db*")}
+    assert made <= {*ignored, ".venv"}
+    assert {".git", ".venv*"} <= set(ignored)

@@ -12,6 +12,8 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = "https://github.com/toolvet/toolvet/blob/main/"
 _PICTURES: Final = "https://raw.githubusercontent.com/toolvet/toolvet/main/docs/"
+# GitHub has no other way to name a heading. In the site's table of contents it would be a link without a name.
+_ANCHOR: Final = re.compile(r'^(#+) <a id="([\w-]+)"></a>(.*)$', re.MULTILINE)
 _OUT: Final = re.compile(r"(?<=\]\()\.\./([^)#\s]+)")
 
 
@@ -21,12 +23,14 @@ def main(folder: Path) -> None:
     shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("site"))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (folder / "index.md").write_text(readme.replace(f"{SOURCE}docs/", "").replace(_PICTURES, ""), encoding="utf-8")
+    for name in ("site.css", "site.js"):
+        shutil.copy(ROOT / "docs" / "site" / name, folder)
     for page in folder.glob("*.md"):
         # A file that is not there stays a broken link, which the build complains of.
         words = _OUT.sub(
             lambda link: SOURCE + link[1] if (ROOT / link[1]).exists() else link[0], page.read_text(encoding="utf-8")
         )
-        page.write_text(words, encoding="utf-8")
+        page.write_text(_ANCHOR.sub(r"\1 \3 {#\2}", words), encoding="utf-8")
 
 
 if __name__ == "__main__":

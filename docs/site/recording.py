@@ -68,13 +68,13 @@ def until_the_second_finding(printed: str) -> str:
 
 
 def picture(printed: str, seconds: int) -> str:
-    """The SVG: the command at once, the report after as many seconds as it took."""
+    """The SVG: the command at once, the report after as many seconds as it took, at most three."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text.assemble(("$ ", "dim"), (COMMAND, "bold")))
     console.print(Text.from_ansi(printed))
     drawn = _FONTS.sub("", console.export_svg(title="toolvet", unique_id="assess"))
     # A reader that does not move pictures shows the last one: everything.
-    late = f'text[clip-path^="url(#assess-line-"] {{ animation: come {seconds}s step-end backwards; }}'
+    late = f'text[clip-path^="url(#assess-line-"] {{ animation: come {min(seconds, 3)}s step-end backwards; }}'
     first = 'text[clip-path="url(#assess-line-0)"] { animation: none; }'
     moves = f"@keyframes come {{ from {{ opacity: 0; }} }}\n    {late}\n    {first}\n"
     return drawn.replace("</style>", f"{moves}    </style>", 1)

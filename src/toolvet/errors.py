@@ -24,6 +24,8 @@ tool that failed (exit 1), and `toolvet.mcp.client.InvalidArgumentsError` (1) an
 Any other exception that reaches the command line is a bug of ours (exit 5).
 """
 
+from toolvet.version import requirement
+
 
 class ToolvetError(Exception):
     """The root: `except ToolvetError` catches everything that toolvet raises on purpose.
@@ -95,7 +97,9 @@ class MissingExtraError(UsageError, ImportError):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f'{name} is not installed, which this needs: pip install "toolvet[{_EXTRAS.get(name, name)}]"')
+        super().__init__(
+            f'{name} is not installed, which this needs: pip install "{requirement(_EXTRAS.get(name, name))}"'
+        )
 
     @classmethod
     def of(cls, error: BaseException) -> "MissingExtraError | None":

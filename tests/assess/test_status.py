@@ -133,6 +133,7 @@ def test_what_fails_on_every_call_comes_first_then_what_most_tools_have_and_last
         found("a-once", tool="a", scenario="a/0"),
         found("b-once", tool="a"),
         found("unknown-tool-answer"),
-        found("a-note", Severity.INFO),
+        found("never-succeeded", Severity.INFO, tools=("c", "d")),
+        found("a-note", Severity.INFO, tools=("a", "b", "c")),
     ]
     assert in_order(ordered[::-1], fails_always=always_failing([one])) == ordered

@@ -143,7 +143,7 @@ def test_each_row_of_a_parquet_file_is_an_answer(tmp_path: Path) -> None:
 def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with (
-        pytest.raises(UsageError, match=r"pip install 'toolvet\[batch\]'"),
+        pytest.raises(UsageError, match=r"pip install 'toolvet\[batch\]"),
         open_table(written(tmp_path, "a.parquet", b"PAR1")),
     ):
         pass

@@ -33,6 +33,7 @@ from toolvet.assess.report.gate import count
 from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.requests import numbered
 from toolvet.assess.rules import in_order, judge_items, merge, share
+from toolvet.assess.rules.catalog.failures import NEVER_SUCCEEDED
 from toolvet.assess.rules.ending import Exercise, exercise_of
 from toolvet.assess.rules.message import tool_message_score
 from toolvet.assess.run import Run
@@ -336,10 +337,13 @@ def score(tools: Sequence[Tool], findings: Sequence[Finding]) -> float | None:
 
 
 def always_failing(tools: Sequence[Tool]) -> Callable[[Finding], bool]:
-    """Return whether a finding is about valid calls, and every valid call of its tools shows it."""
+    """Return whether a finding is about valid calls, and every valid call of its tools shows it or none succeeded."""
     valid = {one.id: tool.valid_calls for tool in tools for one in tool.scenarios if one.category != "error_case"}
     never = sys.maxsize  # Of what no valid call shows.
-    return lambda found: found.occurrences >= max(len(found.concerns), 1) * valid.get(found.scenario or "", never)
+    return lambda found: (
+        found.id == NEVER_SUCCEEDED.id
+        or found.occurrences >= max(len(found.concerns), 1) * valid.get(found.scenario or "", never)
+    )
 
 
 def override(

@@ -21,6 +21,7 @@ from toolvet.store.address import StoreAddress
 from toolvet.store.migrations import mark_revision, newest_revision
 from toolvet.store.private_file import make_private
 from toolvet.store.tables import load_tables
+from toolvet.version import requirement
 
 # What does not get the lock in time is tried again.
 _BUSY_SECONDS: Final = 1.5
@@ -145,7 +146,7 @@ def _switch_to_log(cursor: DBAPICursor) -> None:
 
 def _postgresql_engine(address: StoreAddress) -> Engine:
     if find_spec("psycopg") is None:
-        raise StoreError(f'{address.shown} needs psycopg: pip install "toolvet[postgres]"')
+        raise StoreError(f'{address.shown} needs psycopg: pip install "{requirement("postgres")}"')
     try:
         url = make_url(address.url)
         given = {**_CONNECT, **{name: value for name, value in url.query.items() if name in _CONNECT}}

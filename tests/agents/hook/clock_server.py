@@ -1,7 +1,11 @@
-"""An MCP server of one tool, as small as one can be; a file has its start and the arguments of its calls."""
+"""An MCP server of one tool, as small as one can be; a file has its start and the arguments of its calls.
+
+A second file, if named, must exist before it lists its tools.
+"""
 
 import json
 import sys
+import time
 from pathlib import Path
 
 SCHEMA = {
@@ -25,6 +29,8 @@ def answer(method: object, params: dict[str, object]) -> dict[str, object] | Non
         info = {"name": "clock", "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
+        while len(sys.argv) > 2 and not Path(sys.argv[2]).exists():
+            time.sleep(0.02)
         now = {"name": "now", "description": "The time in a zone.", "inputSchema": SCHEMA}
         # The same in an old dialect: a client that checks arguments itself may not know it.
         old = {"$schema": "http://json-schema.org/draft-04/schema#", **SCHEMA}

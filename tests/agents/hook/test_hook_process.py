@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -309,8 +310,81 @@ def test_no_server_is_asked_where_the_settings_forbid_it(home: Path, tmp_path: P
         b'{"hook_event_name": "Stop", "transcript_path": "/"}',
     ],
 )
-def test_a_fault_lets_the_client_go_on(home: Path, given: bytes) -> None:
-    assert run(home, "claude", given) == ""
+def test_a_fault_lets_the_client_go_on_and_is_shown_once(home: Path, given: bytes, tmp_path: Path) -> None:
+    printed = run(home, "claude", given, XDG_CACHE_HOME=str(tmp_path))
+    if given in (b"", b"no JSON"):
+        assert json.loads(printed)["systemMessage"].startswith("toolvet: this event could not be checked: ")
+    else:
+        assert printed == ""  # an event that toolvet does not answer
+    assert run(home, "claude", given, XDG_CACHE_HOME=str(tmp_path)) == ""
+
+
+def notice(client: Client, printed: str) -> str:
+    """What the client shows the user, after a look that this is all of the answer."""
+    answer = json.loads(printed)
+    if client == "copilot":
+        assert answer.pop("type") == "progress"
+        member = "message"
+    else:
+        member = "systemMessage"
+        for event in dialect_of(client).events:
+            assert member in dialect_of(client).accepted[event]
+            assert member not in dialect_of(client).refused.get(event, ())
+    (text,) = (answer.pop(member),)
+    assert answer == {}
+    return str(text)
+
+
+def slow_server(folder: Path, client: Client, *words: str) -> None:
+    entry = {"command": sys.executable, "args": [str(SERVER), str(folder / "started"), *words]}
+    for name in dialect_of(client).tools.project:
+        (folder / name).parent.mkdir(exist_ok=True)
+        if client == "codex":
+            (folder / name).write_text(
+                f"[mcp_servers.clock]\ncommand = '{sys.executable}'\nargs = {json.dumps(entry['args'])}\n"
+            )
+        else:
+            (folder / name).write_text(json.dumps({"mcpServers": {"clock": entry}}))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_slow_server_lets_the_first_call_go_on_says_so_once_and_is_known_for_later_calls(
+    client: Client, tmp_path: Path
+) -> None:
+    """A real server that lists its tools only once the test lets it: no time is measured."""
+    gate = tmp_path / "gate"
+    slow_server(tmp_path, client, str(gate))
+    (tmp_path / "toolvet.toml").write_text("[hook]\npatience = 0.2\n")
+    said = notice(client, run(tmp_path, client, call(client, tmp_path, BAD)))
+    assert said.startswith('toolvet: calls of the MCP server "clock" are not checked: it did not list its tools within')
+    # The server is still being asked: the call passes, and nothing is said again, nor about a result.
+    assert run(tmp_path, client, call(client, tmp_path, BAD)) == ""
+    assert run(tmp_path, client, call(client, tmp_path, GOOD, result="It is 12:00.")) == ""
+    gate.touch()
+    tools = tmp_path / ".cache/toolvet/hook/tools"
+    for _ in range(1200):
+        if list(tools.glob("*.json")):
+            break
+        time.sleep(0.05)
+    assert "deny" in run(tmp_path, client, call(client, tmp_path, BAD))
+    assert (tmp_path / "started").read_text() == "started\n"
+
+
+def test_a_server_that_cannot_be_asked_is_named_once_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"clock": {"command": "no-such-program"}}}))
+    (tmp_path / "toolvet.toml").write_text("[hook]\npatience = 20\n")
+    said = notice("claude", run(tmp_path, "claude", call("claude", tmp_path, BAD)))
+    assert 'the MCP server "clock" are not checked' in said
+    assert "no-such-program" in said
+    for mark in (tmp_path / ".cache/toolvet/hook/tools").iterdir():
+        mark.unlink()  # as after five minutes, when it is asked again
+    assert run(tmp_path, "claude", call("claude", tmp_path, BAD)) == ""
+    log = (tmp_path / ".cache/toolvet/hook/log/hook.log").read_text().splitlines()
+    assert len(log) == 2
+    (tmp_path / "toolvet.toml").write_text('[proxy]\narguments = "off"\n')
+    for mark in (tmp_path / ".cache/toolvet/hook").rglob("*.*"):
+        mark.unlink()
+    assert run(tmp_path, "claude", call("claude", tmp_path, BAD)) == "", "nobody asked for a check"
 
 
 @pytest.mark.parametrize(
@@ -353,15 +427,19 @@ def test_a_check_that_raises_lets_the_client_go_on(
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(event)))
     assert run_hook(client) == 0
     printed = capsysbinary.readouterr()
-    assert (printed.out, printed.err) == (b"", b"")
+    words = "this event could not be checked, because of a bug in toolvet: KeyError at test_hook_process.py:"
+    assert notice(client, printed.out.decode()).startswith(f"toolvet: {words}")
+    assert printed.err == b""
     (line,) = (tmp_path / "toolvet/hook/log/hook.log").read_text().splitlines()
-    words = f"{client}: could not be checked, because of a bug in toolvet: KeyError at test_hook_process.py:"
-    assert line.partition(" ")[2].startswith(words)
+    assert line.partition(" ")[2].startswith(f"{client}: {words}")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(event)))
+    assert run_hook(client) == 0
+    assert capsysbinary.readouterr().out == b""
 
 
 def test_a_fault_of_the_settings_is_a_line_in_the_log(home: Path, tmp_path: Path) -> None:
     (tmp_path / "toolvet.toml").write_text("[hook]\npatience = 'long'\n")
-    assert run(home, "copilot", call("copilot", tmp_path, BAD)) == ""
+    assert "ConfigError" in notice("copilot", run(home, "copilot", call("copilot", tmp_path, BAD)))
     log = home / ".cache/toolvet/hook/log/hook.log"
     assert "ConfigError" in log.read_text().splitlines()[-1]
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
@@ -372,5 +450,5 @@ def test_every_event_has_its_members(client: Client) -> None:
     dialect = dialect_of(client)
     assert set(dialect.accepted) == set(dialect.events)
     assert set(dialect.refused) <= set(dialect.events)
-    assert set(dialect.output) == {"deny", "update", "context", "block"}
+    assert set(dialect.output) == {"deny", "update", "context", "block", "notice"}
     assert members(dialect.output["block"])

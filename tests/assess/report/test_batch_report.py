@@ -160,11 +160,26 @@ class TestPage:
         assert "nan" not in words.lower().split()
         assert (
             "The output has no rows.",
-            "Of 1 rows that makes a share of at most 79.3 %.",
+            "nothing was found in any of them. Show",
             "Of 90 rows that makes a share of at most 4.09 %.",
             "100 % 95.9 to 100 %",
             "No row could be judged.",
         )[number] in words
+
+    def test_of_three_rows_there_are_findings_and_no_statistics(self) -> None:
+        rows = [
+            {"row": number, "score": 0.2, "length": 9, "should_escalate": True, "signals": [each]}
+            for number, each in enumerate([{"type": "refusal", "evidence": "I cannot", "weight": 1.0}] * 3)
+        ]
+        for count in (3, 40):
+            report = whole(pa.Table.from_pylist((rows * 14)[:count], SCHEMA), DAYS)
+            page = page_of(report)
+            (signal,) = [each for tag, each in page.tags if tag == "details" and each.get("class") == "signal"]
+            assert "open" in signal
+            assert ("Distributions" in page.text) == (count == 40)
+            assert ("median" in page.text) == (count == 40)
+            assert ("median" in printed(report)) == (count == 40)
+            assert printed(report).startswith("3 answers: 3 of 3 to" if count == 3 else "40 answers: 100 % (91.2 to")
 
     def test_a_comparison_shows_what_moved(self) -> None:
         words = " ".join(page_of(comparison()).text.split())

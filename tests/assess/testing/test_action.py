@@ -81,3 +81,61 @@ def test_the_hook_runs_the_command(tmp_path: Path) -> None:
     assert (
         subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, check=False).returncode == 0
     )
+
+
+# As `gh api` answers and is called: pages of comments in a file, and each writing call on a line of another.
+GH = """#!{python}
+import json, sys
+words = sys.argv[1:]
+assert words[0] == "api"
+if "--slurp" in words:
+    print(open("comments.json").read())
+else:
+    with open("written", "a") as file:
+        body = open(words[-1].removeprefix("body=@")).read()
+        file.write(json.dumps([words[words.index("--method") + 1], words[-3], body]) + "\\n")
+"""
+
+
+def test_the_action_edits_its_own_comment_and_no_other(tmp_path: Path) -> None:
+    (step,) = [each for each in action()["runs"]["steps"] if "gh api" in each.get("run", "")]
+    bash = shutil.which("bash") or pytest.skip("needs bash")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gh").write_text(GH.format(python=sys.executable))
+    (tmp_path / "bin" / "gh").chmod(0o755)
+    (tmp_path / "toolvet").mkdir()
+    (tmp_path / "toolvet" / "report.md").write_text("# the report")
+
+    def commented(comments: list[dict[str, Any]], server: str = "python a.py") -> list[str]:
+        (tmp_path / "comments.json").write_text(json.dumps([comments[:1], comments[1:]]))
+        environment = {
+            **os.environ,
+            "PATH": os.pathsep.join((str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"])),
+            "RUNNER_TEMP": str(tmp_path),
+            "GITHUB_REPOSITORY": "o/r",
+            "PULL_REQUEST": "7",
+            "SERVER": server,
+        }
+        words = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        subprocess.run(words, env=environment, cwd=tmp_path, check=True)
+        written: list[str] = json.loads((tmp_path / "written").read_text().splitlines()[-1])
+        return written
+
+    def by(number: int, body: str, login: str = "github-actions[bot]") -> dict[str, Any]:
+        return {"id": number, "user": {"login": login}, "body": body}
+
+    others = [by(1, "coverage 90 %"), by(2, "thanks", "ada")]
+    method, place, body = commented(others)
+    assert (method, place) == ("POST", "repos/o/r/issues/7/comments")
+    mark = body.splitlines()[0]
+    assert body == f"{mark}\n# the report"
+    faked = by(4, body, "mallory")
+    assert commented([*others, by(3, body), faked])[:2] == ["PATCH", "repos/o/r/issues/comments/3"]
+    assert commented([*others, by(3, body), faked], "python b.py")[:2] == ["POST", "repos/o/r/issues/7/comments"]
+
+
+def test_the_action_installs_its_own_version() -> None:
+    (step,) = [each for each in action()["runs"]["steps"] if "pip install" in each.get("run", "")]
+    assert step["env"]["OWN"] == "${{ github.action_path }}"
+    assert step["run"].endswith('"${VERSION:-$OWN}"')
+    assert action()["inputs"]["version"]["default"] == ""

@@ -306,7 +306,7 @@ def test_an_admin_also_gets_the_lists_that_the_hook_asked_for(tmp_path: Path) ->
         # As `toolvet hook` does.
         found = server_of("claude", dialect_of("claude"), called)
         assert found is not None
-        assert definition_of(*found, wait=20, may_ask=True) is not None
+        assert definition_of(found[0], found[1], wait=20, may_ask=True)[0] is not None
         assert "zone" in ada.post("/v1/hooks/claude", json=event).text
         assert vera.post("/v1/hooks/claude", json=event).json() == {}
 

@@ -100,9 +100,12 @@ class HookEvent(msgspec.Struct, frozen=True):
 
 
 class HookAnswer(msgspec.Struct, frozen=True):
-    """The client's next step: refuse a call, make it with other arguments, add a message, or go on working."""
+    """The client's next step: refuse a call, make it with other arguments, add a message, or go on working.
 
-    kind: Literal["deny", "update", "context", "block"]
+    A `notice` is for the user: the client shows it and goes on.
+    """
+
+    kind: Literal["deny", "update", "context", "block", "notice"]
     text: str = ""
     arguments: object = None
 

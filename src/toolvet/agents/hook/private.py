@@ -54,16 +54,21 @@ def write_private(file: Path, content: bytes) -> None:
         raise
 
 
-def log(line: str) -> None:
-    """Add one line to the log of the hooks; a failure to write it is dropped."""
+def log(line: str) -> bool:
+    """Add one line to the log of the hooks; return whether it is the first of its words today, as far as is known."""
     folder = private_folder("log")
     if folder is None:
-        return
+        return True
     file = folder / "hook.log"
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    words = " ".join(line.split())[:2000].encode("utf-8", "replace")
+    written = read_private(file, 2 * _MOST_LOG_BYTES) or b""
     with suppress(OSError):
         if file.exists() and file.stat().st_size > _MOST_LOG_BYTES:
             file.replace(file.with_suffix(".log.old"))
         handle = open_own(str(file), os.O_WRONLY | os.O_CREAT | os.O_APPEND, OTHERS_MAY_WRITE)
         with os.fdopen(handle, "ab") as stream:
-            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            stream.write(f"{stamp} {' '.join(line.split())[:2000]}\n".encode("utf-8", "replace"))
+            stream.write(stamp.encode() + b" " + words + b"\n")
+    return not any(
+        each.startswith(stamp[:10].encode()) and each.partition(b" ")[2] == words for each in written.splitlines()
+    )

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -38,26 +38,35 @@ _NO_BUGS: Final = (ToolvetError, OSError, UnicodeError, msgspec.DecodeError, _Ou
 
 
 def run_hook(client: Client, settings: str | None = None) -> int:
-    """Answer the event on stdin. Returns 0: a fault goes to the log, and the client goes on."""
+    """Answer the event on stdin. Returns 0: a fault goes to the log, is shown once a day, and the client goes on."""
     try:
-        with _in_time():
-            stream = getattr(sys.stdin, "buffer", None)
-            given = stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
-            answer = hook_answer(client, given, settings)
+        try:
+            with _in_time():
+                stream = getattr(sys.stdin, "buffer", None)
+                given = (
+                    stream.read(MOST_INPUT_BYTES) if isinstance(stream, BufferedReader) else sys.stdin.read().encode()
+                )
+                answer = hook_answer(client, given, settings)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client must not suffer from it
+            from toolvet.core.redact import redact_text  # noqa: PLC0415 - only where something went wrong
+
+            if isinstance(error, _NO_BUGS):
+                words = f"could not be checked: {type(error).__name__}: {redact_text(str(error))}"
+            else:
+                words = could_not_check(error)
+            answer = write_answer(dialect_of(client), HookEvent("other", ""), _notice(client, f"this event {words}"))
         sys.stdout.buffer.write(answer)
         sys.stdout.flush()
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the client must not suffer from it
-        if isinstance(error, KeyboardInterrupt | GeneratorExit):
-            return 0
-        with suppress(Exception):  # There is no log left to write to.
-            from toolvet.agents.hook.private import log  # noqa: PLC0415 - only where something went wrong
-            from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
-
-            if isinstance(error, Exception) and not isinstance(error, _NO_BUGS):
-                log(f"{client}: {could_not_check(error)}")
-            else:
-                log(f"{client}: {type(error).__name__}: {redact_text(str(error))}")
+    except BaseException:  # noqa: BLE001, S110 - as above; there is no log left to write to
+        pass
     return 0
+
+
+def _notice(client: Client, text: str) -> HookAnswer | None:
+    """Write to the log what was not checked; return what the client shows the user, if the log does not have it yet."""
+    from toolvet.agents.hook.private import log  # noqa: PLC0415 - only where something was not checked
+
+    return HookAnswer("notice", f"toolvet: {text}") if log(f"{client}: {text}") else None
 
 
 def hook_answer(client: Client, given: bytes, settings: str | None = None) -> bytes:
@@ -91,17 +100,20 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     options, settings = _settings(given)
     if found is None:
         # A server that no file of the client names, as one of a plugin: its results need no definition.
-        definition, tool = None, event.server_tool or event.tool[len(head) :].partition(behind)[2]
+        definition, why, server = None, "", ""
+        tool = event.server_tool or event.tool[len(head) :].partition(behind)[2]
     else:
-        target, tool = found
+        target, tool, server = found
         may_ask = options.servers == "ask" and event.moment == "before"
-        definition = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
+        definition, why = definition_of(target, tool, wait=options.patience, may_ask=may_ask)
     policy = Policies(None if settings is None else settings[ProxySettings]).of(tool)
     if event.moment == "after":
         from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - a call before it is made needs none of it
 
         check = ResultCheck() if settings is None else settings.result_check()
         return after(event, definition or {"name": tool}, policy, check)
+    if why and policy.arguments == "enforce":
+        return _notice(client, f'calls of the MCP server "{server}" are not checked: {why}')
     if definition is None:
         return None
     return before(event, definition, policy, merges=client == "gemini")

@@ -17,8 +17,8 @@ _MOST_PARENTS: Final = 12
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[Target, str] | None:
-    """Return the server that the tool of this call belongs to, and the tool's own name; None if it is not known.
+def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[Target, str, str] | None:
+    """Return the server that the tool of this call belongs to, the tool's own name, and the server's; None if unknown.
 
     Files that cannot be read name none.
     """
@@ -31,16 +31,16 @@ def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[T
     for file in files:
         for name, target in _read(client, file, folder).items():
             servers.setdefault(name, target)
-    best: tuple[Target, str] | None = None
+    best: tuple[Target, str, str] | None = None
     longest = 0
     for name, target in servers.items():
         if event.server:
             if event.server == name:
-                return target, event.server_tool or event.tool
+                return target, event.server_tool or event.tool, name
             continue
         prefix = tool_prefix(dialect, name)
         if event.tool.startswith(prefix) and len(prefix) > longest:
-            best, longest = (target, event.tool[len(prefix) :]), len(prefix)
+            best, longest = (target, event.tool[len(prefix) :], name), len(prefix)
     return best
 
 

@@ -26,20 +26,32 @@ _LOOK_SECONDS: Final = 0.02
 _MOST_BYTES: Final = 32 * 2**20
 
 
-def definition_of(target: Target, tool: str, *, wait: float, may_ask: bool) -> object:
-    """Return the definition of a tool of this server; None if it is not known within `wait` seconds."""
+def definition_of(target: Target, tool: str, *, wait: float, may_ask: bool) -> tuple[object, str]:
+    """Return the definition of a tool of this server, and why the server's tools are not known.
+
+    The definition is None if it is not known within `wait` seconds. The reason is empty if it was given before.
+    """
     folder = private_folder("tools")
     if folder is None:
-        return None
+        return None, "its tools cannot be stored, because ~/.cache/toolvet/hook is not writable for you alone" * may_ask
     file = folder / f"{fingerprint(target)}.json"
+    failed = file.with_suffix(".failed")
     known = _tools(file)
-    if known is None and may_ask and _begin(file):
-        _ask(target, file)
-        until = time.monotonic() + wait
-        while known is None and time.monotonic() < until:
-            time.sleep(_LOOK_SECONDS)
-            known = _tools(file)
-    return next((each for each in known or () if members(each).get("name") == tool), None)
+    why = ""
+    if known is None and may_ask:
+        if _begin(file):
+            failed.unlink(missing_ok=True)
+            _ask(target, file)
+            until = time.monotonic() + wait
+            while known is None and not failed.exists() and time.monotonic() < until:
+                time.sleep(_LOOK_SECONDS)
+                known = _tools(file)
+            why = f"it did not list its tools within {wait:g} s. toolvet waits in the background and checks later calls"
+        if (reason := read_private(failed, _MOST_BYTES)) is not None:
+            failed.unlink(missing_ok=True)
+            why = reason.decode(errors="replace")
+    found = next((each for each in known or () if members(each).get("name") == tool), None)
+    return found, "" if known is not None else why
 
 
 def fingerprint(target: Target) -> str:
@@ -109,10 +121,11 @@ _MOST_TOOLS: Final = 2_000
 
 
 def main() -> None:
-    """Ask the server on stdin, and keep its tools in the file of the command line, unless it does not answer."""
+    """Ask the server on stdin, and keep its tools in the file of the command line, or why it has none beside it."""
     import asyncio  # noqa: PLC0415 - only the process that asks needs it
 
-    from toolvet.errors import ToolvetError  # noqa: PLC0415 - as above
+    from toolvet.core.redact import redact_text  # noqa: PLC0415 - as above
+    from toolvet.errors import ToolvetError, could_not_check  # noqa: PLC0415 - as above
     from toolvet.mcp.transport import adopt_orphans  # noqa: PLC0415 - as above
 
     # A daemon of the server ends with the server, as in `assess`.
@@ -120,7 +133,11 @@ def main() -> None:
     given: object = msgspec.json.decode(sys.stdin.buffer.read())
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(given), _MOST_SECONDS))
-    except (ToolvetError, TimeoutError, OSError):
+    except Exception as error:  # noqa: BLE001 - whatever it is, the next hook says it
+        why = f"{error}" if isinstance(error, ToolvetError | OSError) else could_not_check(error)
+        if isinstance(error, TimeoutError):
+            why = f"it did not list its tools within {_MOST_SECONDS:g} s"
+        write_private(Path(sys.argv[1]).with_suffix(".failed"), redact_text(why).encode("utf-8", "replace"))
         return
     write_private(Path(sys.argv[1]), msgspec.json.encode(tools))
 

@@ -1,6 +1,6 @@
 """A sentence-embedding model that runs locally, without a network, for `toolvet.core.turn.consistency`.
 
-Needs the extra: `pip install "toolvet[semantics]"`. Its wheel holds the model (16 MB, MIT): static vectors of 256
+Needs the extra `semantics`. Its wheel holds the model (16 MB, MIT): static vectors of 256
 numbers, trained for English. Any other model can be used behind the one method of
 `toolvet.core.turn.consistency.Embedder`.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolvet.errors import UsageError
+from toolvet.version import requirement
 
 __all__ = ["WordLlamaEmbedder"]
 
@@ -46,7 +47,7 @@ def _load_model() -> Any:
         # Heavy (NumPy, requests, pydantic), and only there with the extra.
         wordllama: Any = import_module("wordllama")
     except ImportError as error:
-        raise UsageError('the embedding model is missing: pip install "toolvet[semantics]"') from error
+        raise UsageError(f'the embedding model is missing: pip install "{requirement("semantics")}"') from error
     try:
         # Its own search for the wheel's tokenizer looks in a folder of another name, and would download; the folder of
         # the package as its cache has both files.

@@ -1,4 +1,4 @@
-"""Validation for FastMCP servers: `pip install toolvet[fastmcp]`.
+"""Validation for FastMCP servers (extra `fastmcp`).
 
     enable_validation(mcp, validation)        or       mcp.add_middleware(ToolValidationMiddleware(validation))
 

@@ -1,4 +1,4 @@
-"""Validation for servers of the official SDK, `Server` and `MCPServer`: `pip install toolvet[mcp]`.
+"""Validation for servers of the official SDK, `Server` and `MCPServer` (extra `mcp`).
 
     enable_validation(server, validation)
 

@@ -1,6 +1,5 @@
 """The report on a terminal."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
@@ -23,12 +22,14 @@ from toolvet.assess.report.wording import (
     group_findings,
     legend,
     listed,
+    not_called,
     not_exercised,
     note_line,
     number,
     origin,
     others,
     passed,
+    reasons,
     response,
     score,
     severities,
@@ -51,7 +52,6 @@ _MOST_COSTS: Final = 5  # tools whose tokens are shown
 _MOST_TOOLS: Final = 500  # rows; a terminal keeps no more, and laying out ten thousand takes many seconds
 _BAR: Final = 20  # Characters of the bar that shows a score.
 _MOST_REASONS: Final = 40
-_DIGITS: Final = re.compile(r"\d+")
 _EVIDENCE: Final = 400
 _EVIDENCE_LINES: Final = 6
 _WIDE: Final = 100  # columns, from which findings are counted in words
@@ -136,16 +136,15 @@ def _render_report(
         yield Text()
         yield Text.assemble(("Not exercised", "bold"), (f"  {counted(len(idle), 'tool')}", "dim"))
         yield from _list_reasons([(tool.not_exercised or "", tool.name) for tool in idle])
-    reasons = not_exercised(report)
-    if reasons:
-        count = sum(len(names) for names in reasons.values())
+    idle_items = not_exercised(report)
+    if idle_items:
+        count = sum(len(names) for names in idle_items.values())
         yield Text()
         yield Text.assemble(("Resources and prompts not exercised", "bold"), (f"  {count:,}", "dim"))
-        for reason, names in reasons.items():
+        for reason, names in idle_items.items():
             shown_names = listed([shorten(one_line(name), 120) for name in names], 4)
             yield Padding.indent(Text.assemble(shown_names, (f"  {one_line(reason)}", "dim")), 2)
-    skipped = [(tool.skipped, tool.name) for tool in report.tools if tool.skipped is not None]
-    skipped += [("excluded by the filter of this run", name) for name in report.filtered]
+    skipped = not_called(report)
     if skipped:
         yield Text()
         yield Text.assemble(("Not called", "bold"), (f"  {counted(len(skipped), 'tool')}", "dim"))
@@ -314,14 +313,10 @@ def _lay_out(facts: Sequence[tuple[str, Text]]) -> Table:
 
 
 def _list_reasons(tools: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    # Tools that share a reason are listed once, with the words of the first.
-    alike: dict[str, tuple[str, list[str]]] = {}
-    for reason, tool in tools:
-        kind = _DIGITS.sub("…", reason.replace(tool, "…"))
-        alike.setdefault(kind, (reason, []))[1].append(one_line(tool))
-    reasons = dict(alike.values())
-    for reason, names in islice(reasons.items(), _MOST_REASONS):
-        yield Padding.indent(Text.assemble(listed(names, 8), (f"  {one_line(reason)}", "dim")), 2)
-    rest = [name for names in islice(reasons.values(), _MOST_REASONS, None) for name in names]
+    found = reasons(tools)
+    for reason, names in islice(found.items(), _MOST_REASONS):
+        shown = listed([one_line(name) for name in names], 8)
+        yield Padding.indent(Text.assemble(shown, (f"  {one_line(reason)}", "dim")), 2)
+    rest = [name for names in islice(found.values(), _MOST_REASONS, None) for name in names]
     if rest:
         yield Padding.indent(Text(f"and {counted(len(rest), 'more tool')}, in the JSON report", style="dim"), 2)

@@ -1,6 +1,7 @@
 """The words for statuses, categories and numbers, the groups of findings, and JSON values: the same in every format."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from toolvet.assess.rules.terms import STATUSES, TERMS
 from toolvet.core.visible import shorten, visible
 from toolvet.findings import Card, Finding, ItemKind, Severity
 
+_DIGITS: Final = re.compile(r"\d+")
 _SHOWN: Final = 8  # tools of a finding that are named in one line
 NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number
 STATUS: Final[dict[Status, str]] = {
@@ -74,6 +76,21 @@ def worst_first(tools: Sequence[Tool], findings: Sequence[Finding], most: int) -
         return list(tools)
     found = {name for finding in findings for name in finding.concerns}
     return sorted(tools, key=lambda tool: tool.status == "fully_working" and tool.name not in found)[:most]
+
+
+def reasons(tools: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return each reason with its tools, from (reason, tool); those that differ in names and digits are one."""
+    alike: dict[str, tuple[str, list[str]]] = {}
+    for reason, tool in tools:
+        kind = _DIGITS.sub("…", reason.replace(tool, "…"))
+        alike.setdefault(kind, (reason, []))[1].append(tool)
+    return dict(alike.values())
+
+
+def not_called(report: Report) -> list[tuple[str, str]]:
+    """Return why each tool was not called, as `reasons` takes it."""
+    skipped = [(tool.skipped, tool.name) for tool in report.tools if tool.skipped is not None]
+    return skipped + [("left out by the filter of this run", name) for name in report.filtered]
 
 
 def others(findings: Sequence[Finding], shown: int) -> str:

@@ -1,4 +1,4 @@
-"""Spans and evaluation events by OpenTelemetry: `pip install toolvet[otel]`.
+"""Spans and evaluation events by OpenTelemetry (extra `otel`).
 
 Names are those of the semantic conventions for GenAI and MCP (semantic-conventions-genai, in development as of 2026):
 a span `tools/call TOOL`, its parent the `traceparent` in the call's `_meta`; for every check an event

@@ -319,5 +319,5 @@ def _definition(event: HookEvent, memory: GuardrailMemory, *, may_read_lists: bo
     if found is None and may_read_lists:
         known = server_of("claude", dialect, event)
         # Nothing is started, and no request waits.
-        found = None if known is None else definition_of(known[0], known[1], wait=0, may_ask=False)
+        found = None if known is None else definition_of(known[0], known[1], wait=0, may_ask=False)[0]
     return found

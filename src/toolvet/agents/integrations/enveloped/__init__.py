@@ -1,4 +1,4 @@
-"""Tools that answer with envelopes, under FastMCP and the official SDK: `pip install toolvet[mcp]`, `toolvet[fastmcp]`.
+"""Tools that answer with envelopes, under FastMCP and the official SDK (extras `fastmcp` and `mcp`).
 
     @mcp.tool
     @enveloped

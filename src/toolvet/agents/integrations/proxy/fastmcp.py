@@ -1,4 +1,4 @@
-"""`ProxyMiddleware` for FastMCP: `pip install toolvet[fastmcp]`.
+"""`ProxyMiddleware` for FastMCP (extra `fastmcp`).
 
     mcp.add_middleware(ProxyMiddleware(Policies(ProxySettings(repair="apply"))))
 

@@ -1,4 +1,4 @@
-"""`ProxyMiddleware` for servers of the official SDK: `pip install toolvet[mcp]`.
+"""`ProxyMiddleware` for servers of the official SDK (extra `mcp`).
 
 server.middleware.append(ProxyMiddleware(Policies(ProxySettings(repair="apply"))))
 """

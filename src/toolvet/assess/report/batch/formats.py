@@ -51,8 +51,13 @@ def print_batch(report: BatchReport, console: Console) -> None:
     if report.rows and not report.flagged.of:
         console.print("No row could be judged.")
     elif report.rows and not report.flagged.count and not report.signals:
-        console.print(f"Nothing was found: at most {words.percent(report.flagged.high)} are flagged.")
+        few = report.flagged.of < words.SMALL
+        console.print(
+            "Nothing was found" + ("." if few else f": at most {words.percent(report.flagged.high)} are flagged.")
+        )
     for each in report.numbers:
+        if each.count < words.SMALL:
+            continue
         console.print(Text(f"{each.title}: {words.number_words(each)}", style="dim"))
     if report.signals:
         console.print()

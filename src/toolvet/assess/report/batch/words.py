@@ -59,9 +59,11 @@ def interval(share: ShareFigure) -> str:
 
 
 def figure(share: ShareFigure) -> str:
-    """A share with its interval and its rows: `10.3 % (8.1 to 13.0 %), 62 of 600`."""
+    """A share with its interval and its rows: `10.3 % (8.1 to 13.0 %), 62 of 600`; of few rows `2 of 3`."""
     if not share.of:
         return "no rows"
+    if share.of < SMALL:
+        return f"{share.count:,} of {share.of:,}"
     return f"{percent(share.share)} ({interval(share)}), {share.count:,} of {share.of:,}"
 
 

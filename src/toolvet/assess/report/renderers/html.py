@@ -189,7 +189,7 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
         )
         room -= len(panel.calls)
         panels.append(panel)
-    called = tuple(panel for panel in panels if panel.tool.skipped is None)
+    called = tuple(sorted((panel for panel in panels if panel.tool.skipped is None), key=_harm))
     # A server may list two tools of one name: findings then lead to the first.
     tool_anchors = {panel.tool.name: panel.anchor for panel in reversed(panels)}
     filter_keys = dict(tool_anchors)
@@ -209,6 +209,11 @@ def _view_server(anchor: str, report: Report, cards: Mapping[str, Card], limit: 
         call_anchors={call.scenario.id: call.anchor for panel in called for call in panel.calls if call.scenario.id},
         unshown=len(report.tools) - len(tools),
     )
+
+
+def _harm(panel: ToolPanel) -> tuple[bool, int, int]:
+    never_worked = panel.tool.valid_calls > 0 and not panel.tool.succeeded
+    return not never_worked, -panel.counts["error"], -panel.counts["warning"]
 
 
 def _mark(scenario: Scenario) -> str:

@@ -15,6 +15,7 @@ import orjson
 from toolvet.cli.commands.check.input import PARQUET, Record, is_table, open_input, read_records
 from toolvet.core.discover import LONGEST_LINE, text_lines
 from toolvet.errors import UsageError
+from toolvet.version import requirement
 
 _SEPARATORS: Final = ",;\t"
 _TEXT_TYPES: Final = ("string", "large_string", "string_view")
@@ -176,7 +177,7 @@ def _parquet(file: str, stream: BinaryIO) -> Table:
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
-        raise UsageError(f"{file}: reading Parquet needs pyarrow: pip install 'toolvet[batch]'") from None
+        raise UsageError(f"{file}: reading Parquet needs pyarrow: pip install '{requirement('batch')}'") from None
     try:
         opened = cast("_ParquetFile", parquet.ParquetFile(stream))
         schema = list(opened.schema_arrow)

@@ -1,7 +1,7 @@
 """Labels → a retrained model, phrases to look at, thresholds: what people said of verdicts, and what follows from it.
 
 No disk: `toolvet review learn` reads the labels and writes what is to be kept. The model needs NumPy
-(`pip install "toolvet[learn]"`).
+(extra `learn`).
 """
 
 from toolvet.server.review.learning.labels import LabelledVerdict, read_labelled_line, split_held_back

@@ -1,6 +1,6 @@
 """`train`: labelled texts in, a model out.
 
-Needs NumPy (`pip install "toolvet[learn]"`); nothing else of toolvet imports this module. What one source calls a
+Needs NumPy (extra `learn`); nothing else of toolvet imports this module. What one source calls a
 refusal differs from what the next one does, and a model in use meets new sources only: so calibration and thresholds
 come from predictions for sources that were left out.
 """
@@ -11,12 +11,13 @@ import msgspec
 
 from toolvet.core.checks.answer.model.classifier import LABELS, SLOTS, Label, LabelHead, Model, features
 from toolvet.errors import UsageError
+from toolvet.version import requirement
 
 try:
     import numpy as np
     from numpy.typing import NDArray
 except ImportError as error:
-    raise UsageError('training needs NumPy: pip install "toolvet[learn]"') from error
+    raise UsageError(f'training needs NumPy: pip install "{requirement("learn")}"') from error
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
