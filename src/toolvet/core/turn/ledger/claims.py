@@ -237,13 +237,15 @@ class _ClaimReading:
         if grammar.rest_unless.search(f"{before}{clause.matched}{rest}"):
             return None
         named = f"{before} {clause.matched} {rest}"
-        words = [word.lower() for word in WORD.findall(before)]
+        # In a series ("added the note, moved the deal"), the object of a participle follows it.
+        series = before.rstrip().endswith(",")
+        words = [] if series else [word.lower() for word in WORD.findall(before)]
         is_it = all(grammar.openers.fullmatch(word) or grammar.pronouns.fullmatch(word) for word in words)
         if not claim.echo and not self._says_done(words, rest, verb, is_it=is_it):
             return None
         if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
             return None
-        if not claim.echo and self._is_text(rest if not words else before):
+        if not claim.echo and self._is_text(before if words and words[-1] not in _AND else rest, tools=True):
             return None
         if not request.wants(family, grammar):
             return None
@@ -474,8 +476,12 @@ class _ClaimReading:
             or not self._words.things.isdisjoint(singular)
         )
 
-    def _is_text(self, named: str) -> bool:
-        return any(self._heads_text(phrase) for phrase in self._phrases(named)[:1])
+    def _is_text(self, named: str, *, tools: bool = False) -> bool:
+        """Whether the head of `named` is a text; with `tools`, a note is none if a tool of the turn makes notes."""
+        return any(
+            self._heads_text(phrase) and not (tools and not self._words.things.isdisjoint(words_of(phrase[-1])))
+            for phrase in self._phrases(named)[:1]
+        )
 
     def _heads_text(self, phrase: list[str]) -> bool:
         """Whether the last word of a noun phrase is a text: "method" is, a "payment method" is not."""
