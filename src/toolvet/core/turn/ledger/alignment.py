@@ -1,7 +1,7 @@
 """Where request, calls and answer disagree about an action that the answer claims.
 
     wrong_target          the answer names the address or file that was asked for; the call went to another one
-    wrong_value           the same with a day
+    wrong_value           the same with a day, a time of day, an amount, or a title in quotation marks
     differs_from_request  the call went to an address that the person did not give, and the answer says so
     not_persisted         a later read lacks what was changed, or has the old value
     after failure         a call that was asked for failed, none did it later, and the answer claims success
@@ -20,12 +20,12 @@ from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
-from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
+from toolvet.core.turn.ledger.dates import dates_in, days_since_epoch, months, times_in, weekdays
 from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
-from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
-from toolvet.core.turn.ledger.phrases import families
-from toolvet.core.turn.ledger.request import PersonRequest
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
+from toolvet.core.turn.ledger.phrases import families, phrases
+from toolvet.core.turn.ledger.request import TITLE, PersonRequest
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
 from toolvet.core.turn.ledger.work import actions_of
@@ -109,6 +109,81 @@ class TurnLedger:
             if other is not None:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
                 yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
+                return
+        for slot in (self._other_time, self._other_amount, self._other_title):
+            apart = slot(text, entry)
+            if apart is not None:
+                start, end, call, value = apart
+                yield _signal(text, start, end, WRONG_VALUE, f"{call.name} was called with {value}")
+                return
+
+    def _doers(self, entry: ClaimEntry) -> list[LedgerCall]:
+        """The calls that may have done what is claimed."""
+        family = entry.claim.family
+        able = [call for call in self._changes if ability(call.name, family) is Ability.THIS]
+        return able or self._changes
+
+    def _other_time(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """A day or a time of day that the claim has ("set for 8 am"), if its call was sent others alone."""
+        for kind in (Kind.DATE, Kind.TIME):
+            said = [mention for mention in entry.mentions if mention.kind is kind]
+            linked = [each for each in said if _is_adverbial(text, each)]
+            if not linked or _SHIFTED.search(self._request.lower) or _SHIFTED.search(text, entry.start, entry.end):
+                continue
+            values = {value for each in said for value in (each.dates if kind is Kind.DATE else each.minutes)}
+            sent = [(call, call.days if kind is Kind.DATE else call.times) for call in self._doers(entry)]
+            if not any(there for _, there in sent) or any(moment.zoned for call, _ in sent for moment in call.moments):
+                continue
+            done = "\n".join(call.brought_text for call in self._changes)
+            read = done if any(each.token.lower() in self._request.lower for each in linked) else self._read_text + done
+            known = dates_in(read) if kind is Kind.DATE else times_in(read)
+            known = known.union(*(call.days if kind is Kind.DATE else call.times for call in self._changes))
+            if kind is Kind.DATE:
+                known |= {(0, month, day) for _, month, day in known}
+            if not values.isdisjoint(known):
+                continue
+            call, there = next(each for each in sent if each[1])
+            shown = min(there) if kind is Kind.TIME else max(there)
+            value = f"{shown // 60:02}:{shown % 60:02}" if isinstance(shown, int) else "{:04}-{:02}-{:02}".format(*shown)
+            return linked[0].start, linked[0].end, call, value
+        return None
+
+    def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """An amount that was asked for and is claimed, if the call that did it was sent others alone."""
+        said = [each for each in entry.mentions if each.kind is Kind.NUMBER]
+        asked = [each for each in said if each.token in self._request.text]
+        doers = [(call, call.amounts) for call in self._doers(entry) if call.amounts] if asked else []
+        if not doers or len(asked) < len(said):
+            return None
+        values = {reading.value for each in asked for reading in each.numbers}
+        done = "\n".join(f"{call.sent_text}\n{call.brought_text}" for call in self._changes)
+        every = {float(each.replace(",", "")) for each in _NUMERAL.findall(done)[:_MOST_NUMBERS]}
+        # Cents, shares, and the sum or the product of what was sent.
+        every |= {value * factor for value in every for factor in (0.01, 100.0, 0.001, 1000.0)}
+        sent = [value for _, amounts in doers for value in amounts.values()][:_MOST_PAIRED]
+        every |= {sum(sent), *(one * other for one in sent for other in sent)}
+        if any(abs(value - each) < _CENT for value in values for each in every):
+            return None
+        call, amounts = doers[-1]
+        key, value = next(iter(amounts.items()))
+        return asked[0].start, asked[0].end, call, f"{key}={value:g}"
+
+    def _other_title(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """A title in quotation marks that was asked for and is claimed, if the call was sent another one."""
+        for match in TITLE.finditer(text, entry.start, entry.end):
+            title = match[1].strip(".,!?").lower()
+            if title not in self._request.lower:
+                continue
+            bare = _bare(title)
+            done = _bare("".join(f"{call.sent_text}{call.brought_text}" for call in self._changes))
+            if not bare or bare in done:
+                return None
+            for call in self._doers(entry):
+                for key in _TITLES.intersection(call.sent):
+                    value = call.sent[key][0]
+                    if isinstance(value, str) and value.lower() not in self._request.lower and "\n" not in value:
+                        return match.start(1), match.end(1), call, f"{key}={value[:60]}"
+        return None
 
     def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[LedgerCall, str] | None:
         days = {date for date in mention.dates if date[0]}
@@ -269,8 +344,37 @@ class TurnLedger:
         return ""
 
 
-_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME})
+_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
+_TITLES = frozenset({"title", "subject", "name", "summary", "event_name", "task", "label", "headline"})
+# A time that is reckoned from another one.
+_SHIFTED = re.compile(
+    r"\b(?:before|after|earlier|later|prior|ahead|advance|delay\w*|postpon\w*|forward|back|until|between|within|minutes?|"
+    r"hours?|mins?|hrs?|vor|nach|avant|après|antes|después|depois|prima|dopo|voor|przed|po)\b|前|後|后|전|후"
+)
+_LINK = re.compile(
+    r"(?:\b(?:for|at|on|to|um|am|für|auf|à|le|au|pour|las|el|al|para|às|em|alle|il|per|om|op|na|о|на|в|para el|del)"
+    r"(?: the)?|[:(|→])[\s*_`~]*\Z",
+    re.IGNORECASE,
+)
+# "The 8:00 call": the time only says which call.
+_NOUN_AFTER = re.compile(r"\s(?!(?:[ap]\.?m\b|o'clock|uhr|sharp|today|tomorrow|tonight|local))([^\W\d_]{2,20})", re.IGNORECASE)
+_NUMERAL = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,6})?(?!\w)")
+_MOST_NUMBERS = 400
+_MOST_PAIRED = 8
+_CENT = 0.005
 _EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+
+
+def _is_adverbial(text: str, mention: Mention) -> bool:
+    """Whether a day or a time says when something is done, and not which one is meant."""
+    if _LINK.search(text[max(0, mention.start - 12) : mention.start]) is None:
+        return False
+    after = _NOUN_AFTER.match(text, mention.end)
+    return after is None or phrases().grammar["en"].cuts.fullmatch(after[1]) is not None
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from toolvet.core.messages import words_of_person
+from toolvet.core.messages import words_of_others, words_of_person
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.phrases import ANYTHING, ClaimGrammar
 
@@ -21,7 +21,7 @@ _MOST = 1_500
 _SHORTEST = 4
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _VALUE = re.compile(r"[^\s,;!?()\"'\u2018\u2019\u201c\u201d]*[\d@/][^\s,;!?()\"'\u2018\u2019\u201c\u201d]*")
-_TITLE = re.compile(
+TITLE = re.compile(
     r"(?<!\w)['\"\u2018\u201c\u201e«「]([^'\"\u2019\u201d\u201c»」\n]{2,80})['\"\u2019\u201d\u201c»」](?!\w)"
 )
 # Kinds of actions of which one does the work of the other: a meeting is booked, created, or put into the calendar.
@@ -38,6 +38,11 @@ class PersonRequest:
     def text(self) -> str:
         """The person's own words, without those of the system or a tool."""
         return words_of_person(self._question)[-_MOST:].replace("\u2019", "'")
+
+    @cached_property
+    def context(self) -> str:
+        """All that an agent may know before its calls, in lower case: the rules, the person's words, earlier results."""
+        return words_of_others(self._question).lower()
 
     @cached_property
     def lower(self) -> str:
@@ -72,7 +77,7 @@ class PersonRequest:
     @cached_property
     def _values(self) -> frozenset[str]:
         found = {match[0].strip(".:").lower() for match in _VALUE.finditer(self.text)}
-        return frozenset(found | {match[1].lower() for match in _TITLE.finditer(self.text)})
+        return frozenset(found | {match[1].lower() for match in TITLE.finditer(self.text)})
 
     @cached_property
     def _words(self) -> frozenset[str]:
