@@ -11,8 +11,8 @@ in the call comes neither from the request nor from a result: agents choose valu
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Final
 
 from toolvet.core.causes import State
@@ -20,7 +20,7 @@ from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
-from toolvet.core.turn.ledger.dates import dates_in, days_since_epoch, months, times_in, weekdays
+from toolvet.core.turn.ledger.dates import Date, civil, dates_in, days_since_epoch, months, numeric_date, times_in, weekdays
 from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
@@ -124,29 +124,58 @@ class TurnLedger:
         return able or self._changes
 
     def _other_time(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
-        """A day or a time of day that the claim has ("set for 8 am"), if its call was sent others alone."""
-        for kind in (Kind.DATE, Kind.TIME):
-            said = [mention for mention in entry.mentions if mention.kind is kind]
-            linked = [each for each in said if _is_adverbial(text, each)]
-            if not linked or _SHIFTED.search(self._request.lower) or _SHIFTED.search(text, entry.start, entry.end):
+        """A day or a time of day that the claim has ("set for Friday, 8 am"), if its call was sent others alone."""
+        doers = self._doers(entry)
+        if any(moment.zoned for call in doers for moment in call.moments):
+            return None
+        for is_day in (True, False):
+            said = list(self._days_of(text, entry) if is_day else _times_of(text, entry))
+            sent = [(call, call.days if is_day else call.times) for call in doers]
+            if not any(linked for *_, linked in said) or not any(there for _, there in sent):
                 continue
-            values = {value for each in said for value in (each.dates if kind is Kind.DATE else each.minutes)}
-            sent = [(call, call.days if kind is Kind.DATE else call.times) for call in self._doers(entry)]
-            if not any(there for _, there in sent) or any(moment.zoned for call, _ in sent for moment in call.moments):
+            if any(not there and not _removes(call) for call, there in sent):
+                # The claim may be about the call without a time.
                 continue
-            done = "\n".join(call.brought_text for call in self._changes)
-            read = done if any(each.token.lower() in self._request.lower for each in linked) else self._read_text + done
-            known = dates_in(read) if kind is Kind.DATE else times_in(read)
-            known = known.union(*(call.days if kind is Kind.DATE else call.times for call in self._changes))
-            if kind is Kind.DATE:
-                known |= {(0, month, day) for _, month, day in known}
-            if not values.isdisjoint(known):
+            start, end = next((start, end) for start, end, _, linked in said if linked)
+            token = text[start:end].lower()
+            sentences = [each for each in _SENTENCES.split(self._request.lower) if token in each]
+            if _SHIFTED.search("\n".join(sentences) or self._request.lower) or _SHIFTED.search(
+                text, entry.start, entry.end
+            ):
+                continue
+            read = "\n".join(call.brought_text for call in self._changes) + ("" if sentences else self._read_text)
+            known = set[Date | int](dates_in(read) if is_day else times_in(read))
+            for call in self._changes:
+                known |= call.days if is_day else call.times
+            if any(is_same(each) for _, _, is_same, _ in said for each in known):
                 continue
             call, there = next(each for each in sent if each[1])
-            shown = min(there) if kind is Kind.TIME else max(there)
-            value = f"{shown // 60:02}:{shown % 60:02}" if isinstance(shown, int) else "{:04}-{:02}-{:02}".format(*shown)
-            return linked[0].start, linked[0].end, call, value
+            return start, end, call, _shown(max(there))
         return None
+
+    def _days_of(self, text: str, entry: ClaimEntry) -> Iterator[tuple[int, int, Callable[[object], bool], bool]]:
+        """The days of a claim: where, whether another one is the same, and whether it is when something is done."""
+        for each in entry.mentions:
+            if each.kind is Kind.DATE:
+                dates = {date[1:] if not date[0] else date for date in each.dates}
+                yield each.start, each.end, partial(_is_among, dates), _is_adverbial(text, each.start, each.end)
+        for match in _SHORT_DAY.finditer(text, entry.start, entry.end):
+            if _is_adverbial(text, match.start(), match.end()):
+                month, day = int(match[1]), int(match[2])
+                yield *match.span(), partial(_is_among, {(month, day), (day, month)}), True
+        for match in WORD.finditer(text, entry.start, entry.end):
+            weekday = weekdays().get(match[0].lower())
+            if weekday is not None and match[0][:1].isupper():
+                yield *match.span(), partial(_is_weekday, weekday), True
+            elif match[0].lower() in _NEAR and (today := self._today) is not None:
+                day = civil(today + _NEAR[match[0].lower()])
+                yield *match.span(), partial(_is_among, {day, day[1:]}), True
+
+    @cached_property
+    def _today(self) -> int | None:
+        found = {match[1] for match in _TODAY.finditer(self._request.context[:_MOST_CONTEXT])}
+        days = {days_since_epoch(date) for token in found for date in numeric_date(token)}
+        return days.pop() if len(days) == 1 else None
 
     def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
         """An amount that was asked for and is claimed, if the call that did it was sent others alone."""
@@ -223,20 +252,40 @@ class TurnLedger:
                         else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
             for key, sent in call.sent.items():
-                there = self._brought_before(call, key) if key.endswith("id") else []
+                there = self._known_ids(call, key, sent) if key.endswith("id") else []
+                if key in _RECIPIENTS:
+                    there = [*wanted] or ["no such name"]
                 for value in (each for each in sent if isinstance(each, str)):
-                    if there and _is_invented(value, there, request, known):
+                    if (there and _is_invented(value, there, request, known)) or (
+                        key in _RECIPIENTS and self._is_stranger(value, known)
+                    ):
                         yield _signal(
                             text,
                             first.start,
                             first.end,
                             WRONG_TARGET,
-                            f"{call.name} was called with {key}={value}, which no result has; there it is {there[0]}",
+                            f"{call.name} was called with {key}={value[:60]}, which no result has; "
+                            f"there it is {there[0]}",
                         )
 
-    def _brought_before(self, call: LedgerCall, key: str) -> list[str]:
+    def _known_ids(self, call: LedgerCall, key: str, sent: Sequence[object]) -> list[str]:
+        """What a thing of this key was called before the call: in results, or else by the person."""
         found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
-        return [value for value in found if isinstance(value, str)]
+        known = [value for value in found if isinstance(value, str)]
+        if known or _verb(call.name) in families().family["create"].tools:
+            return known
+        context = self._request.context
+        strange = (each for each in sent if isinstance(each, str) and len(each) >= _SHORTEST_ID)
+        forms = (form_of(each) for each in strange if each.lower() not in context and any(map(str.isdecimal, each)))
+        return [match[0] for form in forms if form is not None for match in form.finditer(context)]
+
+    def _is_stranger(self, value: str, known: str) -> bool:
+        """Whether something goes to a name of which most letters are in nothing that the agent has read."""
+        if not _HANDLE.fullmatch(value):
+            return False
+        name = "".join(filter(str.isalpha, value.lower()))
+        parts = [name[at : at + 3] for at in range(len(name) - 2)]
+        return 2 * sum(part in known or part in self._request.context for part in parts) < len(parts)
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
@@ -290,7 +339,7 @@ class TurnLedger:
         """A read after the change does not find the thing, has the old value, or lacks everything that is claimed."""
         hit = entries[0].claim.hit
         for change in self._changes:
-            if any(word in families().family["delete"].tools for word in words_of_tool(change.name)):
+            if _removes(change):
                 continue
             for read in self._reads:
                 if read.place < change.place or not _is_of(read, change):
@@ -345,7 +394,20 @@ class TurnLedger:
 
 
 _COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
+_RECIPIENTS = frozenset({"to", "receiver", "receivers", "recipient", "recipients", "attendees", "cc", "invitees"})
+_HANDLE = re.compile(r"@?[A-Za-z][\w.-]{3,40}")
 _TITLES = frozenset({"title", "subject", "name", "summary", "event_name", "task", "label", "headline"})
+_SENTENCES = re.compile(r"(?<=[.!?])\s|\n")
+_SHORT_DAY = re.compile(r"(?<![\w/.-])(\d{1,2})/(\d{1,2})(?![\w/-])")
+# Today, as the rules of an agent or the state of its program say.
+_TODAY = re.compile(
+    r"(?:\btoday(?:'s date)?|\bcurrent[ _-]?(?:date|time|day)\w*|\bnow|timestamp)\b\W{0,4}(?:is\W{1,3})?(?:[a-z]{6,9},? )?"
+    r"(\d{4}-\d\d-\d\d)"
+)
+_NEAR = {"today": 0, "tonight": 0, "tomorrow": 1}
+# 1970-01-01 was one; Monday is 0.
+_THURSDAY = 3
+_MOST_CONTEXT = 20_000
 # A time that is reckoned from another one.
 _SHIFTED = re.compile(
     r"\b(?:before|after|earlier|later|prior|ahead|advance|delay\w*|postpon\w*|forward|back|until|between|within|minutes?|"
@@ -365,12 +427,32 @@ _CENT = 0.005
 _EMAILS = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 
 
-def _is_adverbial(text: str, mention: Mention) -> bool:
+def _is_adverbial(text: str, start: int, end: int) -> bool:
     """Whether a day or a time says when something is done, and not which one is meant."""
-    if _LINK.search(text[max(0, mention.start - 12) : mention.start]) is None:
+    if _LINK.search(text[max(0, start - 12) : start]) is None:
         return False
-    after = _NOUN_AFTER.match(text, mention.end)
+    after = _NOUN_AFTER.match(text, end)
     return after is None or phrases().grammar["en"].cuts.fullmatch(after[1]) is not None
+
+
+def _times_of(text: str, entry: ClaimEntry) -> Iterator[tuple[int, int, Callable[[object], bool], bool]]:
+    for each in entry.mentions:
+        if each.kind is Kind.TIME:
+            yield each.start, each.end, frozenset(each.minutes).__contains__, _is_adverbial(text, each.start, each.end)
+
+
+def _is_among(days: Collection[tuple[int, ...]], other: object) -> bool:
+    return isinstance(other, tuple) and (other in days or other[1:] in days)
+
+
+def _is_weekday(weekday: int, other: object) -> bool:
+    return isinstance(other, tuple) and (not other[0] or (days_since_epoch(other) + _THURSDAY) % 7 == weekday)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return f"{value // 60:02}:{value % 60:02}"
+    return "{:04}-{:02}-{:02}".format(*value) if isinstance(value, tuple) else ""
 
 
 def _bare(text: str) -> str:
@@ -459,6 +541,10 @@ def _identities(values: Mapping[str, Sequence[object]]) -> set[str]:
         for value in each
         if isinstance(value, str) and len(value) >= _SHORTEST_ID and key.endswith(("id", "path", "file", "url", "uri"))
     }
+
+
+def _removes(call: LedgerCall) -> bool:
+    return not families().family["delete"].tools.isdisjoint(words_of_tool(call.name))
 
 
 def _server(name: str) -> str:
