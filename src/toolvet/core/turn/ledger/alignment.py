@@ -157,19 +157,18 @@ class TurnLedger:
         """The days of a claim: where, whether another one is the same, and whether it is when something is done."""
         for each in entry.mentions:
             if each.kind is Kind.DATE:
-                dates = {date[1:] if not date[0] else date for date in each.dates}
-                yield each.start, each.end, partial(_is_among, dates), _is_adverbial(text, each.start, each.end)
+                yield each.start, each.end, partial(_is_among, each.dates), _is_adverbial(text, each.start, each.end)
         for match in _SHORT_DAY.finditer(text, entry.start, entry.end):
             if _is_adverbial(text, match.start(), match.end()):
                 month, day = int(match[1]), int(match[2])
-                yield *match.span(), partial(_is_among, {(month, day), (day, month)}), True
+                yield *match.span(), partial(_is_among, ((0, month, day), (0, day, month))), True
         for match in WORD.finditer(text, entry.start, entry.end):
             weekday = weekdays().get(match[0].lower())
             if weekday is not None and match[0][:1].isupper():
                 yield *match.span(), partial(_is_weekday, weekday), True
             elif match[0].lower() in _NEAR and (today := self._today) is not None:
                 day = civil(today + _NEAR[match[0].lower()])
-                yield *match.span(), partial(_is_among, {day, day[1:]}), True
+                yield *match.span(), partial(_is_among, (day,)), True
 
     @cached_property
     def _today(self) -> int | None:
@@ -339,13 +338,15 @@ class TurnLedger:
         """A read after the change does not find the thing, has the old value, or lacks everything that is claimed."""
         hit = entries[0].claim.hit
         for change in self._changes:
-            if _removes(change):
-                continue
+            ends = _removes(change) or not _ENDS.isdisjoint(words_of_tool(change.name))
             for read in self._reads:
                 if read.place < change.place or not _is_of(read, change):
                     continue
-                if read.outcome.failed:
-                    if read.outcome.state is State.NOT_FOUND:
+                if ends or read.outcome.failed:
+                    alive = next((str(each) for key in _STATES for each in read.brought.get(key, ()) if ends), "")
+                    if ends and alive.lower() in _ALIVE:
+                        yield _signal(text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {alive} afterwards")
+                    elif not ends and read.outcome.state is State.NOT_FOUND:
                         yield _signal(text, hit.start, hit.end, NOT_PERSISTED, read.outcome.quoted())
                     continue
                 if any(later.place > read.place and _is_of(read, later) for later in self._changes):
@@ -394,6 +395,10 @@ class TurnLedger:
 
 
 _COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
+# Verbs after which a thing is no longer what `_ALIVE` says of it.
+_ENDS = frozenset({"complete", "close", "resolve", "finish", "disable", "deactivate", "archive"})
+_STATES = ("status", "state")
+_ALIVE = frozenset({"active", "open", "opened", "enabled", "live", "todo", "incomplete", "in progress", "in_progress"})
 _RECIPIENTS = frozenset({"to", "receiver", "receivers", "recipient", "recipients", "attendees", "cc", "invitees"})
 _HANDLE = re.compile(r"@?[A-Za-z][\w.-]{3,40}")
 _TITLES = frozenset({"title", "subject", "name", "summary", "event_name", "task", "label", "headline"})
@@ -441,8 +446,8 @@ def _times_of(text: str, entry: ClaimEntry) -> Iterator[tuple[int, int, Callable
             yield each.start, each.end, frozenset(each.minutes).__contains__, _is_adverbial(text, each.start, each.end)
 
 
-def _is_among(days: Collection[tuple[int, ...]], other: object) -> bool:
-    return isinstance(other, tuple) and (other in days or other[1:] in days)
+def _is_among(days: Collection[Date], other: object) -> bool:
+    return isinstance(other, tuple) and any(other[not (day[0] and other[0]) :] == day[not (day[0] and other[0]) :] for day in days)
 
 
 def _is_weekday(weekday: int, other: object) -> bool:

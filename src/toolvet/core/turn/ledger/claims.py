@@ -119,7 +119,7 @@ def said(
     verbs: _KnownVerbs = {}
     hits = known.scan(prose, _MOST_TRIED)
     asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
-    if asks:
+    if asks and _asks_back(prose, known):
         # An answer that asks back is not the end: it repeats the request as a plan.
         request = NO_REQUEST
     for hit in hits:
@@ -134,6 +134,16 @@ def said(
             if made is not None:
                 claims.append(made)
     return AnswerClaims(claims, admits, asks)
+
+
+def _asks_back(prose: str, known: ClaimPhrases) -> bool:
+    grammars = [grammar for grammar in known.grammar.values() if grammar.file.courtesies]
+    for grammar in grammars:
+        prose = grammar.courtesies.sub(" ", prose)
+    asking = (grammar.file.asks for grammar in known.grammar.values() if grammar.file.asks)
+    return any(mark in prose for mark in QUESTION_MARKS) or any(
+        re.search(each, prose, re.IGNORECASE) is not None for each in asking
+    )
 
 
 def _with_names(text: str, prose: str, request: PersonRequest) -> str:

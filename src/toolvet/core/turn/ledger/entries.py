@@ -94,9 +94,8 @@ class LedgerCall:
 
     @cached_property
     def days(self) -> set[Date]:
-        """The days that its arguments have, with and without their year."""
-        found = dates_in(self.sent_text)
-        return found | {(0, month, day) for _, month, day in found}
+        """The days that its arguments have."""
+        return dates_in(self.sent_text)
 
     @cached_property
     def times(self) -> set[int]:
