@@ -137,6 +137,7 @@ def said(
 
 
 def _asks_back(prose: str, known: ClaimPhrases) -> bool:
+    prose = prose.replace("\u2019", "'")
     grammars = [grammar for grammar in known.grammar.values() if grammar.file.courtesies]
     for grammar in grammars:
         prose = grammar.courtesies.sub(" ", prose)
