@@ -252,19 +252,19 @@ class TurnLedger:
                     )
             for key, sent in call.sent.items():
                 there = self._known_ids(call, key, sent) if key.endswith("id") else []
-                if key in _RECIPIENTS:
-                    there = [*wanted] or ["no such name"]
                 for value in (each for each in sent if isinstance(each, str)):
-                    if (there and _is_invented(value, there, request, known)) or (
-                        key in _RECIPIENTS and self._is_stranger(value, known)
+                    if (
+                        (there and _is_invented(value, there, request, known))
+                        or (key in _RECIPIENTS and self._is_stranger(value, known))
+                        or (key in _NAMES and self._is_unheard(value, f"{known}\n{lower}"))
                     ):
                         yield _signal(
                             text,
                             first.start,
                             first.end,
                             WRONG_TARGET,
-                            f"{call.name} was called with {key}={value[:60]}, which no result has; "
-                            f"there it is {there[0]}",
+                            f"{call.name} was called with {key}={value[:60]}, which nothing before it has"
+                            f"{f'; there it is {there[0]}' if there else ''}",
                         )
 
     def _known_ids(self, call: LedgerCall, key: str, sent: Sequence[object]) -> list[str]:
@@ -285,6 +285,16 @@ class TurnLedger:
         name = "".join(filter(str.isalpha, value.lower()))
         parts = [name[at : at + 3] for at in range(len(name) - 2)]
         return 2 * sum(part in known or part in self._request.context for part in parts) < len(parts)
+
+    def _is_unheard(self, value: str, known: str) -> bool:
+        """Whether a thing is named in three words or more of which none is in the request, a result, or the answer."""
+        words = [word[:_STEM] for word in WORD.findall(value.lower()) if len(word) >= _STEM]
+        return (
+            len(words) >= _FEWEST_WORDS
+            and value.isascii()
+            and self._request.context.isascii()
+            and not any(word in known or word in self._request.context for word in words)
+        )
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
@@ -401,7 +411,9 @@ _STATES = ("status", "state")
 _ALIVE = frozenset({"active", "open", "opened", "enabled", "live", "todo", "incomplete", "in progress", "in_progress"})
 _RECIPIENTS = frozenset({"to", "receiver", "receivers", "recipient", "recipients", "attendees", "cc", "invitees"})
 _HANDLE = re.compile(r"@?[A-Za-z][\w.-]{3,40}")
-_TITLES = frozenset({"title", "subject", "name", "summary", "event_name", "task", "label", "headline"})
+_NAMES = frozenset({"title", "name", "event_name", "task", "label"})
+_TITLES = _NAMES | {"subject", "summary", "headline"}
+_FEWEST_WORDS = 3
 _SENTENCES = re.compile(r"(?<=[.!?])\s|\n")
 _SHORT_DAY = re.compile(r"(?<![\w/.-])(\d{1,2})/(\d{1,2})(?![\w/-])")
 # Today, as the rules of an agent or the state of its program say.
