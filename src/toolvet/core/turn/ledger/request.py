@@ -88,6 +88,10 @@ class PersonRequest:
         lower = words.lower()
         if any(value in lower for value in self._values):
             return True
+        if not words.isascii() and any(
+            stem in self.lower for each in WORD.findall(lower) if (stem := _stem(each))
+        ):
+            return True
         return any(
             (each := word.lower()) in self._words
             and not any(
@@ -96,6 +100,12 @@ class PersonRequest:
             for word in WORD.findall(words)
             if _is_name(word)
         )
+
+
+def _stem(word: str) -> str:
+    """The letters by which a word without capitals is known before any ending: two syllables, or four letters."""
+    length = 2 if word[0] >= "\u1100" else _SHORTEST
+    return word[:length] if word[0] >= "\u0590" and len(word) >= length else ""
 
 
 def _is_name(word: str) -> bool:
