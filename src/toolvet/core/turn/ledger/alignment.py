@@ -20,7 +20,16 @@ from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
-from toolvet.core.turn.ledger.dates import Date, civil, dates_in, days_since_epoch, months, numeric_date, times_in, weekdays
+from toolvet.core.turn.ledger.dates import (
+    Date,
+    civil,
+    dates_in,
+    days_since_epoch,
+    months,
+    numeric_date,
+    times_in,
+    weekdays,
+)
 from toolvet.core.turn.ledger.entries import CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
@@ -355,7 +364,9 @@ class TurnLedger:
                 if ends or read.outcome.failed:
                     alive = next((str(each) for key in _STATES for each in read.brought.get(key, ()) if ends), "")
                     if ends and alive.lower() in _ALIVE:
-                        yield _signal(text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {alive} afterwards")
+                        yield _signal(
+                            text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {alive} afterwards"
+                        )
                     elif not ends and read.outcome.state is State.NOT_FOUND:
                         yield _signal(text, hit.start, hit.end, NOT_PERSISTED, read.outcome.quoted())
                     continue
@@ -436,7 +447,9 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 # "The 8:00 call": the time only says which call.
-_NOUN_AFTER = re.compile(r"\s(?!(?:[ap]\.?m\b|o'clock|uhr|sharp|today|tomorrow|tonight|local))([^\W\d_]{2,20})", re.IGNORECASE)
+_NOUN_AFTER = re.compile(
+    r"\s(?!(?:[ap]\.?m\b|o'clock|uhr|sharp|today|tomorrow|tonight|local))([^\W\d_]{2,20})", re.IGNORECASE
+)
 _NUMERAL = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,6})?(?!\w)")
 _MOST_NUMBERS = 400
 _MOST_PAIRED = 8
@@ -459,7 +472,9 @@ def _times_of(text: str, entry: ClaimEntry) -> Iterator[tuple[int, int, Callable
 
 
 def _is_among(days: Collection[Date], other: object) -> bool:
-    return isinstance(other, tuple) and any(other[not (day[0] and other[0]) :] == day[not (day[0] and other[0]) :] for day in days)
+    return isinstance(other, tuple) and any(
+        other[not (day[0] and other[0]) :] == day[not (day[0] and other[0]) :] for day in days
+    )
 
 
 def _is_weekday(weekday: int, other: object) -> bool:

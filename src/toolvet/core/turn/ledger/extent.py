@@ -119,7 +119,16 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
             if failed is not None and not _reports_else(f"{read[: found.start()]}{read[found.end() :]}"):
                 against = failed.quoted()
             elif parts and len(parts) == sum(each.ending is CallStatus.DONE for each in outcomes):
-                against = parts[0].quoted() if _is_of(next((each for key, each in found.groupdict().items() if key.startswith("what") and each), None), outcomes) else ""
+                against = (
+                    parts[0].quoted()
+                    if _is_of(
+                        next(
+                            (each for key, each in found.groupdict().items() if key.startswith("what") and each), None
+                        ),
+                        outcomes,
+                    )
+                    else ""
+                )
         elif parts:
             part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
             against = "" if part is None else part.quoted()

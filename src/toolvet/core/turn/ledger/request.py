@@ -88,9 +88,7 @@ class PersonRequest:
         lower = words.lower()
         if any(value in lower for value in self._values):
             return True
-        if not words.isascii() and any(
-            stem in self.lower for each in WORD.findall(lower) if (stem := _stem(each))
-        ):
+        if not words.isascii() and any(stem in self.lower for each in WORD.findall(lower) if (stem := _stem(each))):
             return True
         return any(
             (each := word.lower()) in self._words

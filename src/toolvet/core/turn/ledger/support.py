@@ -192,7 +192,9 @@ class ClaimSupport:
         named = [text for text in texts if any(each in text for each in ids)]
         if claim.echo and failed is None and claim.verb:
             # `"invites_sent": []` reports that nothing was sent.
-            stem = re.compile(rf"{re.escape(claim.verb[:_STEM])}(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))")
+            stem = re.compile(
+                rf"{re.escape(claim.verb[:_STEM])}(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))"
+            )
             if any(stem.search(text) for text in texts):
                 return True
         own = _said_by(claim.family, claim.verb, synonyms=False)
