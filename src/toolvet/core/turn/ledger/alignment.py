@@ -185,7 +185,7 @@ class TurnLedger:
         days = {days_since_epoch(date) for token in found for date in numeric_date(token)}
         return days.pop() if len(days) == 1 else None
 
-    def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+    def _other_amount(self, _text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
         """An amount that was asked for and is claimed, if the call that did it was sent others alone."""
         said = [each for each in entry.mentions if each.kind is Kind.NUMBER]
         asked = [each for each in said if each.token in self._request.text]
@@ -429,8 +429,8 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s|\n")
 _SHORT_DAY = re.compile(r"(?<![\w/.-])(\d{1,2})/(\d{1,2})(?![\w/-])")
 # Today, as the rules of an agent or the state of its program say.
 _TODAY = re.compile(
-    r"(?:\btoday(?:'s date)?|\bcurrent[ _-]?(?:date|time|day)\w*|\bnow|timestamp)\b\W{0,4}(?:is\W{1,3})?(?:[a-z]{6,9},? )?"
-    r"(\d{4}-\d\d-\d\d)"
+    r"(?:\btoday(?:'s date)?|\bcurrent[ _-]?(?:date|time|day)\w*|\bnow|timestamp)\b\W{0,4}(?:is\W{1,3})?"
+    r"(?:[a-z]{6,9},? )?(\d{4}-\d\d-\d\d)"
 )
 _NEAR = {"today": 0, "tonight": 0, "tomorrow": 1}
 # 1970-01-01 was one; Monday is 0.
@@ -442,7 +442,7 @@ _SHIFTED = re.compile(
     r"hours?|mins?|hrs?|vor|nach|avant|après|antes|después|depois|prima|dopo|voor|przed|po)\b|前|後|后|전|후"
 )
 _LINK = re.compile(
-    r"(?:\b(?:for|at|on|to|um|am|für|auf|à|le|au|pour|las|el|al|para|às|em|alle|il|per|om|op|na|о|на|в|para el|del)"
+    r"(?:\b(?:for|at|on|to|um|am|für|auf|à|le|au|pour|las|el|al|para|às|em|alle|il|per|om|op|na|на|para el|del)"
     r"(?: the)?|[:(|→])[\s*_`~]*\Z",
     re.IGNORECASE,
 )

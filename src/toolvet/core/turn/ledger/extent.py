@@ -5,9 +5,9 @@
 
 A result shows that it is a part by the `meta` of an envelope (`check_result` reads it), by the members of paging APIs
 (`extent.toml`), or in words ("Showing 1-8 of 200"). An answer that says that something is not there is one of the
-same sort, if all that was read is a part or no search worked. If a later call of the same tool fetched the rest, the result no
-longer counts as a part. An answer that says in any words that there is more is never flagged. The words of the answer
-are in `languages/<language>/extent.toml`.
+same sort, if all that was read is a part or no search worked. If a later call of the same tool fetched the rest, the
+result no longer counts as a part. An answer that says in any words that there is more is never flagged. The words of
+the answer are in `languages/<language>/extent.toml`.
 """
 
 import math
