@@ -219,7 +219,8 @@ def claims(folder: Path) -> Iterator[str]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         turns = [json.loads(line) for line in file]
     yield CLAIMS
-    yield "| source | what is false | turns | as it ran | turns read back | with a read-back |\n|---|---|---|---|---|---|"
+    yield "| source | what is false | turns | as it ran | turns read back | with a read-back |"
+    yield "|---|---|---|---|---|---|"
     parts: dict[tuple[str, str], list[tuple[bool, bool | None]]] = defaultdict(list)
     for row in turns:
         ran, read = escalates(row, row["calls"]), escalates(row, [*row["calls"], *row["probes"]])
@@ -415,7 +416,8 @@ reads the free text. The judges ask a model.
 | toolvet before it compared the request, calls and answer | 7 | we |
 
 τ-bench, airline, gpt-4o (1,290 messages, nearly all true): toolvet escalates none because of the calls, and finds 250
-of 250 changed identifiers and 221 of 234 changed amounts. agentguard-eval 0.3.2 flags 3 messages, and finds 250 and 209.
+of 250 changed identifiers and 221 of 234 changed amounts. agentguard-eval 0.3.2 flags 3 messages, and finds 250 and
+209.
 """
 
 
