@@ -297,6 +297,8 @@ def test_a_claimed_day_is_that_of_the_call(said: str, labels: set[str]) -> None:
     assert found(f"I've added a reminder to pay the rent on {said}.", [remind], wish) == labels
     later = {**remind, "name": "update_reminder", "arguments": {"task": "Pay the rent", "due_date": "2023-09-18"}}
     assert found("I've added a reminder to pay the rent on Monday.", [remind, later], wish) == set(), "changed again"
+    for near in ("I've added it to the Sunday list.", "So I've added the reminder that Sun told me about."):
+        assert found(near, [remind], wish) == set(), "no day on which it is due"
 
 
 def test_tomorrow_is_known_where_today_is() -> None:

@@ -173,11 +173,13 @@ class TurnLedger:
                 yield *match.span(), partial(_is_among, ((0, month, day), (0, day, month))), True
         for match in WORD.finditer(text, entry.start, entry.end):
             weekday = weekdays().get(match[0].lower())
-            if weekday is not None and match[0][:1].isupper():
+            if (weekday is None and match[0].lower() not in _NEAR) or not _is_adverbial(text, *match.span()):
+                continue
+            if weekday is not None:
                 yield *match.span(), partial(_is_weekday, weekday), True
-            elif match[0].lower() in _NEAR and (today := self._today) is not None:
-                day = civil(today + _NEAR[match[0].lower()])
-                yield *match.span(), partial(_is_among, (day,)), True
+            elif (today := self._today) is not None:
+                date = civil(today + _NEAR[match[0].lower()])
+                yield *match.span(), partial(_is_among, (date,)), True
 
     @cached_property
     def _today(self) -> int | None:
@@ -443,7 +445,7 @@ _SHIFTED = re.compile(
 )
 _LINK = re.compile(
     r"(?:\b(?:for|at|on|to|um|am|für|auf|à|le|au|pour|las|el|al|para|às|em|alle|il|per|om|op|na|на|para el|del)"
-    r"(?: the)?|[:(|→])[\s*_`~]*\Z",
+    r"(?: the| this| next)?|[:(|→])[\s*_`~]*\Z",
     re.IGNORECASE,
 )
 # "The 8:00 call": the time only says which call.
