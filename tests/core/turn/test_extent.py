@@ -137,12 +137,12 @@ def test_hostile_results_cost_little(result: str) -> None:
     assert "part_as_whole" not in labels(judged("all " * 2_000, result))
 
 
-PAGE = {
+PAGE: dict[str, Any] = {
     "name": "list_invoices",
     "arguments": {"status": "all"},
     "result": {"invoices": [{"id": 1, "status": "paid"}, {"id": 2, "status": "paid"}], "has_more": True},
 }
-BROKE = {**PAGE, "result": {"isError": True, "content": [{"type": "text", "text": "504 gateway timeout"}]}}
+BROKE: dict[str, Any] = {**PAGE, "result": {"isError": True, "content": [{"type": "text", "text": "504 gateway timeout"}]}}
 
 
 @pytest.mark.parametrize("text", ["There are no overdue invoices.", "None of them is overdue.", "There is none."])
