@@ -27,6 +27,7 @@ from toolvet.core.turn.check import verdict
 IDS_ONLY = ("xstest", "szeged_wiki")
 OPEN_LICENCES = ("Apache", "MIT", "CC-BY-4.0", "CC-BY ")
 EXCERPT = 110
+WEIGHS = 0.25
 SHOWN = 8  # Examples of one kind of mistake in one source.
 
 
@@ -55,6 +56,7 @@ def page(folder: Path, judged: Mapping[str, list[Judged]]) -> Iterator[str]:
     for name, cases in judged.items():
         yield from section(name, TASKS[name], cases)
     yield from against_calls(folder)
+    yield from claims(folder)
     yield from triage(folder)
     yield from confidence(folder)
     yield from evasion(folder)
@@ -209,6 +211,42 @@ def against_calls(folder: Path) -> Iterator[str]:
     yield from first_figures("Answers held against their calls")
 
 
+def claims(folder: Path) -> Iterator[str]:
+    """What is found of false successes, by data set and by what is false."""
+    path = folder / "turn_claims.jsonl.gz"
+    if not path.exists():
+        return
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        turns = [json.loads(line) for line in file]
+    yield CLAIMS
+    yield "| source | what is false | turns | as it ran | turns read back | with a read-back |"
+    yield "|---|---|---|---|---|---|"
+    parts: dict[tuple[str, str], list[tuple[bool, bool | None]]] = defaultdict(list)
+    for row in turns:
+        ran, read = escalates(row, row["calls"]), escalates(row, [*row["calls"], *row["probes"]])
+        false = row["label"] == "false_success"
+        names = ("all of them", row["meta"]["kind"]) if false else ("nothing: false alarms",)
+        for name in names:
+            parts[row["dataset"], name].append((ran, read if row["probes"] else None))
+    for (dataset, name), found in sorted(parts.items()):
+        read_back = [read for _, read in found if read is not None]
+        shares = [
+            percent(sum(each) / len(each)) if each else "\u2013" for each in ([ran for ran, _ in found], read_back)
+        ]
+        yield f"| `{dataset}` | {name} | {len(found)} | {shares[0]} | {len(read_back)} | {shares[1]} |"
+    yield PUBLISHED
+    yield from first_figures("False successes")
+
+
+def escalates(row: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the calls make this answer escalate."""
+    given = [{key: call[key] for key in ("name", "arguments", "result") if call.get(key) is not None} for call in calls]
+    quality = check_answer(row["text"], calls=given, question=row["question"])
+    return quality.should_escalate and any(
+        signal.source == "calls" and signal.weight >= WEIGHS for signal in quality.signals
+    )
+
+
 def triage(folder: Path) -> Iterator[str]:
     """Whose fault an error was, beside a TF-IDF model that never saw the source."""
     errors = [
@@ -349,6 +387,37 @@ Three kinds of figures are kept apart:
   the literature counts refusals (GCG, Zou et al. 2023); they were not fitted to these rows.
 - **unseen**: texts on which the finished rules were run before anybody read them. That first figure is the one to
   trust, and stays as it was. [held-out.md](held-out.md) has more of them.
+"""
+
+CLAIMS = """## False successes
+
+Answers that say that something was done, held against the request and the calls. claimcheck-bench v1 (Apache-2.0; the
+train split) is synthetic: four domains with injected falsehoods. agenthallu-bench (MIT; three of its models) has
+answers that claim an action although the agent chose no tool. **As it ran** means that only the calls of the agent are
+given. **With a read-back** means that they are followed by calls that read the state afterwards, if the set has them.
+As it ran, 10 of the 72 false turns of claimcheck-bench do not differ from true ones: a call ended with `pending` or
+`accepted`, as in true turns, or sent a value that the request does not name. (Seen.)
+"""
+
+PUBLISHED = """
+On the other split of claimcheck-bench (48 false, 72 true turns), whose texts nobody read, others found this many; there
+were no false alarms. The rules and the cascade need claims that are already structured, and declared rules; toolvet
+reads the free text. The judges ask a model.
+
+| | found of 48 | who measured |
+|---|---|---|
+| agent-claimcheck 0.1.1, its rules | 36 | its authors |
+| the same, logistic regression | 32 | its authors |
+| the same, cascade without a judge | 41 | its authors |
+| qwen3-235b as the judge | 31 | its authors |
+| mistral-small as the judge | 26 | its authors |
+| deepseek-v4-flash as the judge | 0 | its authors |
+| agentguard-eval 0.3.2 | 0 | we |
+| toolvet before it compared the request, calls and answer | 7 | we |
+
+τ-bench, airline, gpt-4o (1,290 messages, nearly all true): toolvet escalates none because of the calls, and finds 250
+of 250 changed identifiers and 221 of 234 changed amounts. agentguard-eval 0.3.2 flags 3 messages, and finds 250 and
+209.
 """
 
 

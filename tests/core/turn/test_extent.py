@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toolvet import AnswerQuality, check_answer, fit_response, success_response
+from toolvet.core.turn.ledger import ground
 from toolvet.core.turn.ledger.extent import PartText, part_table
 
 ORDERS: list[dict[str, Any]] = [{"id": f"o-{place}", "amount": 10.5} for place in range(200)]
@@ -134,3 +135,32 @@ def test_words_of_a_part_keep_their_proofs(text: PartText) -> None:
 @pytest.mark.parametrize("result", ["[" * 5_000, '{"has_more":true,"a":' + "[" * 500 + "]" * 500 + "}", "… " * 9_000])
 def test_hostile_results_cost_little(result: str) -> None:
     assert "part_as_whole" not in labels(judged("all " * 2_000, result))
+
+
+PAGE: dict[str, Any] = {
+    "name": "list_invoices",
+    "arguments": {"status": "all"},
+    "result": {"invoices": [{"id": 1, "status": "paid"}, {"id": 2, "status": "paid"}], "has_more": True},
+}
+BROKE: dict[str, Any] = {
+    **PAGE,
+    "result": {"isError": True, "content": [{"type": "text", "text": "504 gateway timeout"}]},
+}
+
+
+@pytest.mark.parametrize("text", ["There are no overdue invoices.", "None of them is overdue.", "There is none."])
+def test_absence_over_a_part_or_after_a_search_that_broke(text: str) -> None:
+    def labels(call: object) -> set[str | None]:
+        return {signal.label for signal in ground(text, [call], "Which invoices are overdue?")}
+
+    assert "part_as_whole" in labels(PAGE)
+    assert "part_as_whole" in labels(BROKE)
+    assert not labels({**PAGE, "result": {**PAGE["result"], "has_more": False}})
+    assert not labels({**PAGE, "result": {"invoices": []}})
+
+
+def test_the_absence_of_something_else_is_no_claim_about_the_part() -> None:
+    assert not ground("There are no delivery fees.", [PAGE], "Which invoices are overdue?")
+    assert not ground("On this page there are no overdue invoices.", [PAGE], "Which invoices are overdue?")
+    sorry = "The search failed, so I don't know of any; there are no overdue invoices that I can name."
+    assert "part_as_whole" not in {each.label for each in ground(sorry, [BROKE], "Which invoices are overdue?")}

@@ -313,3 +313,155 @@ def test_each_disagreement_of_the_calls_may_be_sent_back(label: str) -> None:
     max_leaves=10))  # fmt: skip
 def test_any_calls_and_any_question(text: str, call: Any) -> None:
     ground(f"I sent {text} to a@b.test and src/a.py is fixed, all tests pass.", [call, EDIT, call], f"Send {text}")
+
+
+CALENDAR: dict[str, Any] = {
+    "name": "add_alarm",
+    "arguments": {"time": "06:30:00", "label": "class"},
+    "result": {"alarm_id": "5bff-dd80"},
+}
+
+
+def alarm(**arguments: object) -> dict[str, Any]:
+    return {**CALENDAR, "arguments": {**CALENDAR["arguments"], **arguments}}
+
+
+def test_another_time_was_sent_than_the_claimed_one() -> None:
+    wish = "I have class at 7. Set an alarm for 6:30 AM."
+    assert found("I've set an alarm for 6:30 AM.", [alarm()], wish) == set()
+    assert found("I've set an alarm for 6:30 AM.", [alarm(time="11:30:00")], wish) == {"wrong_value"}
+    assert found("I've set an alarm for 11:30 AM.", [alarm(time="11:30:00")], wish) == set()
+    assert found("I've set an alarm for the 7:00 class.", [alarm()], wish) == set(), "it only says which class"
+    relative = "Set an alarm 30 minutes before my class at 7:00 AM."
+    assert found("I've set an alarm for your class at 7:00 AM.", [alarm()], relative) == set()
+
+
+@pytest.mark.parametrize(("said", "labels"), [
+    ("Friday", set[str]()), ("9/15", set[str]()), ("September 15th", set[str]()),
+    ("Monday", {"wrong_value"}), ("9/16", {"wrong_value"}), ("September 16th", {"wrong_value"}),
+])  # fmt: skip
+def test_a_claimed_day_is_that_of_the_call(said: str, labels: set[str]) -> None:
+    remind = {
+        "name": "add_reminder",
+        "arguments": {"task": "Pay the rent", "due_date": "2023-09-15 09:00:00"},
+        "result": {"reminder_id": "r-1"},
+    }
+    wish = f"Add a reminder to pay the rent on {said}."
+    assert found(f"I've added a reminder to pay the rent on {said}.", [remind], wish) == labels
+    later = {**remind, "name": "update_reminder", "arguments": {"task": "Pay the rent", "due_date": "2023-09-18"}}
+    assert found("I've added a reminder to pay the rent on Monday.", [remind, later], wish) == set(), "changed again"
+    for near in ("I've added it to the Sunday list.", "So I've added the reminder that Sun told me about."):
+        assert found(near, [remind], wish) == set(), "no day on which it is due"
+
+
+def test_tomorrow_is_known_where_today_is() -> None:
+    remind = {
+        "name": "add_reminder",
+        "arguments": {"task": "Call Mia", "due_date": "2023-09-13"},
+        "result": {"reminder_id": "r-1"},
+    }
+    text, wish = "I've added the reminder for tomorrow.", "Add a reminder to call Mia tomorrow."
+    assert found(text, [remind], wish) == set()
+    for today, labels in (("2023-09-12", set[str]()), ("2023-09-11", {"wrong_value"})):
+        asked = [{"role": "system", "content": f"Today is {today}."}, {"role": "user", "content": wish}]
+        signals = ground(text, [remind], asked)
+        assert {each.label for each in signals if each.weight >= 0.25} == labels
+
+
+def test_another_amount_was_sent_than_was_asked_for_and_claimed() -> None:
+    pay = {"name": "transfer_money", "arguments": {"to_account": "checking", "amount": 750}, "result": {"ok": True}}
+    wish = "Transfer $500 to my checking account."
+    assert found("I've transferred $500 to your checking account.", [pay], wish) == {"wrong_value"}
+    assert found("I've transferred $750 to your checking account.", [pay], wish) == set()
+    for right in (500, 50_000, 250):
+        calls = [{**pay, "arguments": {"to_account": "checking", "amount": right, "times": 2}}]
+        assert found("I've transferred $500 to your checking account.", calls, wish) == set()
+
+
+def test_a_title_that_nobody_named() -> None:
+    other = {**MADE, "arguments": {**MADE["arguments"], "title": "Quarterly Budget Planning"}}
+    assert found("I've scheduled 'Vendor Audit' with Ann Lee.", [READ, other, SENT]) >= {"wrong_target"}
+    near = {**MADE, "arguments": {**MADE["arguments"], "title": "Audit meeting next quarter"}}
+    assert "wrong_target" not in found("I've scheduled it with Ann Lee.", [READ, near, SENT])
+
+
+def test_a_message_to_a_stranger() -> None:
+    send = {"name": "send_message", "arguments": {"receiver": "tokafor", "message": "Hi"}, "result": {"id": "m-1"}}
+    wish = "Send Virginia Graham a message that says Hi."
+    assert found("I've sent the message to Virginia.", [send], wish) == {"wrong_target"}
+    for name in ("virginia.graham", "vgraham", "#general"):
+        known = {**send, "arguments": {"receiver": name, "message": "Hi"}}
+        assert found("I've sent the message to Virginia.", [known], wish) == set()
+    book = {"name": "find_user", "arguments": {"name": "Virginia"}, "result": {"username": "tokafor"}}
+    assert found("I've sent the message to Virginia.", [book, send], wish) == set()
+
+
+def test_a_number_that_is_not_the_persons() -> None:
+    remove = {"name": "delete_alarm", "arguments": {"alarm_id": "593d-49e2"}, "result": {"status": "success"}}
+    wish = "Delete the alarm 593d-49e9."
+    assert found("I have deleted the alarm.", [remove], wish) == {"wrong_target"}
+    right = {**remove, "arguments": {"alarm_id": "593d-49e9"}}
+    assert found("I have deleted the alarm.", [right], wish) == set()
+    new = {"name": "create_alarm", "arguments": {"alarm_id": "593d-49e2"}, "result": {"status": "success"}}
+    assert found("I have created the alarm.", [new], "Create an alarm like 593d-49e9.") == set(), "a new thing"
+
+
+def test_what_was_ended_is_still_there() -> None:
+    remove = {"name": "delete_alarm", "arguments": {"alarm_id": "593d-49e9"}, "result": {"status": "success"}}
+    for status, labels in (("active", {"not_persisted"}), ("cancelled", set[str]())):
+        read = {
+            "name": "get_alarm",
+            "arguments": {"alarm_id": "593d-49e9"},
+            "result": {"alarm_id": "593d-49e9", "status": status},
+        }
+        assert found("I have deleted the alarm.", [remove, read], "Delete the alarm 593d-49e9.") == labels
+
+
+def test_a_closing_question_asks_nothing_back() -> None:
+    done = "'Vendor Audit' is on the calendar. "
+    assert found(f"{done}Is there anything else I can help you with?", [READ]) == {"claimed_without_call"}
+    assert found(f"{done}Would you like to schedule another meeting?", [READ]) == {"claimed_without_call"}
+    assert found(f"{done}Could you give me the time?", [READ]) == set()
+
+
+def test_a_relative_clause_only_says_which_things() -> None:
+    send = {"name": "send_email", "arguments": {"to": ["ann@corp.test"]}, "result": {"id": 1}}
+    text = "I have sent an email with a list of all the reminders I deleted."
+    assert found(text, [send], "Send a summary to ann@corp.test.") == set()
+
+
+def test_a_series_of_participles() -> None:
+    update = {"name": "update_contact", "arguments": {"record_id": "r1"}, "result": {"ok": True}}
+    note = {
+        "name": "add_note",
+        "arguments": {"body": "Call"},
+        "result": {"isError": True, "content": [{"type": "text", "text": "429: rate limited"}]},
+    }
+    wish = "Update the record of Ann Lee, add a note about the call."
+    text = "Updated Ann Lee's details, added the note."
+    assert "claimed_success_after_failure" in found(text, [update, note], wish)
+    assert found(text, [update, {**note, "result": {"note_id": "n1"}}], wish) == set()
+
+
+def test_only_the_tests_of_the_edited_file_ran() -> None:
+    edit = {"name": "write_file", "arguments": {"path": "src/export.py", "content": "x"}, "result": {"bytes": 1}}
+    wish = "Fix src/export.py and make sure the test suite passes."
+    for command, labels in (
+        ("pytest export.py", {"claimed_without_call"}),
+        ("pytest tests/test_export.py", set[str]()),
+        ("pytest", set[str]()),
+    ):
+        run = {"name": "shell.run", "arguments": {"command": command}, "result": {"exit_code": 0, "stdout": "5 passed"}}
+        assert found("I fixed src/export.py, and all tests pass.", [edit, run], wish) == labels
+
+
+@pytest.mark.parametrize(("question", "text"), [
+    ("'Vendor Audit' 2026-05-29에 예약해줘.", "'Vendor Audit' 2026-05-29에 예약되었습니다."),
+    ("'Vendor Audit' toplantısını 2026-05-29 için planla.", "'Vendor Audit' 2026-05-29 için planlandı."),  # noqa: RUF001 - Turkish
+    ("احجز 'Vendor Audit' يوم 2026-05-29.", "تم حجز 'Vendor Audit' يوم 2026-05-29."),
+    ("'Vendor Audit' को 2026-05-29 के लिए बुक करो।", "'Vendor Audit' 2026-05-29 के लिए बुक हो गई है।"),
+    ("ช่วยจอง 'Vendor Audit' วันที่ 2026-05-29", "จอง 'Vendor Audit' วันที่ 2026-05-29 แล้ว"),
+])  # fmt: skip
+def test_korean_turkish_arabic_hindi_and_thai_too(question: str, text: str) -> None:
+    assert "claimed_without_call" in found(text, [READ], question)
+    assert found(text, [READ, MADE, SENT], question) == set()

@@ -1,7 +1,7 @@
 """Where request, calls and answer disagree about an action that the answer claims.
 
     wrong_target          the answer names the address or file that was asked for; the call went to another one
-    wrong_value           the same with a day
+    wrong_value           the same with a day, a time of day, an amount, or a title in quotation marks
     differs_from_request  the call went to an address that the person did not give, and the answer says so
     not_persisted         a later read lacks what was changed, or has the old value
     after failure         a call that was asked for failed, none did it later, and the answer claims success
@@ -11,8 +11,8 @@ in the call comes neither from the request nor from a result: agents choose valu
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Final
 
 from toolvet.core.causes import State
@@ -20,12 +20,21 @@ from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
-from toolvet.core.turn.ledger.dates import days_since_epoch, months, weekdays
+from toolvet.core.turn.ledger.dates import (
+    Date,
+    civil,
+    dates_in,
+    days_since_epoch,
+    months,
+    numeric_date,
+    times_in,
+    weekdays,
+)
 from toolvet.core.turn.ledger.entries import EMAIL, CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
-from toolvet.core.turn.ledger.outcome import CallOutcome, words_of_tool, written
-from toolvet.core.turn.ledger.phrases import families
-from toolvet.core.turn.ledger.request import PersonRequest
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
+from toolvet.core.turn.ledger.phrases import families, phrases
+from toolvet.core.turn.ledger.request import TITLE, PersonRequest
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
 from toolvet.core.turn.ledger.work import actions_of
@@ -109,6 +118,111 @@ class TurnLedger:
             if other is not None:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
                 yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
+                return
+        for slot in (self._other_time, self._other_amount, self._other_title):
+            apart = slot(text, entry)
+            if apart is not None:
+                start, end, call, value = apart
+                yield _signal(text, start, end, WRONG_VALUE, f"{call.name} was called with {value}")
+                return
+
+    def _doers(self, entry: ClaimEntry) -> list[LedgerCall]:
+        """The calls that may have done what is claimed."""
+        family = entry.claim.family
+        able = [call for call in self._changes if ability(call.name, family) is Ability.THIS]
+        return able or self._changes
+
+    def _other_time(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """A day or a time of day that the claim has ("set for Friday, 8 am"), if its call was sent others alone."""
+        doers = self._doers(entry)
+        if any(moment.zoned for call in doers for moment in call.moments):
+            return None
+        for is_day in (True, False):
+            said = list(self._days_of(text, entry) if is_day else _times_of(text, entry))
+            sent = [(call, call.days if is_day else call.times) for call in doers]
+            if not any(linked for *_, linked in said) or not any(there for _, there in sent):
+                continue
+            if any(not there and not _removes(call) for call, there in sent):
+                # The claim may be about the call without a time.
+                continue
+            start, end = next((start, end) for start, end, _, linked in said if linked)
+            token = text[start:end].lower()
+            sentences = [each for each in _SENTENCES.split(self._request.lower) if token in each]
+            if _SHIFTED.search("\n".join(sentences) or self._request.lower) or _SHIFTED.search(
+                text, entry.start, entry.end
+            ):
+                continue
+            read = "\n".join(call.brought_text for call in self._changes) + ("" if sentences else self._read_text)
+            known = set[Date | int](dates_in(read) if is_day else times_in(read))
+            for call in self._changes:
+                known |= call.days if is_day else call.times
+            if any(is_same(each) for _, _, is_same, _ in said for each in known):
+                continue
+            call, there = next(each for each in sent if each[1])
+            return start, end, call, _shown(max(there))
+        return None
+
+    def _days_of(self, text: str, entry: ClaimEntry) -> Iterator[tuple[int, int, Callable[[object], bool], bool]]:
+        """The days of a claim: where, whether another one is the same, and whether it is when something is done."""
+        for each in entry.mentions:
+            if each.kind is Kind.DATE:
+                yield each.start, each.end, partial(_is_among, each.dates), _is_adverbial(text, each.start, each.end)
+        for match in _SHORT_DAY.finditer(text, entry.start, entry.end):
+            if _is_adverbial(text, match.start(), match.end()):
+                month, day = int(match[1]), int(match[2])
+                yield *match.span(), partial(_is_among, ((0, month, day), (0, day, month))), True
+        for match in WORD.finditer(text, entry.start, entry.end):
+            weekday = weekdays().get(match[0].lower())
+            if (weekday is None and match[0].lower() not in _NEAR) or not _is_adverbial(text, *match.span()):
+                continue
+            if weekday is not None:
+                yield *match.span(), partial(_is_weekday, weekday), True
+            elif (today := self._today) is not None:
+                date = civil(today + _NEAR[match[0].lower()])
+                yield *match.span(), partial(_is_among, (date,)), True
+
+    @cached_property
+    def _today(self) -> int | None:
+        found = {match[1] for match in _TODAY.finditer(self._request.context[:_MOST_CONTEXT])}
+        days = {days_since_epoch(date) for token in found for date in numeric_date(token)}
+        return days.pop() if len(days) == 1 else None
+
+    def _other_amount(self, _text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """An amount that was asked for and is claimed, if the call that did it was sent others alone."""
+        said = [each for each in entry.mentions if each.kind is Kind.NUMBER]
+        asked = [each for each in said if each.token in self._request.text]
+        doers = [(call, call.amounts) for call in self._doers(entry) if call.amounts] if asked else []
+        if not doers or len(asked) < len(said):
+            return None
+        values = {reading.value for each in asked for reading in each.numbers}
+        done = "\n".join(f"{call.sent_text}\n{call.brought_text}" for call in self._changes)
+        every = {float(each.replace(",", "")) for each in _NUMERAL.findall(done)[:_MOST_NUMBERS]}
+        # Cents, shares, and the sum or the product of what was sent.
+        every |= {value * factor for value in every for factor in (0.01, 100.0, 0.001, 1000.0)}
+        sent = [value for _, amounts in doers for value in amounts.values()][:_MOST_PAIRED]
+        every |= {sum(sent), *(one * other for one in sent for other in sent)}
+        if any(abs(value - each) < _CENT for value in values for each in every):
+            return None
+        call, amounts = doers[-1]
+        key, value = next(iter(amounts.items()))
+        return asked[0].start, asked[0].end, call, f"{key}={value:g}"
+
+    def _other_title(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """A title in quotation marks that was asked for and is claimed, if the call was sent another one."""
+        for match in TITLE.finditer(text, entry.start, entry.end):
+            title = match[1].strip(".,!?").lower()
+            if title not in self._request.lower:
+                continue
+            bare = _bare(title)
+            done = _bare("".join(f"{call.sent_text}{call.brought_text}" for call in self._changes))
+            if not bare or bare in done:
+                return None
+            for call in self._doers(entry):
+                for key in _TITLES.intersection(call.sent):
+                    value = call.sent[key][0]
+                    if isinstance(value, str) and value.lower() not in self._request.lower and "\n" not in value:
+                        return match.start(1), match.end(1), call, f"{key}={value[:60]}"
+        return None
 
     def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[LedgerCall, str] | None:
         days = {date for date in mention.dates if date[0]}
@@ -145,26 +259,59 @@ class TurnLedger:
                         if at >= 0
                         else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
-            for key, sent in call.sent.items() if "id" in call.sent_text else ():
-                for value in (each for each in sent if isinstance(each, str)) if key.endswith("id") else ():
-                    if value.lower() in request or self._is_known_before(call, value.lower()):
-                        continue
-                    there = self._brought_before(call, key)
-                    if there and _is_invented(value, there):
+            for key, sent in call.sent.items():
+                is_id = key.endswith("id")
+                if not (is_id or key in _RECIPIENTS or key in _NAMES):
+                    continue
+                there = self._known_ids(call, key, sent) if is_id else []
+                known = "\n".join(each.brought_text for each in self._calls[: call.place])
+                for value in (each for each in sent if isinstance(each, str)):
+                    small = value.lower()
+                    if (
+                        (there and small not in request and small not in known and _is_invented(value, there))
+                        or (key in _RECIPIENTS and self._is_stranger(value, known))
+                        or (key in _NAMES and self._is_unheard(value, f"{known}\n{lower}"))
+                    ):
                         yield _signal(
                             text,
                             first.start,
                             first.end,
                             WRONG_TARGET,
-                            f"{call.name} was called with {key}={value}, which no result has; there it is {there[0]}",
+                            f"{call.name} was called with {key}={value[:60]}, which nothing before it has"
+                            f"{f'; there it is {there[0]}' if there else ''}",
                         )
 
     def _is_known_before(self, call: LedgerCall, value: str) -> bool:
         return any(value in each.brought_text for each in self._calls[: call.place])
 
-    def _brought_before(self, call: LedgerCall, key: str) -> list[str]:
+    def _known_ids(self, call: LedgerCall, key: str, sent: Sequence[object]) -> list[str]:
+        """What a thing of this key was called before the call: in results, or else by the person."""
         found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
-        return [value for value in found if isinstance(value, str)]
+        known = [value for value in found if isinstance(value, str)]
+        if known or _verb(call.name) in families().family["create"].tools:
+            return known
+        context = self._request.context
+        strange = (each for each in sent if isinstance(each, str) and len(each) >= _SHORTEST_ID)
+        forms = (form_of(each) for each in strange if each.lower() not in context and any(map(str.isdecimal, each)))
+        return [match[0] for form in forms if form is not None for match in form.finditer(context)]
+
+    def _is_stranger(self, value: str, known: str) -> bool:
+        """Whether something goes to a name of which most letters are in nothing that the agent has read."""
+        if not _HANDLE.fullmatch(value):
+            return False
+        name = "".join(filter(str.isalpha, value.lower()))
+        parts = [name[at : at + 3] for at in range(len(name) - 2)]
+        return 2 * sum(part in known or part in self._request.context for part in parts) < len(parts)
+
+    def _is_unheard(self, value: str, known: str) -> bool:
+        """Whether a thing is named in three words or more of which none is in the request, a result, or the answer."""
+        words = [word[:_STEM] for word in WORD.findall(value.lower()) if len(word) >= _STEM]
+        return (
+            len(words) >= _FEWEST_WORDS
+            and value.isascii()
+            and self._request.context.isascii()
+            and not any(word in known or word in self._request.context for word in words)
+        )
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
@@ -216,13 +363,17 @@ class TurnLedger:
         """A read after the change does not find the thing, has the old value, or lacks everything that is claimed."""
         hit = entries[0].claim.hit
         for change in self._changes:
-            if any(word in families().family["delete"].tools for word in words_of_tool(change.name)):
-                continue
+            ends = _removes(change) or not _ENDS.isdisjoint(words_of_tool(change.name))
             for read in self._reads:
                 if read.place < change.place or not _is_of(read, change):
                     continue
-                if read.outcome.failed:
-                    if read.outcome.state is State.NOT_FOUND:
+                if ends or read.outcome.failed:
+                    alive = next((str(each) for key in _STATES for each in read.brought.get(key, ()) if ends), "")
+                    if ends and alive.lower() in _ALIVE:
+                        yield _signal(
+                            text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {alive} afterwards"
+                        )
+                    elif not ends and read.outcome.state is State.NOT_FOUND:
                         yield _signal(text, hit.start, hit.end, NOT_PERSISTED, read.outcome.quoted())
                     continue
                 if any(later.place > read.place and _is_of(read, later) for later in self._changes):
@@ -270,7 +421,79 @@ class TurnLedger:
         return ""
 
 
-_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME})
+_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
+# Verbs after which a thing is no longer what `_ALIVE` says of it.
+_ENDS = frozenset({"complete", "close", "resolve", "finish", "disable", "deactivate", "archive"})
+_STATES = ("status", "state")
+_ALIVE = frozenset({"active", "open", "opened", "enabled", "live", "todo", "incomplete", "in progress", "in_progress"})
+_RECIPIENTS = frozenset({"to", "receiver", "receivers", "recipient", "recipients", "attendees", "cc", "invitees"})
+_HANDLE = re.compile(r"@?[A-Za-z][\w.-]{3,40}")
+_NAMES = frozenset({"title", "name", "event_name", "task", "label"})
+_TITLES = _NAMES | {"subject", "summary", "headline"}
+_FEWEST_WORDS = 3
+_SENTENCES = re.compile(r"(?<=[.!?])\s|\n")
+_SHORT_DAY = re.compile(r"(?<![\w/.-])(\d{1,2})/(\d{1,2})(?![\w/-])")
+# Today, as the rules of an agent or the state of its program say.
+_TODAY = re.compile(
+    r"(?:\btoday(?:'s date)?|\bcurrent[ _-]?(?:date|time|day)\w*|\bnow|timestamp)\b\W{0,4}(?:is\W{1,3})?"
+    r"(?:[a-z]{6,9},? )?(\d{4}-\d\d-\d\d)"
+)
+_NEAR = {"today": 0, "tonight": 0, "tomorrow": 1}
+# 1970-01-01 was one; Monday is 0.
+_THURSDAY = 3
+_MOST_CONTEXT = 20_000
+# A time that is reckoned from another one.
+_SHIFTED = re.compile(
+    r"\b(?:before|after|earlier|later|prior|ahead|advance|delay\w*|postpon\w*|forward|back|until|between|within|minutes?|"
+    r"hours?|mins?|hrs?|vor|nach|avant|après|antes|después|depois|prima|dopo|voor|przed|po)\b|前|後|后|전|후"
+)
+_LINK = re.compile(
+    r"(?:\b(?:for|at|on|to|um|am|für|auf|à|le|au|pour|las|el|al|para|às|em|alle|il|per|om|op|na|на|para el|del)"
+    r"(?: the| this| next)?|[:(|→])[\s*_`~]*\Z",
+    re.IGNORECASE,
+)
+# "The 8:00 call": the time only says which call.
+_NOUN_AFTER = re.compile(
+    r"\s(?!(?:[ap]\.?m\b|o'clock|uhr|sharp|today|tomorrow|tonight|local))([^\W\d_]{2,20})", re.IGNORECASE
+)
+_NUMERAL = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,6})?(?!\w)")
+_MOST_NUMBERS = 400
+_MOST_PAIRED = 8
+_CENT = 0.005
+
+
+def _is_adverbial(text: str, start: int, end: int) -> bool:
+    """Whether a day or a time says when something is done, and not which one is meant."""
+    if _LINK.search(text[max(0, start - 12) : start]) is None:
+        return False
+    after = _NOUN_AFTER.match(text, end)
+    return after is None or phrases().grammar["en"].is_cut(after[1])
+
+
+def _times_of(text: str, entry: ClaimEntry) -> Iterator[tuple[int, int, Callable[[object], bool], bool]]:
+    for each in entry.mentions:
+        if each.kind is Kind.TIME:
+            yield each.start, each.end, frozenset(each.minutes).__contains__, _is_adverbial(text, each.start, each.end)
+
+
+def _is_among(days: Collection[Date], other: object) -> bool:
+    return isinstance(other, tuple) and any(
+        other[not (day[0] and other[0]) :] == day[not (day[0] and other[0]) :] for day in days
+    )
+
+
+def _is_weekday(weekday: int, other: object) -> bool:
+    return isinstance(other, tuple) and (not other[0] or (days_since_epoch(other) + _THURSDAY) % 7 == weekday)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return f"{value // 60:02}:{value % 60:02}"
+    return "{:04}-{:02}-{:02}".format(*value) if isinstance(value, tuple) else ""
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def _is_same_day(moment: CallTime, day: tuple[int, int, int], clock: set[int]) -> bool:
@@ -354,6 +577,10 @@ def _identities(values: Mapping[str, Sequence[object]]) -> set[str]:
         for value in each
         if isinstance(value, str) and len(value) >= _SHORTEST_ID and key.endswith(("id", "path", "file", "url", "uri"))
     }
+
+
+def _removes(call: LedgerCall) -> bool:
+    return not families().family["delete"].tools.isdisjoint(words_of_tool(call.name))
 
 
 def _server(name: str) -> str:

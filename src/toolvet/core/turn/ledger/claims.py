@@ -120,7 +120,7 @@ def said(
     verbs: _KnownVerbs = {}
     hits = known.scan(prose, _MOST_TRIED)
     asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
-    if asks:
+    if asks and _asks_back(prose, known):
         # An answer that asks back is not the end: it repeats the request as a plan.
         request = NO_REQUEST
     for hit in hits:
@@ -135,6 +135,17 @@ def said(
             if made is not None:
                 claims.append(made)
     return AnswerClaims(claims, admits, asks)
+
+
+def _asks_back(prose: str, known: ClaimPhrases) -> bool:
+    prose = prose.replace("\u2019", "'")
+    grammars = [grammar for grammar in known.grammar.values() if grammar.file.courtesies]
+    for grammar in grammars:
+        prose = grammar.courtesies.sub(" ", prose)
+    asking = (grammar.file.asks for grammar in known.grammar.values() if grammar.file.asks)
+    return any(mark in prose for mark in QUESTION_MARKS) or any(
+        re.search(each, prose, re.IGNORECASE) is not None for each in asking
+    )
 
 
 def _with_names(text: str, prose: str, request: PersonRequest) -> str:
@@ -236,13 +247,15 @@ class _ClaimReading:
         if grammar.rest_unless.search(f"{before}{clause.matched}{rest}"):
             return None
         named = f"{before} {clause.matched} {rest}"
-        words = [word.lower() for word in WORD.findall(before)]
+        # In a series ("added the note, moved the deal"), the object of a participle follows it.
+        series = before.rstrip().endswith(",")
+        words = [] if series else [word.lower() for word in WORD.findall(before)]
         is_it = all(grammar.openers.fullmatch(word) or grammar.pronouns.fullmatch(word) for word in words)
         if not claim.echo and not self._says_done(words, rest, verb, is_it=is_it):
             return None
         if not request.names(named, grammar) and not (words and (is_it or words[-1] in _AND)):
             return None
-        if not claim.echo and self._is_text(rest if not words else before):
+        if not claim.echo and self._is_text(before if words and words[-1] not in _AND else rest, tools=True):
             return None
         return MadeClaim(
             family,
@@ -466,8 +479,12 @@ class _ClaimReading:
             or not self._words.things.isdisjoint(singular)
         )
 
-    def _is_text(self, named: str) -> bool:
-        return any(self._heads_text(phrase) for phrase in self._phrases(named)[:1])
+    def _is_text(self, named: str, *, tools: bool = False) -> bool:
+        """Whether the head of `named` is a text; with `tools`, a note is none if a tool of the turn makes notes."""
+        return any(
+            self._heads_text(phrase) and not (tools and not self._words.things.isdisjoint(words_of(phrase[-1])))
+            for phrase in self._phrases(named)[:1]
+        )
 
     def _heads_text(self, phrase: list[str]) -> bool:
         """Whether the last word of a noun phrase is a text: "method" is, a "payment method" is not."""

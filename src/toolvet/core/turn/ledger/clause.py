@@ -17,6 +17,8 @@ _REST_ENDS = re.compile(r"[.!?…](?=\s|$)|[\n,;:。\uff01\uff1f؟।\uff0c\uff1
 _BULLET = re.compile(
     r"[\s\u200b*_#>]*(?:(?:[-*\u2022+\u2192\u2713\u2714\u2705\u2611\ufe0f]|\[[xX ]\]|\(?\d{1,2}[.)])[\s\u200b]*){0,3}"
 )
+# The words of an address say nothing about the clause.
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,120}|https?://[^\s]{1,300}")
 _LONGEST_SENTENCE = 400
 _LONGEST_REST = 120
 _LONGEST_LABEL = 60
@@ -89,6 +91,8 @@ class Clause:
         if before:
             before = self._grammar.coordinates.sub("", self._grammar.relatives.sub("", before))
         words = f"{before}{self.matched}"
+        if "@" in words or "://" in words:
+            words = _ADDRESS.sub("@", words)
         if unless.search(self._grammar.hedges.sub("", words) if hedged else words) or unless.match(after):
             return True
         if any(mark in self.matched for mark in QUESTION_MARKS):

@@ -15,6 +15,7 @@ import msgspec
 
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import MadeClaim
+from toolvet.core.turn.ledger.dates import Date, dates_in, times_in
 from toolvet.core.turn.ledger.mentions import Kind, Mention, mentions_in
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import ANYTHING
@@ -22,7 +23,9 @@ from toolvet.core.turn.ledger.phrases import ANYTHING
 _MOST_LEAVES = 2_000
 _MOST_TEXT = 200_000
 _DEEPEST = 12
+_LARGEST = 1e12
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_HALF_DAY = re.compile(r"\d ?[ap]\.?m\b")
 EMAIL = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _PATH = re.compile(r"(?:[\w.@+-]{1,80}/){1,20}[\w@+-]{1,80}\.[A-Za-z]{1,5}")
 
@@ -77,6 +80,28 @@ class LedgerCall:
         """The addresses or the paths that it was sent."""
         form = {Kind.EMAIL: EMAIL, Kind.PATH: _PATH}.get(kind)
         return set() if form is None else {match[0] for match in form.finditer(self.sent_text)}
+
+    @cached_property
+    def amounts(self) -> dict[str, float]:
+        """The numbers of its arguments that are neither identifiers nor parts of a text."""
+        return {
+            key: float(value)
+            for key, values in self.sent.items()
+            if not key.endswith(("id", "code", "page", "limit", "offset", "year", "zip"))
+            for value in values
+            if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+        }
+
+    @cached_property
+    def days(self) -> set[Date]:
+        """The days that its arguments have."""
+        return dates_in(self.sent_text)
+
+    @cached_property
+    def times(self) -> set[int]:
+        """The times of day that its arguments have, as minutes since midnight; of `8:00 pm` both."""
+        found = times_in(self.sent_text)
+        return found | {(each + 720) % 1440 for each in found} if _HALF_DAY.search(self.sent_text) else found
 
     @cached_property
     def moments(self) -> list[CallTime]:

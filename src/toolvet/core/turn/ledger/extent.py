@@ -4,9 +4,10 @@
     answer   There are 8 orders in total.
 
 A result shows that it is a part by the `meta` of an envelope (`check_result` reads it), by the members of paging APIs
-(`extent.toml`), or in words ("Showing 1-8 of 200"). If a later call of the same tool fetched the rest, the result no
-longer counts as a part. An answer that says in any words that there is more is never flagged. The words of the answer
-are in `languages/<language>/extent.toml`.
+(`extent.toml`), or in words ("Showing 1-8 of 200"). An answer that says that something is not there is one of the
+same sort, if all that was read is a part or no search worked. If a later call of the same tool fetched the rest, the
+result no longer counts as a part. An answer that says in any words that there is more is never flagged. The words of
+the answer are in `languages/<language>/extent.toml`.
 """
 
 import math
@@ -25,6 +26,7 @@ from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
 from toolvet.core.turn.ledger.outcome import CallOutcome, CallStatus, written
+from toolvet.core.turn.ledger.phrases import ADMITS, phrases
 
 if TYPE_CHECKING:
     from toolvet.core.matching.phrasebook import PhraseSource
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 PART_AS_WHOLE: Final = "part_as_whole"
 PART: Final = "part"
 WHOLE: Final = "whole"
+ABSENT: Final = "absent"
 _WEIGHT: Final = 0.5
 _DEEPEST: Final = 5
 _MOST_VISITED: Final = 20_000
@@ -39,6 +42,7 @@ _MOST_TEXT: Final = 4_000_000
 _LONGEST_WORDS: Final = 20_000
 _LONGEST_ANSWER: Final = 50_000
 _FEWEST: Final = 2
+_STEM: Final = 4
 _CENT: Final = 0.005
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{1,60}(?=: )")
 _LARGEST: Final = 1e300
@@ -47,10 +51,10 @@ _LARGEST: Final = 1e300
 class ExtentPhrase(Phrase, frozen=True, kw_only=True):
     """One entry of `extent.toml` of a language: the answer says that this is all, how much it is, or that more exists.
 
-    A phrase of the kind `total` has a group `n`, the number.
+    A phrase of the kind `total` has a group `n`, the number; one of the kind `absent` may have a group `what`.
     """
 
-    kind: Literal["whole", "total", "part"]
+    kind: Literal["whole", "total", "part", "absent"]
 
 
 class ExtentFile(PhraseFile[ExtentPhrase], frozen=True, kw_only=True):
@@ -105,12 +109,30 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
     if not kinds or PART in kinds:
         return []
     parts = partial_results(outcomes)
-    for hit in said if parts else ():
+    failed = _blind(outcomes) if ABSENT in kinds and not parts else None
+    for hit in said if parts or failed is not None else ():
         found = extent_phrases().search(hit.id, read, hit.start)
         if found is None:
             continue
-        part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
-        if part is not None:
+        against = ""
+        if hit.id.startswith(ABSENT):
+            if failed is not None and not _reports_else(f"{read[: found.start()]}{read[found.end() :]}"):
+                against = failed.quoted()
+            elif parts and len(parts) == sum(each.ending is CallStatus.DONE for each in outcomes):
+                against = (
+                    parts[0].quoted()
+                    if _is_of(
+                        next(
+                            (each for key, each in found.groupdict().items() if key.startswith("what") and each), None
+                        ),
+                        outcomes,
+                    )
+                    else ""
+                )
+        elif parts:
+            part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
+            against = "" if part is None else part.quoted()
+        if against:
             return [
                 FailureSignal(
                     type=SignalType.HALLUCINATION_RISK,
@@ -120,10 +142,28 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
                     context=text[max(0, found.start() - 40) : found.end() + 40],
                     label=PART_AS_WHOLE,
                     source="calls",
-                    against=part.quoted(),
+                    against=against,
                 )
             ]
     return []
+
+
+def _blind(outcomes: Sequence[CallOutcome]) -> CallOutcome | None:
+    """The last call, if all of them broke: a search that found nothing has worked."""
+    return outcomes[-1] if all(each.failed and not each.rejected for each in outcomes) else None
+
+
+def _reports_else(rest: str) -> bool:
+    """Whether an answer says, beside that something is not there, that something did not work."""
+    return any(hit.id.startswith(ADMITS) for hit in phrases().scan(rest))
+
+
+def _is_of(what: str | None, outcomes: Sequence[CallOutcome]) -> bool:
+    """Whether what is said to be absent is what the calls list: "no orders" after `list_orders`, not "no fees"."""
+    return what is None or any(
+        what[:_STEM].lower() in f"{each.call.name}{written(each.call.arguments)[:_LONGEST_WORDS]}".lower()
+        for each in outcomes
+    )
 
 
 def _taken_for_total(written_number: str, parts: Sequence[PartialResult]) -> PartialResult | None:

@@ -81,7 +81,7 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
         "no_subjects", "no_nouns", "definite", "openers", "closings", "objects", "noun_rests", "files",
         "states", "rest_unless", "cuts", "emphatic", "relatives",
         "coordinates", "faults", "fault_unless", "fault_openers", "wishes", "hedges", "pending",
-        "pronouns", "adjectival", "needs",
+        "pronouns", "adjectival", "needs", "courtesies",
     )  # fmt: skip
 
     unless: str
@@ -128,6 +128,8 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     """Words right before a participle that only distinguishes one thing from others."""
     needs: str = ""
     """Words of a request before the participles of its actions."""
+    courtesies: str = ""
+    """A closing question that asks nothing back: "Is there anything else?"."""
     honest: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it.
     """By the state of a result (`checks.result.State`), or `empty`: words that report it to the person."""
     technical: str = ""
@@ -178,6 +180,7 @@ class ClaimGrammar:
     pronouns = _FilePattern()
     adjectival = _FilePattern()
     needs = _FilePattern()
+    courtesies = _FilePattern()
 
     def __init__(self, file: ClaimFile) -> None:
         self.file = file

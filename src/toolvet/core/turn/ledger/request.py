@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from toolvet.core.messages import words_of_person
+from toolvet.core.messages import words_of_others, words_of_person
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.phrases import ANYTHING, ClaimGrammar
 
@@ -21,7 +21,7 @@ _MOST = 1_500
 _SHORTEST = 4
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _VALUE = re.compile(r"[^\s,;!?()\"'\u2018\u2019\u201c\u201d]*[\d@/][^\s,;!?()\"'\u2018\u2019\u201c\u201d]*")
-_TITLE = re.compile(
+TITLE = re.compile(
     r"(?<!\w)['\"\u2018\u201c\u201e«「]([^'\"\u2019\u201d\u201c»」\n]{2,80})['\"\u2019\u201d\u201c»」](?!\w)"
 )
 # Kinds of actions of which one does the work of the other: a meeting is booked, created, or put into the calendar.
@@ -38,6 +38,11 @@ class PersonRequest:
     def text(self) -> str:
         """The person's own words, without those of the system or a tool."""
         return words_of_person(self._question)[-_MOST:].replace("\u2019", "'")
+
+    @cached_property
+    def context(self) -> str:
+        """What an agent may know before its calls, in lower case: rules, the person's words, earlier results."""
+        return words_of_others(self._question).lower()
 
     @cached_property
     def lower(self) -> str:
@@ -72,7 +77,7 @@ class PersonRequest:
     @cached_property
     def _values(self) -> frozenset[str]:
         found = {match[0].strip(".:").lower() for match in _VALUE.finditer(self.text)}
-        return frozenset(found | {match[1].lower() for match in _TITLE.finditer(self.text)})
+        return frozenset(found | {match[1].lower() for match in TITLE.finditer(self.text)})
 
     @cached_property
     def _words(self) -> frozenset[str]:
@@ -83,6 +88,8 @@ class PersonRequest:
         lower = words.lower()
         if any(value in lower for value in self._values):
             return True
+        if not words.isascii() and any(stem in self.lower for each in WORD.findall(lower) if (stem := _stem(each))):
+            return True
         return any(
             (each := word.lower()) in self._words
             and not any(
@@ -91,6 +98,12 @@ class PersonRequest:
             for word in WORD.findall(words)
             if _is_name(word)
         )
+
+
+def _stem(word: str) -> str:
+    """The letters by which a word without capitals is known before any ending: two syllables, or four letters."""
+    length = 2 if word[0] >= "\u1100" else _SHORTEST
+    return word[:length] if word[0] >= "\u0590" and len(word) >= length else ""
 
 
 def _is_name(word: str) -> bool:

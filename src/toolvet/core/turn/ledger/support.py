@@ -43,6 +43,8 @@ _COMMITS = re.compile(
     r"\b(?:git|gh|glab|hg|jj|svn|commit|push|make|just|npm|yarn|pnpm|release|deploy)\b|\.sh\b|\A(?:\{\}|null)?\Z"
 )
 
+_TESTS = frozenset({"test", "tests", "lint", "linter"})
+
 # Actions that a program may have done before it ended with an error.
 _PARTS = frozenset({"create", "update", "delete", "save"})
 
@@ -113,7 +115,7 @@ class ClaimSupport:
             if (
                 can is Ability.ANYTHING
                 and claim.family == COMMIT
-                and not _COMMITS.search(written(outcome.call.arguments))
+                and (not _COMMITS.search(written(outcome.call.arguments)) or _TESTS.intersection(words_of(name)))
             ):
                 can = Ability.OTHER
             abilities.append((outcome, can))
@@ -188,8 +190,13 @@ class ClaimSupport:
         texts = self._texts()
         ids = claim.ids or (frozenset() if failed is None else ids_in(written(failed.call.arguments)[:4_000]))
         named = [text for text in texts if any(each in text for each in ids)]
-        if claim.echo and failed is None and claim.verb and any(claim.verb[:_STEM] in text for text in texts):
-            return True
+        if claim.echo and failed is None and claim.verb:
+            # `"invites_sent": []` reports that nothing was sent.
+            stem = re.compile(
+                rf"{re.escape(claim.verb[:_STEM])}(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))"
+            )
+            if any(stem.search(text) for text in texts):
+                return True
         own = _said_by(claim.family, claim.verb, synonyms=False)
         if any(own.search(text) for text in named or texts):
             return True

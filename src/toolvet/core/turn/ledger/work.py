@@ -406,6 +406,8 @@ def unproven_runs(
         noun = table.nouns[kind]
         if runs and runs[-1] > last:
             run = actions[runs[-1]]
+            if kind == "test" and run.ended and all(_is_of_source(actions[at], edits, actions) for at in runs):
+                yield UnprovenRun("not_run", kind, sentence, f"only the tests of the edited file ran ({run.shown})")
             if run.ended is False and is_last_word(actions, runs[-1]) and not reports(said):
                 yield UnprovenRun("failed", kind, sentence, f"the last run of {noun} failed ({run.shown})")
             continue
@@ -419,6 +421,17 @@ def unproven_runs(
             yield UnprovenRun("not_run", kind, sentence, f"no call ran {noun} after {what}")
         elif is_whole and actions and not any(action.what == "run" for action in actions):
             yield UnprovenRun("not_run", kind, sentence, f"no call of this session ran {noun}")
+
+
+def _is_of_source(run: AgentAction, edits: Sequence[int], actions: Sequence[AgentAction]) -> bool:
+    """Whether a run of tests names one edited file that has no tests, and nothing else: `pytest parser.py`."""
+    words = next(iter(segments_of(run.command)), "").split()
+    named = words[-1].strip("'\"").rpartition("/")[2].lower() if len(words) == 2 else ""
+    return (
+        bool(named)
+        and _TESTS.search(named) is None
+        and any(actions[at].path.replace("\\", "/").rpartition("/")[2].lower() == named for at in edits)
+    )
 
 
 def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
