@@ -45,6 +45,13 @@ def test_an_answer_is_judged_on_arrival(client: httpx2.Client) -> None:
     assert read["detail"]["likely_good"] < 0.5
 
 
+def test_a_short_answer_is_stored_as_fine_where_its_question_or_calls_are_known(client: httpx2.Client) -> None:
+    calls = [{"name": "get_price", "arguments": {}, "result": "4.90 EUR"}]
+    given: list[dict[str, Any]] = [{}, {"question": "What does it cost?"}, {"calls": calls}]
+    kept = [keep(client, kind="answer", text="4.90 EUR.", **turn) for turn in given]
+    assert [each["should_escalate"] for each in kept] == [True, False, False]
+
+
 def test_a_given_verdict_is_kept_as_it_is(client: httpx2.Client) -> None:
     given = client.post("/v1/check/answer", json={"text": REFUSAL}).json()
     given = {**given, "score": 0.5, "should_escalate": False}

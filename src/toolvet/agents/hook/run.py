@@ -19,7 +19,6 @@ from toolvet.proxy.session import ProxySettings
 if TYPE_CHECKING:
     from toolvet.agents.settings import HookSettings
     from toolvet.core.settings import Settings
-    from toolvet.core.turn import AnswerOptions
 
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
@@ -124,9 +123,8 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     if message is None or (written and message.endswith(written)):
         # The client's message may begin with text from before the last call.
         message = written
-    options: AnswerOptions = {} if settings is None else settings.answer_options()
-    options.setdefault("min_length", 1)
-    found = missing(message, session, check=AnswerCheck(**options), exists=_exists)
+    check = AnswerCheck() if settings is None else settings.answer_check()
+    found = missing(message, session, check=check, exists=_exists)
     return None if found is None else HookAnswer("block", found.text())
 
 
