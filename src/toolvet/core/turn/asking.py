@@ -22,6 +22,7 @@ class Requests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How one language asks for a text or a fact, its `nods`, and pairs of a request and a short answer as proofs."""
 
     text: str
+    brief: str
     fact: str
     nods: list[str]
     hits: list[tuple[str, str]]
@@ -50,11 +51,13 @@ def least_length(text: str, calls: Sequence[object] | None, question: str | Sequ
     sentences = _SENTENCE_END.split(asked[:_LONGEST]), _SENTENCE_END.split(asked[-_LONGEST:])
     first, last = sentences[0][0], sentences[1][-1]
     answer = text.strip(" \t\n.!…").lower()
-    for text_wanted, fact_wanted, nods in _patterns():
-        is_nod = answer in nods and fact_wanted.match(last) is not None
-        # After calls, the text may be in the file that they wrote.
-        wants = not calls and any(text_wanted.match(each) for each in {last, last if last.endswith("?") else first})
-        if is_nod or wants:
+    # After calls, the text may be in the file that they wrote.
+    wishes = set[str]() if calls else {last, last if last.endswith("?") else first}
+    known = _patterns()
+    if any(brief.search(wish) for wish in wishes for _, brief, _, _ in known):
+        wishes = set()
+    for text_wanted, _, fact_wanted, nods in known:
+        if any(map(text_wanted.match, wishes)) or (answer in nods and fact_wanted.match(last)):
             return USUAL
     return _ANY
 
@@ -66,8 +69,8 @@ def requests() -> dict[str, Requests]:
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], re.Pattern[str], frozenset[str]], ...]:
-    return tuple(
-        (re.compile(each.text, re.IGNORECASE), re.compile(each.fact, re.IGNORECASE), frozenset(each.nods))
-        for each in requests().values()
-    )
+def _patterns() -> list[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], frozenset[str]]]:
+    def made(pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, re.IGNORECASE)
+
+    return [(made(each.text), made(each.brief), made(each.fact), frozenset(each.nods)) for each in requests().values()]

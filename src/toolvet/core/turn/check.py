@@ -163,6 +163,9 @@ class AnswerCheck:
             kept, found, failed, partial = with_calls(
                 text, calls, question, signals, goes_on=finish_kind(finish_reason) == "calling"
             )
+            if calls:
+                # A price or a citation that calls may have returned is judged by what they returned.
+                kept = [each for each in kept if not (each.label or "").startswith("unverified")]
             signals = [*kept, *found]
             if finish_kind(finish_reason) == "complete" and (step := announced_step(text)) is not None:
                 signals.append(step)
