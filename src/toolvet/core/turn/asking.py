@@ -43,7 +43,8 @@ def least_length(text: str, calls: Sequence[object] | None, question: str | Sequ
     """
     if question is None or question == "":
         return _ANY if calls else USUAL
-    if len(text) >= 2 * USUAL:
+    # "What about?" asks back.
+    if len(text) >= 2 * USUAL or text.rstrip().endswith(("?", "？")):  # noqa: RUF001 - a full-width mark
         return _ANY
     # The words of the last message of the person.
     items = [question] if isinstance(question, str) else reversed(question)
