@@ -105,7 +105,9 @@ def test_a_short_answer_is_held_against_its_question(question: str, escalates: b
     notes: list[Note] = []
     said = [{"role": "user", "content": question}, {"role": "assistant", "content": "Yes."}]
     AgentGuard(None, notes.append).finished("run", said)
-    assert bool(notes) is escalates
+    (note,) = notes
+    assert isinstance(note, AnswerJudged)
+    assert note.quality.should_escalate is escalates
 
 
 SAID = [{"role": "user", "content": "Mail it to Ann."}, {"role": "assistant", "content": "I have emailed it to Ann."}]
