@@ -120,8 +120,17 @@ class Settings:
         return f"Settings({', '.join(map(repr, self._sections.values()))})"
 
     def answer_options(self) -> "AnswerOptions":
-        """Return the options of `[checks.answer]` that are set, as keywords of `check_answer`."""
-        given = msgspec.structs.asdict(self[CheckSettings].answer)
+        """Return the options of `[checks.answer]` that are set, as keywords of `check_answer`.
+
+        Raises ConfigError if the file of the learned model cannot be read.
+        """
+        answer = self[CheckSettings].answer
+        given = msgspec.structs.asdict(answer)
+        if answer.model is not None:
+            # Loaded only when asked for, as below.
+            from toolvet.core.checks import read_model  # noqa: PLC0415
+
+            given["model"] = read_model(read_user_file(answer.model), answer.model)
         return cast("AnswerOptions", {name: value for name, value in given.items() if value is not None})
 
     def answer_check(self) -> "AnswerCheck":
