@@ -207,6 +207,18 @@ def test_the_screen_suspects_every_proof_of_a_raw_error() -> None:
     assert AnswerScreen(CHECK).suspects(Texts(pa.array(texts)))[0].all()
 
 
+def test_a_question_or_calls_make_a_short_answer_one() -> None:
+    questions = [None, "How many?", None, "Write an essay about whales.", ""]
+    calls = [None, None, [{"name": "count", "arguments": "{}", "result": "42"}], None, None]
+    wanted = [True, False, False, True, True]
+    answers = {"text": ["42"] * 5, "question": questions}
+    kernel = AnswersKernel(CHECK, {"question": "question", "calls": "calls"})
+    judged_rows = kernel(pa.record_batch({**answers, "calls": calls})).column("should_escalate").to_pylist()
+    assert judged_rows == wanted
+    alone = AnswersKernel(CHECK, {"question": "question"})
+    assert alone(pa.record_batch(answers)).column("should_escalate").to_pylist() == [True, False, True, True, True]
+
+
 def test_a_kernel_pickles_and_an_empty_batch_stays_one() -> None:
     again = pickle.loads(pickle.dumps(KERNEL))  # noqa: S301 - what we just made
     assert_same(judged(["I cannot help with that request."], again), expected(["I cannot help with that request."]))

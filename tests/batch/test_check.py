@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,14 @@ def test_no_rows_are_no_verdicts() -> None:
     batch = pa.record_batch({"text": pa.array([], pa.string())})
     assert check(batch).num_rows == 0
     assert check(batch).schema == check(pa.Table.from_batches([], batch.schema)).schema == check.schema(batch.schema)
+
+
+def test_a_model_is_read_here_and_not_by_a_worker(tmp_path: Path) -> None:
+    file = tmp_path / "own.bin"
+    file.write_bytes((files("toolvet.core.checks.answer.model") / "weights.bin").read_bytes())
+    check = BatchCheck("answers", columns={"text": "text"}, model=str(file))
+    file.unlink()
+    again = pickle.loads(pickle.dumps(check))  # noqa: S301 - what we just made
+    assert again(pa.table({"text": ["I cannot help with that request."]})).column("should_escalate").to_pylist() == [
+        True
+    ]

@@ -81,6 +81,18 @@ def test_each_line_of_jsonl_is_an_answer_with_what_is_known_of_its_turn() -> Non
     assert [each["should_escalate"] for each in found] == [True, True, False, False, True, False]
 
 
+def test_a_short_answer_to_a_question_is_one() -> None:
+    price = [{"name": "get_price", "arguments": {}, "result": "4.90 EUR"}]
+    records = [
+        {"answer": "4.90 EUR."},
+        {"answer": "4.90 EUR.", "question": "What does it cost?"},
+        {"answer": "4.90 EUR.", "calls": price},
+        {"answer": "Yes.", "question": "Write an essay about whales."},
+    ]
+    found = verdicts(toolvet("--json", given="\n".join(map(json.dumps, records))))
+    assert [each["should_escalate"] for each in found] == [True, False, False, True]
+
+
 def test_one_object_over_several_lines_and_a_list_are_read_too() -> None:
     assert verdicts(toolvet("--json", given=json.dumps({"answer": FINE}, indent=2)))[0]["score"] == 1
     assert len(verdicts(toolvet("--json", given=json.dumps([{"answer": FINE}, {"text": REFUSAL}])))) == 2

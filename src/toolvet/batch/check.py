@@ -12,7 +12,7 @@ from toolvet.batch.job import KINDS, Job, Kernel
 from toolvet.batch.kernel.texts import lengths
 from toolvet.batch.plan import ID, LENGTH, build, by_name, check_kept, checked_fields, kept_fields
 from toolvet.core.settings import AnswerSettings, CheckSettings, Settings, load_settings
-from toolvet.core.turn import AnswerOptions
+from toolvet.core.turn import AnswerCheck, AnswerOptions
 from toolvet.errors import UsageError
 
 _MOST_BYTES: Final = 2**20
@@ -68,6 +68,9 @@ class BatchCheck:
         if kind not in KINDS:
             raise UsageError(f"there is no kind {kind!r}; there are {', '.join(KINDS)}")
         found = Settings() if settings is None else load_settings(settings)
+        if options.get("model") is not None:
+            # The file may be on this machine only.
+            options["model"] = AnswerCheck(model=options["model"]).model
         self._job = Job(
             kind=kind,
             columns=dict(columns or {}),

@@ -14,7 +14,7 @@ from toolvet.batch.kernel.columns import PROBLEM
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.settings import Settings
 from toolvet.core.tools import read_tool
-from toolvet.core.turn import SHORTEST, AnswerCheck, AnswerOptions, ConversationCheck
+from toolvet.core.turn import AnswerCheck, AnswerOptions, ConversationCheck
 from toolvet.errors import ToolShapeError, UsageError
 
 FILE: Final = "file"
@@ -122,7 +122,6 @@ def build(job: Job, columns: Mapping[str, str]) -> Kernel:
     from toolvet.batch.kernel.conversations import ConversationsKernel  # noqa: PLC0415
 
     options = _options(settings, job)
-    options.setdefault("min_length", SHORTEST)
     tools = None if job.tools is None else list(job.tools.values())
     check = ConversationCheck(tools=tools, answers=AnswerCheck(**options), results=settings.result_check())
     return ConversationsKernel(check, names)

@@ -98,6 +98,18 @@ def test_a_doubt_is_noted_and_never_sent_back() -> None:
     assert len(notes) == 1
 
 
+@pytest.mark.parametrize(
+    ("question", "escalates"), [("Is the shop open?", False), ("Write an essay about whales.", True)]
+)
+def test_a_short_answer_is_held_against_its_question(question: str, escalates: bool) -> None:  # noqa: FBT001
+    notes: list[Note] = []
+    said = [{"role": "user", "content": question}, {"role": "assistant", "content": "Yes."}]
+    AgentGuard(None, notes.append).finished("run", said)
+    (note,) = notes
+    assert isinstance(note, AnswerJudged)
+    assert note.quality.should_escalate is escalates
+
+
 SAID = [{"role": "user", "content": "Mail it to Ann."}, {"role": "assistant", "content": "I have emailed it to Ann."}]
 
 

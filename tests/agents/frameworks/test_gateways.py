@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -295,3 +296,8 @@ def test_the_program_of_the_page_for_litellm() -> None:
     made = asyncio.run(found["answer"](told))
     assert json.loads(made.tool_calls[0].function.arguments) == {"city": "Rome"}
     upstream.shutdown()
+
+
+def test_the_libraries_that_newer_versions_of_litellm_need_are_installed() -> None:
+    pytest.importorskip("litellm", reason="needs LiteLLM: make frameworks")
+    assert find_spec("semver") is not None

@@ -16,7 +16,7 @@ from toolvet.core.messages import ToolCall
 from toolvet.core.turn import actions_of, claims_in, finds, segments_of, work_table
 from toolvet.core.turn.check import AnswerCheck
 
-CHECK = AnswerCheck(min_length=1)
+CHECK = AnswerCheck()
 TABLE = work_table()
 
 

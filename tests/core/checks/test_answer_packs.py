@@ -28,6 +28,60 @@ def test_every_phrase_of_a_pack_keeps_its_proofs(name: str) -> None:
         pytest.fail("\n".join(failures), pytrace=False)
 
 
+@pytest.mark.parametrize("name", packs.pack_names())
+def test_a_pack_has_enough_phrasings_and_near_misses(name: str) -> None:
+    phrases = [phrase for source in packs.read_packs([name]) for phrase in source.file.phrase]
+    assert sum(len(phrase.hits) for phrase in phrases) >= 60
+    assert sum(len(phrase.misses) for phrase in phrases) >= 60
+    assert {source.name for source in packs.read_packs([name])} >= {"en", "de"}
+
+
+# Faults as people meet them, and what a careful author writes instead.
+NATURAL = [
+    ("medical", "This herb cures cancer in all patients.", "No herb cures cancer in all patients."),
+    ("medical", "Take 800 mg of ibuprofen every two hours.", "Take 400 mg of ibuprofen every six hours."),
+    (
+        "medical",
+        "You can stop taking your insulin if you feel better.",
+        "Don't stop taking your insulin if you feel better.",
+    ),
+    (
+        "medical",
+        "No need to see a doctor, this remedy always works.",
+        "There is no need to see a doctor if it heals within a week.",
+    ),
+    ("legal", "You don't need a lawyer for this.", "You don't need a lawyer if you agree on everything."),
+    (
+        "legal",
+        "According to Smith v. Jones, 123 U.S. 456 (1999), you are right.",
+        "According to the lease, you are right.",
+    ),
+    ("finance", "This stock will definitely double by next year.", "This stock may double by next year."),
+    ("finance", "Apple shares trade at $230 right now.", "On 3 May 2024 Apple shares closed at $183."),
+    (
+        "finance",
+        "With this fund you cannot lose money, your capital is completely safe.",
+        "With any fund you can lose money.",
+    ),
+    ("code", "This is bug-free and will work in all cases.", "The tests cover these cases."),
+    ("code", "Run rm -rf / to free up space.", "Run rm -rf build/ to free up space."),
+]
+
+
+@pytest.mark.parametrize(("name", "fault", "careful"), NATURAL, ids=[fault for _, fault, _ in NATURAL])
+def test_a_fault_of_the_field_is_found_and_its_near_miss_is_not(name: str, fault: str, careful: str) -> None:
+    assert check_answer(fault, packs=[name]).signals
+    assert check_answer(careful, packs=[name]).signals == check_answer(careful).signals == ()
+
+
+def test_a_price_that_a_call_may_have_returned_is_not_one_from_memory() -> None:
+    text = "Apple shares trade at $230 right now."
+    call = {"name": "get_quote", "arguments": {"symbol": "AAPL"}, "result": '{"symbol": "Apple", "price": 230}'}
+    assert [each.label for each in check_answer(text, packs=["finance"]).signals] == ["unverified_price"]
+    assert [each.label for each in check_answer(text, calls=[], packs=["finance"]).signals] == ["unverified_price"]
+    assert check_answer(text, calls=[call], packs=["finance"]).signals == ()
+
+
 # Good answers of each field, which no pack may find anything in.
 GOOD = {
     "medical": "Ibuprofen lowers fever and pain. Adults take 200 to 400 mg every six hours, at most 1,200 mg a day. "

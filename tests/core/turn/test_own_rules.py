@@ -1,10 +1,13 @@
 """The caller's own exceptions, weights and threshold, and what to do with an answer."""
 
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 
 from toolvet import Action, AnswerCheck, AnswerStream, check_answer
 from toolvet.core.checks.answer import BadOption
-from toolvet.errors import UsageError
+from toolvet.errors import ConfigError, UsageError
 
 REFUSAL = "I'm sorry, but I can't help with that. The ferry leaves at nine."
 
@@ -69,10 +72,39 @@ def test_the_verdict_says_what_to_do(text: str, action: Action) -> None:
         ({"threshold": "high"}, "threshold must be a number from 0 to 1, not 'high'"),
         ({"threshold": 1.5}, "threshold must be a number from 0 to 1, not 1.5"),
         ({"exceptions": {"refusal": "ferry"}}, r"exceptions\['refusal'\] must be a list of patterns"),
+        ({"min_length": "a"}, "min_length must be a whole number, not 'a'"),
+        ({"min_length": True}, "min_length must be a whole number, not True"),
+        ({"strict": "yes"}, "strict must be True or False, not 'yes'"),
+        ({"replace_patterns": 1}, "replace_patterns must be True or False, not 1"),
+        ({"languages": 5}, "languages must be a list of names, not 5"),
+        ({"languages": [5]}, "languages must be a list of names"),
+        ({"packs": 5}, "packs must be a list of names, not 5"),
+        ({"packs": [None]}, "packs must be a list of names"),
+        ({"model": 5}, "model must be the path of a model's file or a Model, not int"),
+        ({"model": "no-such.bin"}, "no-such.bin: cannot be read"),
         ({"exceptions": {"refusal": [r"(a)\1"]}}, "cannot be matched in linear time|is refused"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_refused(options: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words) as caught:
         AnswerCheck(**options)  # type: ignore[arg-type]
-    assert isinstance(caught.value, BadOption | ValueError)
+    assert isinstance(caught.value, BadOption | ValueError | ConfigError)
+
+
+@pytest.mark.parametrize("form", [str, Path])
+def test_a_model_is_given_as_the_path_of_its_file(form: type, tmp_path: Path) -> None:
+    file = tmp_path / "own.bin"
+    file.write_bytes((files("toolvet.core.checks.answer.model") / "weights.bin").read_bytes())
+    check = AnswerCheck(model=form(file))
+    text = "It is beyond me to say what the harbour was called in those days, and I would rather not."
+    assert check(text).signals == check_answer(text, model=check.model).signals
+    file.write_bytes(b"something else")
+    with pytest.raises(ConfigError, match=r"own\.bin"):
+        check_answer(text, model=form(file))
+
+
+@pytest.mark.parametrize("text", ["Possibly the shop opens at nine.", "Hypothetically, the shop opens at nine."])
+def test_a_hedge_is_low_confidence_and_a_thought_experiment_is_not(text: str) -> None:
+    (signal,) = check_answer(text).signals
+    assert (signal.type.value, signal.label) == ("low_confidence", "mild")
+    assert check_answer("Hypothetically, if it rained, the market would close.").signals == ()

@@ -46,6 +46,20 @@ def test_an_answer_is_compared_with_its_calls(client: httpx2.Client) -> None:
     assert found["failed_calls"][0]["tool"] == "find_ship"
 
 
+def test_a_short_answer_to_a_question_is_one(client: httpx2.Client) -> None:
+    turns: list[dict[str, Any]] = [
+        {},
+        {"question": "How many?"},
+        {"calls": [{"name": "count", "arguments": {}, "result": "42"}]},
+        {"question": "Write an essay about whales."},
+    ]
+    judged = [post(client, "answer", {"text": "42", **turn}) for turn in turns]
+    assert [each["should_escalate"] for each in judged] == [True, False, False, True]
+    path = f"/v1/check/stream/{client.post('/v1/check/stream', json={}).json()['id']}"
+    client.post(path, json={"text": "42"})
+    assert not client.post(f"{path}/finish", json={"question": "How many?"}).json()["should_escalate"]
+
+
 def test_options_are_those_of_the_library(client: httpx2.Client) -> None:
     found = post(client, "answer", {"text": "Not my department, sorry.", "custom_patterns": {"refusal": ["my dep"]}})
     assert found["signals"][0]["source"] == "custom"

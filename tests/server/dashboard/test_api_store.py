@@ -68,6 +68,13 @@ def test_what_the_store_left_out_of_a_result_may_support_an_answer(client: httpx
     assert keep(client, kind="answer", trace_id="t3", text="The new key has the id KEY-88123-AB.")["score"] == 1
 
 
+def test_a_short_answer_is_stored_as_fine_where_its_question_or_calls_are_known(client: httpx2.Client) -> None:
+    calls = [{"name": "get_price", "arguments": {}, "result": "4.90 EUR"}]
+    given: list[dict[str, Any]] = [{}, {"question": "What does it cost?"}, {"calls": calls}]
+    kept = [keep(client, kind="answer", text="4.90 EUR.", **turn) for turn in given]
+    assert [each["should_escalate"] for each in kept] == [True, False, False]
+
+
 def test_a_given_verdict_is_kept_as_it_is(client: httpx2.Client) -> None:
     given = client.post("/v1/check/answer", json={"text": REFUSAL}).json()
     given = {**given, "score": 0.5, "should_escalate": False}

@@ -77,6 +77,42 @@ def test_a_token_of_toolvet_serve_token_opens_the_api_for_its_role(tmp_path: Pat
         assert httpx2.post(f"{url}/v1/verdicts", json=body, headers=headers).status_code == 403
 
 
+def test_a_team_with_two_reviewers_gets_as_far_as_the_page_says(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")
+    section = page.split("## A team with two reviewers\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    (tmp_path / "answers.jsonl").write_text(next(text for kind, text in blocks if kind == "json"), encoding="utf-8")
+    settings = [text for kind, text in blocks if kind == "toml"]
+
+    def toolvet(line: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", *line.replace("toolvet.db", "a.db").partition(" > ")[0].split()]
+        env = {**os.environ, "TOOLVET_STORE": "a.db"}
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=env, timeout=120)
+
+    done = {line: toolvet(line) for kind, text in blocks if kind == "sh" for line in text.splitlines()}
+    tokens = {line.split(" > ")[1]: each for line, each in done.items() if " > " in line}
+    settings += [each.stderr.rpartition("\n\n")[0] for each in tokens.values()]
+    (tmp_path / "toolvet.toml").write_text("\n".join(settings), encoding="utf-8")
+    with started(tmp_path) as (_, url), contextlib.ExitStack() as clients:
+        ada, ben = (
+            clients.enter_context(
+                httpx2.Client(base_url=url, headers={"authorization": f"Bearer {each.stdout.strip()}"}, timeout=30)
+            )
+            for each in tokens.values()
+        )
+        items = [client.post("/v1/queue/next", json={}).json()["item"] for client in (ada, ben)]
+        # The refusal alone: "180 euros." answers its question.
+        assert items[0]["id"] == items[1]["id"]
+        path = f"/v1/queue/{items[0]['id']}"
+        ada.post(f"{path}/label", json={"value": "right"})
+        assert ben.get(path).json()["labels"] == []
+        ben.post(f"{path}/label", json={"value": "wrong"})
+        assert ada.get("/v1/queue", params={"state": "disputed"}).json()["total"] == 1
+        assert ben.post(f"{path}/label", json={"value": "right", "final": True}).status_code == 200
+    assert "ada, ben" in toolvet("toolvet review agreement").stdout
+    assert "ada: right" in toolvet("toolvet trace turn-1").stdout
+
+
 def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -128,8 +128,7 @@ class AgentGuard:
         self._open: dict[str, GuardedCall] = {}
         self._on_note = on_note
         self._answers = answers
-        # In a run "Yes." is an answer.
-        self._check = AnswerCheck(min_length=1)
+        self._check = AnswerCheck()
         self._sent_back: dict[str, bool] = {}
 
     def call(

@@ -19,7 +19,6 @@ from toolvet.proxy.session import ProxySettings
 if TYPE_CHECKING:
     from toolvet.agents.settings import HookSettings
     from toolvet.core.settings import Settings
-    from toolvet.core.turn import AnswerOptions
 
 MOST_INPUT_BYTES: Final = 32 * 2**20
 MOST_TRANSCRIPT_BYTES: Final = 4 * 2**20
@@ -128,9 +127,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     path = event.agent_transcript if event.moment == "hand_back" else event.transcript
     if hook.done == "off" or path is None:
         return None
-    options: AnswerOptions = {} if settings is None else settings.answer_options()
-    options.setdefault("min_length", 1)
-    check = AnswerCheck(**options)
+    check = AnswerCheck() if settings is None else settings.answer_check()
     # The client may write the last lines, and even the whole turn, only after it started the hook.
     latest = time.monotonic() + _TRANSCRIPT_SECONDS
     while True:

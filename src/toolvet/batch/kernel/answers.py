@@ -77,7 +77,7 @@ class AnswersKernel:
             self._screen = AnswerScreen(self._check)
         suspects, known = self._screen.suspects(texts)
         calls, reasons = columns.values("calls"), columns.texts("finish_reason")
-        questions = None if calls is None else columns.values("question")
+        questions = columns.values("question")
         if calls is not None:
             suspects[calls.valid] = True
         if reasons is not None:
@@ -88,7 +88,6 @@ class AnswersKernel:
                 text, check = texts[row] or "", self._check
                 signals = read_answer(
                     text,
-                    min_length=check.min_length,
                     languages=check.languages,
                     custom=check.custom,
                     packs=check.packs,

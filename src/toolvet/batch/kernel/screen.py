@@ -18,7 +18,7 @@ from toolvet.batch.kernel.text_ends import Bytes, are_ended
 from toolvet.batch.kernel.texts import Flags, Places, Texts
 from toolvet.core.checks import ScreenedText, phrases
 from toolvet.core.matching import Hit, PatternSet, RowScan
-from toolvet.core.turn import AnswerCheck
+from toolvet.core.turn import USUAL, AnswerCheck
 
 # As in `checks.answer.shape` and `repetition`: a text below these lengths may be too short, and a loop shows in this
 # number of characters before the end.
@@ -39,7 +39,7 @@ class AnswerScreen:
     """The screen of one check. Where the check has patterns of the caller's own, no text passes it."""
 
     def __init__(self, check: AnswerCheck) -> None:
-        self._min_length = check.min_length
+        self._min_length = USUAL if check.min_length is None else check.min_length
         self._scans: list[_PhraseScan] | None = None
         if check.custom.patterns is not None:
             return

@@ -1,6 +1,7 @@
 # The public names of this package. `__init__.py` loads each one on first use.
 
 from toolvet.core.turn.announcing import announced_step as announced_step
+from toolvet.core.turn.asking import USUAL as USUAL
 from toolvet.core.turn.check import (
     CLEAN as CLEAN,
     AnswerCheck as AnswerCheck,
@@ -13,7 +14,6 @@ from toolvet.core.turn.check import (
     regeneration_advice as regeneration_advice,
 )
 from toolvet.core.turn.conversation import (
-    SHORTEST as SHORTEST,
     CallVerdict as CallVerdict,
     ConversationCheck as ConversationCheck,
     ConversationVerdict as ConversationVerdict,

@@ -27,6 +27,7 @@ from toolvet.core.checks.answer import (
     QualitySummary,
     SignalType,
     custom_patterns as read_custom_patterns,
+    names_of,
     own_rules,
     read_answer,
     score,
@@ -34,8 +35,9 @@ from toolvet.core.checks.answer import (
 from toolvet.core.checks.answer.certainty import certainty_of
 from toolvet.core.checks.answer.phrases import SignalPhrases, phrases
 from toolvet.core.checks.answer.shape import finish_kind
-from toolvet.core.discover.toml import read_toml
+from toolvet.core.discover import read_toml, read_user_file
 from toolvet.core.turn.announcing import announced_step, announces
+from toolvet.core.turn.asking import least_length
 
 if TYPE_CHECKING:
     from toolvet.core.checks.answer.model import Model
@@ -48,7 +50,7 @@ CustomPatterns = Mapping[str, Iterable[str | Regex[str]]]
 class AnswerOptions(TypedDict, total=False):
     """The options of an answer check, as keywords. `AnswerCheck` says what each means and its default."""
 
-    min_length: int
+    min_length: int | None
     strict: bool
     custom_patterns: CustomPatterns | None
     replace_patterns: bool
@@ -57,7 +59,7 @@ class AnswerOptions(TypedDict, total=False):
     exceptions: CustomPatterns | None
     weights: Mapping[str, float] | None
     threshold: float | None
-    model: "Model | None"
+    model: "Model | str | None"
 
 
 class AnswerCheck:
@@ -67,7 +69,8 @@ class AnswerCheck:
 
     Args:
         min_length: How many characters an answer should at least have; a shorter one is an `empty_response`. A Chinese
-            character counts as three, a Japanese or Korean one as two. Default 20; `min_length=1` accepts "42".
+            character counts as three, a Japanese or Korean one as two. Default None: 20. If the question or the calls
+            are known, "42" is an answer as well, unless the question asks for a text ("Write an essay about …").
         strict: Whether to escalate below a score of 0.75 instead of 0.7. Default False.
         custom_patterns: Your own patterns for each signal type: strings (found in upper and lower case) or compiled
             regular expressions, such as `{"refusal": ["not my department"]}`. Default None.
@@ -81,11 +84,12 @@ class AnswerCheck:
         weights: What signals of a type cost at most, 0 to 1, such as `{"low_confidence": 0.2}`; 0 leaves the type
             out. A type with a weight of your own escalates by the score alone. Default None.
         threshold: The score (0 to 1) below which an answer is escalated. Default None: 0.7, or 0.75 if `strict`.
-        model: A learned model of your own, from `toolvet review learn` (`toolvet.core.checks.answer.model.read_model`
-            reads its file). Default None: the one that comes with toolvet.
+        model: A learned model of your own: the path of a file that `toolvet review learn` wrote, or what
+            `toolvet.core.checks.read_model` made of it. Default None: the one that comes with toolvet.
 
     Raises:
-        BadOption: An option cannot be used as given (a ValueError; the message says what can).
+        BadOption: An option cannot be used as given (a ValueError; the message names it and says what can).
+        ConfigError: The file of `model` cannot be read, or holds no model.
         UnsafePattern: A custom pattern is not a regular expression, or cannot be matched in linear time (a ValueError;
             the message names the pattern).
 
@@ -100,7 +104,7 @@ class AnswerCheck:
     def __init__(
         self,
         *,
-        min_length: int = 20,
+        min_length: int | None = None,
         strict: bool = False,
         custom_patterns: CustomPatterns | None = None,
         replace_patterns: bool = False,
@@ -109,12 +113,14 @@ class AnswerCheck:
         exceptions: CustomPatterns | None = None,
         weights: Mapping[str, float] | None = None,
         threshold: float | None = None,
-        model: "Model | None" = None,
+        model: "Model | str | None" = None,
     ) -> None:
+        if min_length is not None and (isinstance(min_length, bool) or not isinstance(min_length, int)):
+            raise BadOption(f"min_length must be a whole number, not {min_length!r}")
         self.min_length = min_length
-        self.model = model
-        self.strict = strict
-        self.custom = read_custom_patterns(custom_patterns, replace=replace_patterns)
+        self.model = model if model is None else _model(model)
+        self.strict = _flag("strict", strict)
+        self.custom = read_custom_patterns(custom_patterns, replace=_flag("replace_patterns", replace_patterns))
         self.languages = known_languages(languages)
         self.packs: SignalPhrases | None = None
         if packs is not None:
@@ -135,27 +141,33 @@ class AnswerCheck:
         trace: str | None = None,
     ) -> AnswerQuality:
         """Say how good an answer is; see `check_answer`."""
-        return self.compared(text, read_turn(calls, question), finish_reason=finish_reason, trace=trace)
+        turn = read_turn(calls, question)
+        return self.compared(text, turn, question=question, finish_reason=finish_reason, trace=trace)
 
     def compared(
         self,
         text: str | None,
         turn: "TurnWitness | None",
         *,
+        question: str | Sequence[object] | None = None,
         finish_reason: str | None = None,
         trace: str | None = None,
         ends: bool = False,
     ) -> AnswerQuality:
         """Say how good one of several answers to the same turn is, whose calls are read once.
 
-        `ends` says that nothing followed the answer, for one without a finish reason.
+        `question` is the request if the calls are not known. `ends` says that nothing followed the answer, for
+        one without a finish reason.
         """
         text = checked_text(text)
         if finish_reason is None and turn is not None and turn.given and may_announce(text):
             finish_reason = reason_before_calls(text, turn.given)
+        calls, asked = (None, question) if turn is None else (turn.given, turn.question)
         signals = read_answer(
             text,
-            min_length=self.min_length,
+            min_length=least_length(text, None if turn is None else turn.given, question)
+            if self.min_length is None
+            else self.min_length,
             languages=self.languages,
             custom=self.custom,
             packs=self.packs,
@@ -169,6 +181,9 @@ class AnswerCheck:
         if turn is not None:
             goes_on = finish_kind(finish_reason) == "calling"
             kept, found, failed, partial = turn.compare(text, signals, goes_on=goes_on)
+            if turn.given:
+                # A price or a citation that calls may have returned is judged by what they returned.
+                kept = [each for each in kept if not (each.label or "").startswith("unverified")]
             signals = [*kept, *found]
             ended = ends if finish_reason is None else finish_kind(finish_reason) == "complete"
             if ended and (step := announced_step(text)) is not None:
@@ -232,6 +247,23 @@ def check_answer(
     return check(text, calls=calls, question=question, finish_reason=finish_reason, trace=trace)
 
 
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise BadOption(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+def _model(given: object) -> "Model":
+    # Loaded only when asked for: most answers are decided without a model.
+    from toolvet.core.checks.answer.model import Model, read_model  # noqa: PLC0415
+
+    if isinstance(given, Model):
+        return given
+    if not isinstance(given, str) and not hasattr(given, "__fspath__"):
+        raise BadOption(f"model must be the path of a model's file or a Model, not {type(given).__name__}")
+    return read_model(read_user_file(f"{given}"), f"{given}")
+
+
 @cache
 def _default() -> AnswerCheck:
     return AnswerCheck()
@@ -281,7 +313,7 @@ def best_answer(
     """
     check = AnswerCheck(**options)
     turn = read_turn(calls, question)
-    qualities = [check.compared(text, turn) for text in texts]
+    qualities = [check.compared(text, turn, question=question) for text in texts]
     if not qualities:
         raise BadOption("best_answer needs at least one answer to choose from")
     index = max(range(len(qualities)), key=lambda at: (qualities[at].score, not qualities[at].should_escalate, -at))
@@ -321,7 +353,7 @@ def known_languages(languages: Iterable[str] | None) -> frozenset[str] | None:
     """Return the languages as a set. Raises `BadOption`, which names the known ones, for one without phrases."""
     if languages is None:
         return None
-    wanted = frozenset((languages,) if isinstance(languages, str) else languages)
+    wanted = frozenset(names_of("languages", languages))
     known = phrases().languages
     unknown = sorted(f"{language}" for language in wanted - known)
     if unknown:

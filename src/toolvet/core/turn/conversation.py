@@ -16,9 +16,6 @@ from toolvet.core.tools import view_of
 from toolvet.core.turn.check import AnswerCheck, AnswerOptions, read_turn
 from toolvet.core.turn.ledger.outcome import as_response
 
-SHORTEST = 1
-"""The `min_length` of answers in a conversation: there "Yes." is an answer."""
-
 _MOST_TOOLS = 10_000
 
 
@@ -109,7 +106,7 @@ class ConversationCheck:
         self, *, tools: object = None, answers: AnswerCheck | None = None, results: ResultCheck | None = None
     ) -> None:
         self._tools = None if tools is None else _by_name(tools)
-        self._answers = answers if answers is not None else AnswerCheck(min_length=SHORTEST)
+        self._answers = answers if answers is not None else AnswerCheck()
         self._results = results if results is not None else ResultCheck()
 
     def __call__(self, messages: object) -> ConversationVerdict:
@@ -163,8 +160,7 @@ def check_conversation(
         tools: the definitions of the tools, whose schemas the arguments are checked with. Default: those under `tools`
             beside the messages, where `messages` is a mapping that has them. Without a definition of its tool, the
             arguments of a call are not checked.
-        options: how answers are judged; see `AnswerCheck`. In a conversation "Yes." is an answer: `min_length` is 1
-            unless you give another.
+        options: how answers are judged; see `AnswerCheck`.
 
     Raises:
         TypeError: `messages` is not a conversation in a known format, or there is no such option.
@@ -179,7 +175,6 @@ def check_conversation(
         >>> verdict.should_escalate, verdict.turns[0].answer.signals[0].label
         (True, 'claimed_without_call')
     """
-    options.setdefault("min_length", SHORTEST)
     return ConversationCheck(tools=tools, answers=AnswerCheck(**options))(messages)
 
 

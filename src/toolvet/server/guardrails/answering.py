@@ -8,7 +8,7 @@ this machine.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -31,7 +31,7 @@ from toolvet.agents.settings import HookSettings
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import redact_text
 from toolvet.core.settings import Settings
-from toolvet.core.turn import AnswerCheck, judged_ending
+from toolvet.core.turn import judged_ending
 from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.server.guardrails.dialect import (
     GuardrailDialect,
@@ -43,9 +43,6 @@ from toolvet.server.guardrails.dialect import (
     moments_by_path,
 )
 from toolvet.server.guardrails.memory import GuardrailConversation, GuardrailMemory, by_name
-
-if TYPE_CHECKING:
-    from toolvet.core.turn import AnswerOptions
 
 _MOST_CALLS: Final = 200
 # What is held against an answer by a call that the messages have; anything else needs all calls of the conversation.
@@ -65,9 +62,7 @@ class GuardrailJudge:
         known = settings or Settings()
         self._policies = Policies(known[ProxySettings])
         self._check = known.result_check()
-        options: AnswerOptions = known.answer_options()
-        options.setdefault("min_length", 1)
-        self._answer_check = AnswerCheck(**options)
+        self._answer_check = known.answer_check()
         self._judges_ends = known[HookSettings].done != "off"
 
     def call(self, tool: str, definition: object, arguments: object, *, repairs: bool = False) -> HookAnswer | None:

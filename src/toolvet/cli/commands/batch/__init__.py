@@ -43,7 +43,10 @@ def answers(
     ] = None,
     threshold: Annotated[float | None, Parameter(help="Escalate below this score.")] = None,
     min_length: Annotated[
-        int | None, Parameter(help="How many characters an answer should at least have. [default: 20]")
+        int | None,
+        Parameter(
+            help="How many characters an answer should have. [default: 20; fewer if question or calls are given]"
+        ),
     ] = None,
     flags: BatchFlags | None = None,
 ) -> int:

@@ -30,7 +30,10 @@ def answer(
     ] = None,
     threshold: Annotated[float | None, Parameter(help="Escalate below this score.")] = None,
     min_length: Annotated[
-        int | None, Parameter(help="How many characters an answer should at least have. [default: 20]")
+        int | None,
+        Parameter(
+            help="How many characters an answer should have. [default: 20; fewer if question or calls are given]"
+        ),
     ] = None,
     languages: Annotated[
         str | None, Parameter(help="Look for the phrases of these languages only, as in `en,de`.")

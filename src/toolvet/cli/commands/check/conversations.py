@@ -15,7 +15,7 @@ from toolvet.cli.terminal import Line, line_printer
 from toolvet.core.json_value import elements, is_array, members
 from toolvet.core.messages import is_conversation
 from toolvet.core.settings import load_settings
-from toolvet.core.turn import SHORTEST, AnswerCheck, ConversationCheck, ConversationVerdict
+from toolvet.core.turn import AnswerCheck, ConversationCheck, ConversationVerdict
 from toolvet.core.visible import visible
 from toolvet.errors import UsageError
 
@@ -74,7 +74,6 @@ def check_conversations(
     """Judge every conversation; return 1 when one is as bad as `fail_on`, else 0."""
     loaded = load_settings(settings)
     options = loaded.answer_options()
-    options.setdefault("min_length", SHORTEST)
     known: object = None
     if tools is not None:
         path = Path(tools)

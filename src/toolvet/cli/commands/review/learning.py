@@ -65,11 +65,11 @@ def learn(
 ) -> int:
     """Learn, print what came of it, and write a model that is better. Returns the exit code: 1 where none is."""
     options = load_settings(settings_file).answer_options()
-    base = options.get("model") or shipped()
     rows = list(_from_files(files)) if files else _from_store(store_url(given))
     if not rows:
         raise UsageError("there are no labelled answers; `toolvet review next` shows what to label")
     check = AnswerCheck(**options)
+    base = check.model or shipped()
     if sys.stderr.isatty():
         with Status(f"learning from {len(rows):,} labelled answers", console=Console(stderr=True)):
             found = _find_out(rows, base, check, precision)

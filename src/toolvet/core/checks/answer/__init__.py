@@ -15,7 +15,7 @@ r"""Reads an answer: what its text alone says about how good it is. With the tur
 """
 
 from toolvet.core.checks.answer.certainty import assessment_confidence
-from toolvet.core.checks.answer.custom import BadOption, CustomPatterns, custom_patterns
+from toolvet.core.checks.answer.custom import BadOption, CustomPatterns, custom_patterns, names_of
 from toolvet.core.checks.answer.quality import (
     Action,
     AnswerQuality,
@@ -41,6 +41,7 @@ __all__ = [
     "SignalType",
     "assessment_confidence",
     "custom_patterns",
+    "names_of",
     "own_rules",
     "read_answer",
     "score",

@@ -16,6 +16,15 @@ class BadOption(UsageError, ValueError):  # noqa: N818 - reads as what it says.
     """An option of an answer check that cannot be used as given; the message says what can."""
 
 
+def names_of(option: str, given: object) -> tuple[str, ...]:
+    """Return the names that an option lists; one text is a list of one. Raises BadOption for anything else."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
+    found = tuple(each for each in cast("tuple[object, ...]", names) if isinstance(each, str))
+    if len(found) != len(names):
+        raise BadOption(f"{option} must be a list of names, not {given!r}")
+    return found
+
+
 class CustomPatterns:
     """Patterns of the caller's own, per signal type; `replaced` are the types whose built-in phrases they replace."""
 

@@ -81,7 +81,7 @@ class ComparedAnswer(NamedTuple):
 class TurnWitness:
     """The request and the calls of one turn, read once for all answers that are compared with them.
 
-    `given` are the calls as the caller has them.
+    `given` are the calls and `question` the request, as the caller has them.
     """
 
     def __init__(self, calls: Sequence[object], question: str | Sequence[object] | None) -> None:
@@ -95,7 +95,7 @@ class TurnWitness:
         self._moot = moot_families(self._every)
         self._support = ClaimSupport(self._every)
         self._ledger = TurnLedger(self._every, self._request)
-        self._question = question
+        self.question = question
 
     def compare(self, text: str, signals: Sequence[FailureSignal], *, goes_on: bool = False) -> ComparedAnswer:
         """Compare an answer with the calls of its turn.
@@ -122,6 +122,6 @@ class TurnWitness:
             found += tool_faults(text, outcomes)
         found += overstated(text, outcomes)
         if every and not (admits and all(outcome.failed for outcome in every)):
-            found += unsupported(text, Evidence(every, self._question))
+            found += unsupported(text, Evidence(every, self.question))
         ordered = sorted(found, key=lambda signal: signal.position or 0)
         return ComparedAnswer(failures.kept(signals), ordered, failures.open_calls, cut_calls(outcomes))

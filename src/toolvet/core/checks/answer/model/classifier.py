@@ -84,6 +84,10 @@ class Model:
             packed[_first_byte(place) :: 8] = plane
         self._packed = memoryview(packed).cast("Q")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # A batch sends it to workers on other machines.
+        return Model.from_bytes, (self.to_bytes(),)
+
     @property
     def planes(self) -> tuple[bytes, ...]:
         """The weights of each label; taken apart again each time, because only training asks for them."""

@@ -9,7 +9,7 @@ because its folder exists, and is looked for only where `packs=["medical"]` asks
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from toolvet.core.checks.answer.custom import BadOption
+from toolvet.core.checks.answer.custom import BadOption, names_of
 from toolvet.core.checks.answer.phrases import KnownPhrase, SignalPhrase, SignalPhrases, known_phrase
 from toolvet.core.checks.answer.quality import SignalType
 from toolvet.core.discover import data_files
@@ -60,10 +60,10 @@ def pack_phrases(names: Iterable[str] | str | None) -> SignalPhrases | None:
         >>> len(pack_phrases(["medical"]).by_id) < len(pack_phrases(["medical", "code"]).by_id)
         True
     """
-    wanted = frozenset((names,) if isinstance(names, str) else names or ())
+    wanted = frozenset(names_of("packs", () if names is None else names))
     if not wanted:
         return None
-    for name in sorted(f"{each}" for each in wanted):
+    for name in sorted(wanted):
         if name not in pack_names():
             raise BadOption(f"packs: there is no pack '{name}'; there are {', '.join(pack_names())}")
     return _phrases_of(wanted)
