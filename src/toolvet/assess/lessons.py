@@ -18,7 +18,7 @@ import msgspec
 from toolvet.assess.folder import Folder, path_kind
 from toolvet.assess.rules import ToolDefinition
 from toolvet.core.discover import read_toml
-from toolvet.core.json_value import elements, is_array
+from toolvet.core.json_value import is_array
 from toolvet.core.redact import word_segments
 from toolvet.core.schema import values_for_name
 
@@ -32,6 +32,8 @@ Kind = Literal[
     "folder",
     "minimum",
     "maximum",
+    "positive",
+    "differ",
     "date",
     "is_folder",
     "relative",
@@ -250,9 +252,7 @@ def _obey_folder(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
 
 def _obey_bound(case: _Case, match: re.Match[str], step: int) -> dict[str, object] | None:
     """The number that the refusal names, or that is alone in the call, moved to the bound (or just inside of it)."""
-    numbers = [
-        name for name, value in case.arguments.items() if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+    numbers = _numbers(case)
     name = case.parameter(match["name"] or "") or (numbers[0] if len(numbers) == 1 else None)
     if name is None or name not in numbers:
         return None
@@ -261,8 +261,31 @@ def _obey_bound(case: _Case, match: re.Match[str], step: int) -> dict[str, objec
     return {**case.arguments, name: int(bound) if whole else bound}
 
 
+def _numbers(case: _Case) -> list[str]:
+    given = case.arguments.items()
+    return [name for name, value in given if isinstance(value, int | float) and not isinstance(value, bool)]
+
+
+def _obey_positive(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The number that the refusal names, or else its default, which no call has to send."""
+    name = case.parameter(match["name"])
+    is_number = name is not None and name in {*_numbers(case), *(key for key, v in case.wider.items() if v == 0)}
+    return {**case.arguments, name: 1} if name is not None and is_number else None
+
+
+def _obey_differ(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The second of two equal values: the next number, or the text with another ending."""
+    first, second = case.parameter(match["first"]), case.parameter(match["second"])
+    if first is None or second is None or first not in case.arguments:
+        return None
+    old = case.arguments[first]
+    if second in _numbers(case) and isinstance(old, int | float):
+        return {**case.arguments, second: old + 1}
+    return {**case.arguments, second: f"{old}2"} if isinstance(old, str) else None
+
+
 def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    value = _DATES.get(match["form"])
+    value = _DATES.get(match["form"], match["form"] if match["form"][0].isdecimal() else None)
     before = case.text[: match.start()]
     texts = [name for name, old in case.arguments.items() if isinstance(old, str)]
     quoted = [name for name in texts if case.arguments[name] and str(case.arguments[name]) in case.text]
@@ -297,16 +320,26 @@ def _obey_relative(case: _Case, _match: re.Match[str]) -> dict[str, object] | No
 
 
 def _obey_items(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    """The only list of the call, repeated until it has the items that are wanted."""
+    """The lists of the call, which belong together (dates and amounts), with the items that are wanted.
+
+    Numbers go up, dates go on day by day, and what else there is comes again.
+    """
     wanted = _COUNTS.get(match["number"].lower()) or int(match["number"])
-    lists = [name for name, value in case.arguments.items() if is_array(value) and value]
-    if len(lists) != 1 or wanted > _MOST_ITEMS:
+    if wanted > _MOST_ITEMS:
         return None
-    items = list(elements(case.arguments[lists[0]]))
-    for number in range(len(items), wanted):
-        last = items[-1]
-        items.append(last + 1 if isinstance(last, int | float) else items[number % len(items)])
-    return {**case.arguments, lists[0]: items}
+    changed = dict(case.arguments)
+    for name, value in case.arguments.items():
+        if not is_array(value) or not 0 < len(value) < wanted:
+            continue
+        items = list(value)
+        for number in range(len(items), wanted):
+            last = items[-1]
+            if isinstance(last, str) and (day := re.fullmatch(r"(\d{4}-\d\d-)(0[1-9]|1\d|2[0-7])", last)):
+                items.append(f"{day[1]}{int(day[2]) + 1:02}")
+            else:
+                items.append(last + 1 if isinstance(last, int | float) else items[number % len(value)])
+        changed[name] = items
+    return changed
 
 
 def _obey_thing(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
@@ -336,6 +369,8 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "folder": _obey_folder,
     "minimum": partial(_obey_bound, step=1),
     "maximum": partial(_obey_bound, step=-1),
+    "positive": _obey_positive,
+    "differ": _obey_differ,
     "date": _obey_date,
     "is_folder": _obey_is_folder,
     "relative": _obey_relative,

@@ -39,6 +39,7 @@ from toolvet.assess.rules.ending import (
     words_of,
 )
 from toolvet.assess.rules.fault import Fault, fault_of
+from toolvet.core.causes import State
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import ObservedCall
@@ -126,12 +127,14 @@ def answered_errors(calls: Sequence[ObservedCall]) -> Iterator[ObservedCall]:
 def _is_about_something_else(call: ObservedCall) -> bool:
     """Whether a refusal ignores the fault and speaks of another argument: some tools look at their path or id first.
 
+    No wrong argument is a conflict: "Tool x is already registered" is about the server.
+
     An unknown argument that the schema allows is such a fault in any case unless the refusal names it.
     """
     words, fault = words_of(call)[:_LONGEST_MESSAGE], fault_of(call)
     if not words.strip() or _find_field(words, fault.field) or (fault.received and _find_value(words, fault)):
         return False
-    if not is_bad(call):
+    if not is_bad(call) or ((verdict := verdict_of(call)) is not None and verdict.state is State.CONFLICT):
         return True
     others = (value for name, value in members(call.arguments).items() if name != fault.field)
     return any(isinstance(value, str) and len(value) >= _PLAIN_ENOUGH and value in words for value in others)
