@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.harvest import absent_values, is_fed, is_identifier
+from toolvet.assess.harvest import Harvest, absent_values, is_fed, is_identifier
 from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
 from toolvet.assess.rules.ending import Ending, ending
+from toolvet.assess.scenarios.absent import scenarios
+from toolvet.assess.values import Values
 from toolvet.core.checks.result import check_result
 from toolvet.mcp.transport import StdioTarget
 
@@ -74,6 +76,22 @@ def test_what_a_listing_feeds_is_an_identifier_where_it_names_a_thing() -> None:
     assert is_fed("branch", {"type": "string"}, "get_branch")
     assert not is_fed("status", {"type": "string"}, "search_tasks")
     assert not is_fed("title", {"type": "string"}, "find_book")
+
+
+@pytest.mark.parametrize(
+    ("source", "asked"),
+    [
+        ("def f(x):\n    return x", []),
+        ("Sort the rows of a table by the day", []),
+        ("b-17", ["a code that does not exist"]),
+    ],
+)
+def test_code_and_prose_that_another_tool_returned_name_nothing(source: str, asked: list[str]) -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
+    harvest = Harvest()
+    harvest.note(("code",), source)
+    values = Values(tool_definition({"name": "analyze_code", "inputSchema": schema}), harvest)
+    assert [call.name for call in scenarios(values, lambda _name, choices: choices)] == asked
 
 
 @pytest.mark.parametrize(
