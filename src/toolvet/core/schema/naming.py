@@ -126,7 +126,7 @@ _EXAMPLE = re.compile(
 )
 _QUOTED = re.compile(r"""(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|`([^`\n]{1,80})`|“([^”\n]{1,80})”)""")
 # "e.g. the pay date" describes what is meant.
-_BARE = re.compile(r"(?!(?:an?|any|some|the|this|your) [a-z])[^\s,;()\[\]'\"`]{1,80}")
+_BARE = re.compile(r"(?!(?:an?|any|some|the|this|your) (?!and\b|or\b)[a-z])[^\s,;()\[\]'\"`]{1,80}")
 _BETWEEN = re.compile(r"\s*(?:,|/|;|\bor\b|\band\b|, or|, and)\s*")
 
 
