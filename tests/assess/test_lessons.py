@@ -141,6 +141,12 @@ NUMBER = {"type": "integer"}
             "at least two cash flows are required",
             {"dates": ["2025-01-15", "2025-01-16"], "amounts": [1.5, 2.5]},
         ),
+        (
+            tool(dates={}, amounts={}),
+            {"dates": ["2025-01-15"], "amounts": [1.5, 2.5]},
+            "must contain at least one positive and one negative value",
+            {"dates": ["2025-01-15"], "amounts": [-1.5, 2.5]},
+        ),
         (tool(qi=NUMBER, Di=NUMBER), {"qi": 1, "Di": 0.0}, "Di must be positive", {"qi": 1, "Di": 1}),
         (
             tool(gr_clean=NUMBER, gr_shale=NUMBER),

@@ -33,6 +33,7 @@ Kind = Literal[
     "minimum",
     "maximum",
     "positive",
+    "signs",
     "differ",
     "date",
     "is_folder",
@@ -273,6 +274,17 @@ def _obey_positive(case: _Case, match: re.Match[str]) -> dict[str, object] | Non
     return {**case.arguments, name: 1} if name is not None and is_number else None
 
 
+def _obey_signs(case: _Case, _match: re.Match[str]) -> dict[str, object] | None:
+    """The first list of numbers above 0 begins with a negative one: what is paid before anything comes back."""
+    for name, value in case.arguments.items():
+        if is_array(value) and len(value) > 1 and all(isinstance(one, int | float) and one > 0 for one in value):
+            return {
+                **case.arguments,
+                name: [-one for one in value[:1] if isinstance(one, int | float)] + list(value[1:]),
+            }
+    return None
+
+
 def _obey_differ(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     """The second of two equal values: the next number, or the text with another ending."""
     first, second = case.parameter(match["first"]), case.parameter(match["second"])
@@ -370,6 +382,7 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "minimum": partial(_obey_bound, step=1),
     "maximum": partial(_obey_bound, step=-1),
     "positive": _obey_positive,
+    "signs": _obey_signs,
     "differ": _obey_differ,
     "date": _obey_date,
     "is_folder": _obey_is_folder,

@@ -54,6 +54,9 @@ _FRAME: Final = (
 )
 _BOUND: Final = r"(?![\w.]*\w)(?! validation error)"
 _SHORTEST_REFUSAL: Final = 12  # Characters of a refusal that is not in another one by chance.
+_OF_THE_SERVER: Final = frozenset(
+    {State.UNAUTHORIZED, State.CONFLICT, State.QUOTA, State.RATE_LIMITED, State.FEATURE_DISABLED}
+)
 _PLAIN_ENOUGH: Final = 4  # Characters of a value that is not in a text by chance.
 
 
@@ -127,14 +130,14 @@ def answered_errors(calls: Sequence[ObservedCall]) -> Iterator[ObservedCall]:
 def _is_about_something_else(call: ObservedCall) -> bool:
     """Whether a refusal ignores the fault and speaks of another argument: some tools look at their path or id first.
 
-    No wrong argument is a conflict: "Tool x is already registered" is about the server.
+    No wrong argument is a conflict, or wants another plan: "Tool x is already registered" is about the server.
 
     An unknown argument that the schema allows is such a fault in any case unless the refusal names it.
     """
     words, fault = words_of(call)[:_LONGEST_MESSAGE], fault_of(call)
     if not words.strip() or _find_field(words, fault.field) or (fault.received and _find_value(words, fault)):
         return False
-    if not is_bad(call) or ((verdict := verdict_of(call)) is not None and verdict.state is State.CONFLICT):
+    if not is_bad(call) or ((verdict := verdict_of(call)) is not None and verdict.state in _OF_THE_SERVER):
         return True
     others = (value for name, value in members(call.arguments).items() if name != fault.field)
     return any(isinstance(value, str) and len(value) >= _PLAIN_ENOUGH and value in words for value in others)
