@@ -214,6 +214,8 @@ def test_a_path_is_below_the_folder_and_has_the_extension_that_the_tool_speaks_o
     assert WORK.value(tool("file_path"), "file_path") == "/data/a.txt"
     assert WORK.value(tool("directory"), "directory") == "/data"
     assert WORK.value(tool("path", name="list_directory"), "path") == "/data"
+    assert WORK.value(tool("path", name="list_files"), "path") == "/data"
+    assert WORK.value(tool("path", name="read_multiple_files"), "path") == "/data/a.txt"
     assert WORK.value(tool("title"), "title") is None
 
 

@@ -171,7 +171,8 @@ def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
         return None
     if words[-1] == "path" and (declared.get("default") in _HERE or words[-2:-1] in _OF_FOLDERS):
         return "folder"
-    if words[-1] == "path" and _LISTING.intersection(word_segments(tool.name)):
+    spoken = word_segments(tool.name)
+    if words[-1] == "path" and _LISTING.intersection(spoken) and "read" not in spoken:
         return "folder"
     return "file"
 

@@ -261,7 +261,7 @@ class Values:
         named = (self._harvest.value(f"{name}_{word}") for word in said if word in _NAMING)
         found = next((value for value in named if value is not None), None) or self._harvest.value(name, tool.name)
         table = self._harvest.value("table")
-        if isinstance(generated, str) and generated.startswith("SELECT ") and isinstance(table, str):
+        if isinstance(generated, str) and generated.split(" ")[0] == "SELECT" and isinstance(table, str):
             # A name with other signs would have to be quoted, as each database has it.
             return (f"SELECT * FROM {table}" if table.isidentifier() else None), "earlier result"  # noqa: S608 - a name
         path = self.folder.value(tool, name) if self.folder is not None else None

@@ -320,7 +320,10 @@ def _ways_out(tool: ToolDefinition, words: Sequence[str], judged: AbstractSet[st
             yield f"its parameter '{name}' leads to a file, a program or a machine"
             continue
         branches = [tool.opened(each) for each in elements(one.get("anyOf"))] or [one]
-        if not is_choice and not all(each.get("type") in _SCALARS or each.get("properties") for each in branches):
+        # A map of texts holds texts.
+        kinds = [members(each.get("additionalProperties")).get("type", each.get("type")) for each in branches]
+        known = (kind in _SCALARS or each.get("properties") for kind, each in zip(kinds, branches, strict=True))
+        if not is_choice and not all(known):
             yield f"its parameter '{name}' may hold anything"
 
 
