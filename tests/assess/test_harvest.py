@@ -53,7 +53,6 @@ def text(words: str) -> dict[str, object]:
         ("list_components", text('{"results": ["button"], "total": 1}'), "component_name", "button"),
         ("list_rooms", text("north, south, east"), "room_name", "north"),
         ("list_rooms", text("north, south"), "room_name", "north"),
-        ("list_entries", text('{"entries": [{"kind": "function", "id": "m.f"}]}'), "function", "m.f"),
         ("list_units", text('{"volume": ["m3", "bbl"], "rate": ["m3/day"]}'), "from_unit", "m3"),
         ("list_accounts", text('[{"account": "a-1"}]'), "source_account", "a-1"),
     ],

@@ -147,6 +147,12 @@ NUMBER = {"type": "integer"}
             "must contain at least one positive and one negative value",
             {"dates": ["2025-01-15"], "amounts": [-1.5, 2.5]},
         ),
+        (
+            tool("claim", "id"),
+            {"claim": "x", "id": "b"},
+            "claim must use '<source> reaches <target>'",
+            {"claim": "example reaches example", "id": "b"},
+        ),
         (tool(qi=NUMBER, Di=NUMBER), {"qi": 1, "Di": 0.0}, "Di must be positive", {"qi": 1, "Di": 1}),
         (
             tool(gr_clean=NUMBER, gr_shale=NUMBER),

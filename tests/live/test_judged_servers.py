@@ -114,7 +114,7 @@ def test_the_faults_that_were_missed_are_found(judged: Mapping[str, Any], report
         tool
         for finding in told(report)
         for tool in finding.concerns
-        if not any(finding.id == entry["id"] and tool in tools_of(entry) for entry in judged["findings"])
+        if not any(tool in tools_of(entry) and is_same(finding, entry) for entry in judged["findings"])
     }
     still: list[str] = []
     for missed in judged["missed"]:

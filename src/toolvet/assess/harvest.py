@@ -206,10 +206,6 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, obj
         ):
             # Units by what they measure: {"volume": ["m3"], "rate": ["m3/day"]}.
             yield from (((subject,), leaf) for each in value.values() for leaf in elements(each))
-        kind = value.get("kind")
-        if isinstance(kind, str) and name_of(kind) not in {(), (subject,)}:
-            # {"kind": "function", "id": "m.f"} in a list of entry points is a function, too.
-            yield from (((name_of(kind)[-1],), value[key]) for key in ("name", "id") if isinstance(value.get(key), str))
         for key, entry in value.items():
             own = name_of(key)
             if isinstance(entry, str) and entry.lstrip()[:1] in {"{", "["}:

@@ -40,6 +40,7 @@ Kind = Literal[
     "relative",
     "items",
     "thing",
+    "form",
 ]
 Arguments: TypeAlias = Mapping[str, object]
 
@@ -365,6 +366,13 @@ def _obey_thing(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     return {**case.arguments, **dict.fromkeys(refused, found)} if refused and found is not None else None
 
 
+def _obey_form(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The text that the refusal is about, in the form that it gives: "<source> reaches <target>"."""
+    name = _blamed(case, case.text[: match.start()])
+    word = (case.folder.function() if case.folder is not None else None) or "example"
+    return {**case.arguments, name: re.sub(r"<[^<>]*>", word, match["form"])} if name is not None else None
+
+
 def _obey_unwanted(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     name = case.parameter(match["name"])
     if name is None or name not in case.arguments or name in case.tool.required:
@@ -389,4 +397,5 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "relative": _obey_relative,
     "items": _obey_items,
     "thing": _obey_thing,
+    "form": _obey_form,
 }
