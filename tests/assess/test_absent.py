@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
+from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest, absent_values, is_fed, is_identifier
 from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
 from toolvet.assess.rules.ending import Ending, ending
@@ -76,6 +77,14 @@ def test_what_a_listing_feeds_is_an_identifier_where_it_names_a_thing() -> None:
     assert is_fed("branch", {"type": "string"}, "get_branch")
     assert not is_fed("status", {"type": "string"}, "search_tasks")
     assert not is_fed("title", {"type": "string"}, "find_book")
+
+
+def test_a_list_of_paths_is_asked_for_one_that_does_not_exist() -> None:
+    schema = {"type": "object", "properties": {"paths": {"type": "array", "items": {"type": "string"}}}}
+    tool = tool_definition({"name": "read_many", "inputSchema": {**schema, "required": ["paths"]}})
+    (call,) = scenarios(Values(tool, Harvest(), folder=Folder("/data", ("a.txt",))), lambda _name, choices: choices)
+    assert call.name == "a paths that does not exist"
+    assert call.arguments["paths"] != ["/data/a.txt"]
 
 
 @pytest.mark.parametrize(

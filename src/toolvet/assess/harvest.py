@@ -48,6 +48,8 @@ _WRAPPING: Final = frozenset(
 )
 # "from_unit" and "to_unit" want what a listing of units has.
 _DIRECTIONS: Final = frozenset({"base", "first", "from", "input", "output", "second", "source", "target", "to"})
+# "Found 2 books: [{…}]"
+_BEFORE_JSON: Final = re.compile(r"\A[^\n{}\[\]]{1,80}[:\uff1a]\s*(?=[\[{])")
 _LINE: Final = re.compile(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})")
 _MOST_CALLS: Final = 3  # Of one tool: its later scenarios return more of the same.
 _MOST_VALUES: Final = 20  # Of one name: a later call needs a few, not a table.
@@ -166,6 +168,7 @@ def _read_payloads(result: object) -> Iterator[object]:
 
 
 def _decoded(text: str) -> Iterator[object]:
+    text = _BEFORE_JSON.sub("", text, count=1)
     if len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in {"{", "["}:
         try:
             yield msgspec.json.decode(text)

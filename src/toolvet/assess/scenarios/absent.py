@@ -26,7 +26,8 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
         # Code and prose that another tool returned are matter to work on, and no names.
         names_thing = fed is not None and not (isinstance(fed, str) and _PROSE.search(fed))
         is_named = is_identifier(name, declared) or (names_thing and is_fed(name, declared, values.tool.name))
-        if not is_named and (values.folder is None or path_kind(values.tool, name) is None):
+        paths = values.folder is not None and (path_kind(values.tool, name) or values.folder.listed(values.tool, name))
+        if not is_named and not paths:
             continue
         known = base.get(name, widest.get(name))
         known = fed if type(fed) is type(known) and path_kind(values.tool, name) is None else known

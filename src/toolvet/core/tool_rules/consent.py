@@ -120,8 +120,12 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         verb, *rest = rest
     words = (verb, *rest)
     if verb not in table.reading:
-        # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
-        is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
+        # `add(a, b)`, `multiply_two_numbers(x, y)`, or what the description calculates: every parameter is a number.
+        stems, _ = opening_verb(_FRAME.sub("", _first_sentence(tool)))
+        is_arithmetic = bool(tool.properties) and (
+            (verb in table.arithmetic and set(rest) <= table.operands)
+            or (not stems.isdisjoint({"calculate", "compute"}) and not any(changing_words(words, nouns=True)))
+        )
         if is_arithmetic and all(
             tool.single(each).get("type") in ("number", "integer") for each in tool.properties.values()
         ):
