@@ -53,7 +53,12 @@ def text(words: str) -> dict[str, object]:
         ("list_components", text('{"results": ["button"], "total": 1}'), "component_name", "button"),
         ("list_rooms", text("north, south, east"), "room_name", "north"),
         ("list_rooms", text("north, south"), "room_name", "north"),
-        ("list-components", text('以下是可用的组件：[{"name": "Affix"}, {"name": "Alert"}]'), "componentName", "Affix"),
+        (
+            "list-components",
+            text('以下是可用的组件\uff1a[{"name": "Affix"}, {"name": "Alert"}]'),
+            "componentName",
+            "Affix",
+        ),
         ("list_books", text('Found 2 books:\n[{"id": "b-1"}, {"id": "b-2"}]'), "book_id", "b-1"),
         ("list_units", text('{"volume": ["m3", "bbl"], "rate": ["m3/day"]}'), "from_unit", "m3"),
         ("list_accounts", text('[{"account": "a-1"}]'), "source_account", "a-1"),

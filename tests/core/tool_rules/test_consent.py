@@ -82,6 +82,13 @@ def test_words_that_three_names_share_say_nothing_whatever_the_others_are_called
     tools = [_annotated(name) for name in names]
     called = [tool.name for tool in tools if why_not_called(tool, habits_of(tools)) is None]
     assert called == ["pantry_list", "box_read_file"]
+    plots = [
+        tool_definition(
+            {"name": f"plot_{what}", "description": "Plot what was found.", "inputSchema": {"type": "object"}}
+        )
+        for what in ("search", "list", "tree")
+    ]
+    assert all(why_not_called(tool, habits_of(plots)) for tool in plots)
 
 
 def test_members_of_a_structure_count_as_parameters_behind_a_reference_too() -> None:

@@ -205,6 +205,9 @@ def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
 
 def _own_words(tool: ToolDefinition, habits: Habits) -> tuple[str, ...]:
     words = word_segments(tool.name)
+    stems, _ = opening_verb(_FRAME.sub("", _first_sentence(tool)))
+    if words[:1] and words[0] in stems:
+        return words  # `plot_search`, "Plot the results of a search": a verb.
     ends = range(min(len(words) - 1, _LONGEST_PREFIX), 0, -1)
     return words[next((end for end in ends if words[:end] in habits.prefixes), 0) :]
 
