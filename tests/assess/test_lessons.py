@@ -161,12 +161,6 @@ NUMBER = {"type": "integer"}
             {"gr_clean": 1, "gr_shale": 2},
         ),
         (
-            tool("start", "end"),
-            {"start": "a", "end": "a"},
-            "start and end must not be equal",
-            {"start": "a", "end": "a2"},
-        ),
-        (
             tool("pay_date"),
             {"pay_date": "the"},
             "dates must look like 2025-04-01, got 'the'",

@@ -41,8 +41,6 @@ _OF_FOLDERS: Final = [(word,) for word in ("base", "folder", "project", "repo", 
 _RELATIVE: Final = re.compile(r"(?i)(?<!or )\brelative (?:to|path)\b")
 _CODE: Final = ("py", "ts", "js", "go", "rs", "java", "c", "cpp", "rb", "php")
 _FUNCTION: Final = re.compile(r"\b(?:def|fn|func|function) (\w+)")
-_MOST_READ: Final = 5  # Files.
-_LONGEST_READ: Final = 20_000  # Characters of each.
 _SPEAKS_OF_CODE: Final = re.compile(
     r"(?i)\b(?:class(?:es)?|code(?:base)?|functions?|methods?|module|source|symbols?)\b"
 )
@@ -125,9 +123,9 @@ class Folder:
     def function(self) -> str | None:
         """The name of the first function in the folder's files of code."""
         code = (name for name in self.files if name.rpartition(".")[2] in _CODE)
-        for name in islice(code, _MOST_READ):
+        for name in islice(code, 5):
             with suppress(OSError), Path(self.join(name)).open(encoding="utf-8", errors="replace") as file:
-                if found := _FUNCTION.search(file.read(_LONGEST_READ)):
+                if found := _FUNCTION.search(file.read(20_000)):
                     return found[1]
         return None
 

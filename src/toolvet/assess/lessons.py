@@ -18,7 +18,7 @@ import msgspec
 from toolvet.assess.folder import Folder, path_kind
 from toolvet.assess.rules import ToolDefinition
 from toolvet.core.discover import read_toml
-from toolvet.core.json_value import is_array
+from toolvet.core.json_value import elements, is_array
 from toolvet.core.redact import word_segments
 from toolvet.core.schema import values_for_name
 
@@ -278,23 +278,18 @@ def _obey_positive(case: _Case, match: re.Match[str]) -> dict[str, object] | Non
 def _obey_signs(case: _Case, _match: re.Match[str]) -> dict[str, object] | None:
     """The first list of numbers above 0 begins with a negative one: what is paid before anything comes back."""
     for name, value in case.arguments.items():
-        if is_array(value) and len(value) > 1 and all(isinstance(one, int | float) and one > 0 for one in value):
-            return {
-                **case.arguments,
-                name: [-one for one in value[:1] if isinstance(one, int | float)] + list(value[1:]),
-            }
+        numbers = [one for one in elements(value) if isinstance(one, int | float)]
+        if len(numbers) > 1 and min(numbers) > 0:
+            return {**case.arguments, name: [-numbers[0], *numbers[1:]]}
     return None
 
 
 def _obey_differ(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    """The second of two equal values: the next number, or the text with another ending."""
+    """The second of two equal numbers becomes the next one."""
     first, second = case.parameter(match["first"]), case.parameter(match["second"])
-    if first is None or second is None or first not in case.arguments:
-        return None
-    old = case.arguments[first]
-    if second in _numbers(case) and isinstance(old, int | float):
-        return {**case.arguments, second: old + 1}
-    return {**case.arguments, second: f"{old}2"} if isinstance(old, str) else None
+    old = case.arguments.get(first or "")
+    is_pair = isinstance(old, int | float) and second in _numbers(case)
+    return {**case.arguments, second: old + 1} if is_pair else None
 
 
 def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
@@ -333,10 +328,7 @@ def _obey_relative(case: _Case, _match: re.Match[str]) -> dict[str, object] | No
 
 
 def _obey_items(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    """The lists of the call, which belong together (dates and amounts), with the items that are wanted.
-
-    Numbers go up, dates go on day by day, and what else there is comes again.
-    """
+    """All lists of the call with the items that are wanted: numbers go up, days go on, anything else repeats."""
     wanted = _COUNTS.get(match["number"].lower()) or int(match["number"])
     if wanted > _MOST_ITEMS:
         return None

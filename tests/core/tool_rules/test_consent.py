@@ -127,14 +127,6 @@ def test_an_included_tool_computes_if_its_name_says_of_what_and_nothing_speaks_a
     assert only_computes(tool, habits_of([tool])) is computes
 
 
-@pytest.mark.parametrize(("values", "called"), [({"type": "string"}, True), (True, False), ({}, False)])
-def test_a_map_of_texts_holds_texts_and_any_other_may_hold_anything(values: object, *, called: bool) -> None:
-    pairs = {"type": "object", "additionalProperties": values}
-    schema = {"type": "object", "properties": {"message": {"type": "string"}, "pairs": pairs}}
-    tool = tool_definition({"name": "encrypt_message", "description": "Encrypt a message", "inputSchema": schema})
-    assert (why_not_called(tool, habits_of([tool])) is None) is called
-
-
 def test_a_word_that_all_names_share_is_no_verb() -> None:
     tools = [_annotated(f"git_{verb}_commit") for verb in ("show", "list", "make")]
     assert [why_not_called(tool, habits_of(tools)) is None for tool in tools] == [True, True, False]

@@ -54,9 +54,8 @@ _FRAME: Final = (
 )
 _BOUND: Final = r"(?![\w.]*\w)(?! validation error)"
 _SHORTEST_REFUSAL: Final = 12  # Characters of a refusal that is not in another one by chance.
-_OF_THE_SERVER: Final = frozenset(
-    {State.UNAUTHORIZED, State.CONFLICT, State.QUOTA, State.RATE_LIMITED, State.FEATURE_DISABLED}
-)
+# "Tool x is already registered", "wants the Pro plan": no argument is wrong.
+_OF_THE_SERVER: Final = {State.CONFLICT, State.QUOTA, State.RATE_LIMITED, State.FEATURE_DISABLED}
 _PLAIN_ENOUGH: Final = 4  # Characters of a value that is not in a text by chance.
 
 
@@ -129,8 +128,6 @@ def answered_errors(calls: Sequence[ObservedCall]) -> Iterator[ObservedCall]:
 
 def _is_about_something_else(call: ObservedCall) -> bool:
     """Whether a refusal ignores the fault and speaks of another argument: some tools look at their path or id first.
-
-    No wrong argument is a conflict, or wants another plan: "Tool x is already registered" is about the server.
 
     An unknown argument that the schema allows is such a fault in any case unless the refusal names it.
     """

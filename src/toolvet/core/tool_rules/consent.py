@@ -28,7 +28,6 @@ from toolvet.core.tool_rules.subject import ToolDefinition
 
 _HINTS = ("readOnlyHint", "destructiveHint")
 _FEWEST_OF_A_PREFIX = 3
-_LONGEST_PREFIX = 4  # Words.
 # Not sets: a server may send a list, which has no hash.
 _SCALARS = ("string", "number", "integer", "boolean")
 _LONGEST_DESCRIPTION = 2_000
@@ -45,11 +44,7 @@ _OF_ALL = re.compile(r"(?i)\bof (?:all|each|every|the|your)\b")
 _MAKES = frozenset({"compose", "create", "make", "produce"})
 _MAY_RUN = frozenset({"build", "match", "print", "simulate", "split", "test"})
 _LONGEST_OBJECT = 12
-# "Brief description: …", or a mark and a word before a dash, as in a plan's name.
-_FRAME = re.compile(
-    r"^(?:(?:(?:brief |short )?description|summary|purpose)\s*:|[^\w\s]\W{0,3}\w{1,12} [\u2013\u2014])\s*",
-    re.IGNORECASE,
-)
+_FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*", re.IGNORECASE)
 
 
 class Habits(msgspec.Struct, frozen=True):
@@ -69,7 +64,7 @@ def habits_of(tools: Sequence[ToolDefinition]) -> Habits:
     table, found = _words(), Counter[tuple[str, ...]]()
     doing = table.reading | table.altering | table.deriving
     for tool in tools:
-        words = word_segments(tool.name)[:_LONGEST_PREFIX]
+        words = word_segments(tool.name)[:4]
         # A verb that tools share is not a prefix: `purge_list`, `purge_status`.
         verbs = {word for word in words if word in doing or any(changing_words((word,), nouns=True))}
         first = next((place for place, word in enumerate(words) if word in verbs), len(words))
@@ -208,7 +203,7 @@ def _own_words(tool: ToolDefinition, habits: Habits) -> tuple[str, ...]:
     stems, _ = opening_verb(_FRAME.sub("", _first_sentence(tool)))
     if words[:1] and words[0] in stems:
         return words  # `plot_search`, "Plot the results of a search": a verb.
-    ends = range(min(len(words) - 1, _LONGEST_PREFIX), 0, -1)
+    ends = range(min(len(words) - 1, 4), 0, -1)
     return words[next((end for end in ends if words[:end] in habits.prefixes), 0) :]
 
 
@@ -327,10 +322,7 @@ def _ways_out(tool: ToolDefinition, words: Sequence[str], judged: AbstractSet[st
             yield f"its parameter '{name}' leads to a file, a program or a machine"
             continue
         branches = [tool.opened(each) for each in elements(one.get("anyOf"))] or [one]
-        # A map of texts holds texts.
-        kinds = [members(each.get("additionalProperties")).get("type", each.get("type")) for each in branches]
-        known = (kind in _SCALARS or each.get("properties") for kind, each in zip(kinds, branches, strict=True))
-        if not is_choice and not all(known):
+        if not is_choice and not all(each.get("type") in _SCALARS or each.get("properties") for each in branches):
             yield f"its parameter '{name}' may hold anything"
 
 

@@ -33,9 +33,7 @@ _SENTENCE: Final = re.compile(r"[.!?](?:\s|$)|\n\s*\n")
 _DETERMINERS: Final = frozenset(
     {"a", "all", "an", "any", "each", "every", "it", "its", "new", "the", "them", "this", "your"}
 )
-_SHOWN: Final = frozenset(
-    {"command", "commands", "example", "examples", "guide", "guides", "plan", "recipe", "schema", "steps"}
-)
+_SHOWN: Final = frozenset({"command", "commands", "example", "examples", "guide", "guides", "plan", "schema", "steps"})
 # What readers say as well: "Makes a request", "Calls the API", "Opens the page".
 _VAGUE: Final = frozenset({"call", "make", "new", "open"})
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z]+)*|,")
