@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
+from toolvet.assess.exchange import SeededChoice
 from toolvet.assess.folder import Folder
 from toolvet.assess.harvest import Harvest, absent_values, is_fed, is_identifier
 from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
@@ -82,7 +83,7 @@ def test_what_a_listing_feeds_is_an_identifier_where_it_names_a_thing() -> None:
 def test_a_list_of_paths_is_asked_for_one_that_does_not_exist() -> None:
     schema = {"type": "object", "properties": {"paths": {"type": "array", "items": {"type": "string"}}}}
     tool = tool_definition({"name": "read_many", "inputSchema": {**schema, "required": ["paths"]}})
-    (call,) = scenarios(Values(tool, Harvest(), folder=Folder("/data", ("a.txt",))), lambda _name, choices: choices)
+    (call,) = scenarios(Values(tool, Harvest(), folder=Folder("/data", ("a.txt",))), SeededChoice(0, ""))
     assert call.name == "a paths that does not exist"
     assert call.arguments["paths"] != ["/data/a.txt"]
 
@@ -100,7 +101,7 @@ def test_code_and_prose_that_another_tool_returned_name_nothing(source: str, ask
     harvest = Harvest()
     harvest.note(("code",), source)
     values = Values(tool_definition({"name": "analyze_code", "inputSchema": schema}), harvest)
-    assert [call.name for call in scenarios(values, lambda _name, choices: choices)] == asked
+    assert [call.name for call in scenarios(values, SeededChoice(0, ""))] == asked
 
 
 @pytest.mark.parametrize(

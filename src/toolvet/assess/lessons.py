@@ -288,8 +288,8 @@ def _obey_differ(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
     """The second of two equal numbers becomes the next one."""
     first, second = case.parameter(match["first"]), case.parameter(match["second"])
     old = case.arguments.get(first or "")
-    is_pair = isinstance(old, int | float) and second in _numbers(case)
-    return {**case.arguments, second: old + 1} if is_pair else None
+    is_number = second in _numbers(case)
+    return {**case.arguments, second: old + 1} if is_number and second and isinstance(old, int | float) else None
 
 
 def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
