@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.harvest import absent_values, is_fed, is_identifier
+from toolvet.assess.exchange import SeededChoice
+from toolvet.assess.folder import Folder
+from toolvet.assess.harvest import Harvest, absent_values, is_fed, is_identifier
 from toolvet.assess.rules import ObservedCall, Outcome, tool_definition
 from toolvet.assess.rules.ending import Ending, ending
+from toolvet.assess.scenarios.absent import scenarios
+from toolvet.assess.values import Values
 from toolvet.core.checks.result import check_result
 from toolvet.mcp.transport import StdioTarget
 
@@ -74,6 +78,30 @@ def test_what_a_listing_feeds_is_an_identifier_where_it_names_a_thing() -> None:
     assert is_fed("branch", {"type": "string"}, "get_branch")
     assert not is_fed("status", {"type": "string"}, "search_tasks")
     assert not is_fed("title", {"type": "string"}, "find_book")
+
+
+def test_a_list_of_paths_is_asked_for_one_that_does_not_exist() -> None:
+    schema = {"type": "object", "properties": {"paths": {"type": "array", "items": {"type": "string"}}}}
+    tool = tool_definition({"name": "read_many", "inputSchema": {**schema, "required": ["paths"]}})
+    (call,) = scenarios(Values(tool, Harvest(), folder=Folder("/data", ("a.txt",))), SeededChoice(0, ""))
+    assert call.name == "a paths that does not exist"
+    assert call.arguments["paths"] != ["/data/a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("source", "asked"),
+    [
+        ("def f(x):\n    return x", []),
+        ("Sort the rows of a table by the day", []),
+        ("b-17", ["a code that does not exist"]),
+    ],
+)
+def test_code_and_prose_that_another_tool_returned_name_nothing(source: str, asked: list[str]) -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
+    harvest = Harvest()
+    harvest.note(("code",), source)
+    values = Values(tool_definition({"name": "analyze_code", "inputSchema": schema}), harvest)
+    assert [call.name for call in scenarios(values, SeededChoice(0, ""))] == asked
 
 
 @pytest.mark.parametrize(

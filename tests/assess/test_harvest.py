@@ -52,6 +52,16 @@ def text(words: str) -> dict[str, object]:
         ("list_components", text('{"items": [{"name": "button"}]}'), "component", "button"),
         ("list_components", text('{"results": ["button"], "total": 1}'), "component_name", "button"),
         ("list_rooms", text("north, south, east"), "room_name", "north"),
+        ("list_rooms", text("north, south"), "room_name", "north"),
+        (
+            "list-components",
+            text('以下是可用的组件\uff1a[{"name": "Affix"}, {"name": "Alert"}]'),
+            "componentName",
+            "Affix",
+        ),
+        ("list_books", text('Found 2 books:\n[{"id": "b-1"}, {"id": "b-2"}]'), "book_id", "b-1"),
+        ("list_units", text('{"volume": ["m3", "bbl"], "rate": ["m3/day"]}'), "from_unit", "m3"),
+        ("list_accounts", text('[{"account": "a-1"}]'), "source_account", "a-1"),
     ],
 )
 def test_what_a_listing_returned_feeds_the_parameter_of_that_name(
@@ -69,6 +79,15 @@ def test_a_name_is_one_of_the_noun_of_the_tool_that_wants_it() -> None:
     assert harvest.value("name", "get_reusable_component") == "button"
     assert harvest.value("name", "get_primitive_details") == "a11y"
     assert harvest.value("name", "get_theme") == "a11y"
+
+
+def test_of_two_listings_of_one_noun_the_one_that_shares_more_words_is_taken() -> None:
+    harvest = Harvest()
+    harvest.gather([call("list-mutation-fields", text("rename"))])
+    harvest.gather([call("list-query-fields", text("user, users"))])
+    assert harvest.value("fieldName", "get-query-field") == "user"
+    assert harvest.value("fieldName", "get-mutation-field") == "rename"
+    assert harvest.value("fieldName", "get-field") == "rename"
 
 
 def test_a_search_that_found_nothing_does_not_count_among_the_first() -> None:
@@ -117,8 +136,9 @@ def test_errors_are_not_harvested() -> None:
 
 def test_values_of_other_names_are_not_taken() -> None:
     harvest = Harvest()
-    harvest.gather([call("list_books", text('{"books": [{"id": "b-1"}]}'))])
+    harvest.gather([call("list_books", text('{"books": [{"id": "b-1"}], "tags": [], "authors": ["a"]}'))])
     assert harvest.value("order_id") is None
+    assert harvest.value("from_book") == "b-1"
 
 
 def test_deep_and_huge_results_end_the_search_not_the_process() -> None:

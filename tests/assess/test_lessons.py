@@ -142,6 +142,37 @@ NUMBER = {"type": "integer"}
         (tool("path"), {"path": "/data"}, "Absolute paths are not allowed", {"path": "."}),
         (tool(points={}), {"points": [1.5]}, "At least 4 data points are required", {"points": [1.5, 2.5, 3.5, 4.5]}),
         (tool(names={}), {"names": ["a"]}, "needs two values", {"names": ["a", "a"]}),
+        (
+            tool(dates={}, amounts={}),
+            {"dates": ["2025-01-15"], "amounts": [1.5]},
+            "at least two cash flows are required",
+            {"dates": ["2025-01-15", "2025-01-16"], "amounts": [1.5, 2.5]},
+        ),
+        (
+            tool(dates={}, amounts={}),
+            {"dates": ["2025-01-15"], "amounts": [1.5, 2.5]},
+            "must contain at least one positive and one negative value",
+            {"dates": ["2025-01-15"], "amounts": [-1.5, 2.5]},
+        ),
+        (
+            tool("claim", "id"),
+            {"claim": "x", "id": "b"},
+            "claim must use '<source> reaches <target>'",
+            {"claim": "example reaches main", "id": "b"},
+        ),
+        (tool(qi=NUMBER, Di=NUMBER), {"qi": 1, "Di": 0.0}, "Di must be positive", {"qi": 1, "Di": 1}),
+        (
+            tool(gr_clean=NUMBER, gr_shale=NUMBER),
+            {"gr_clean": 1, "gr_shale": 1},
+            "gr_clean and gr_shale must differ",
+            {"gr_clean": 1, "gr_shale": 2},
+        ),
+        (
+            tool("pay_date"),
+            {"pay_date": "the"},
+            "dates must look like 2025-04-01, got 'the'",
+            {"pay_date": "2025-04-01"},
+        ),
         (tool("path"), {"path": "/data"}, "EISDIR: illegal operation on a directory, read", {"path": "/data/a.txt"}),
     ],
 )
@@ -168,7 +199,8 @@ def test_the_next_attempt_obeys(
         (tool("task"), {"task": "t-9"}, "Task 't-9' not found"),
         (tool("task"), {"task": "t-9"}, "Invalid request: 'other'"),
         (tool("path"), {"path": "/elsewhere/a.txt"}, "Absolute paths are not allowed"),
-        (tool(a={}, b={}), {"a": [1], "b": [2]}, "At least 4 values are required"),
+        (tool("password", a={}), {"password": "x", "a": [1]}, "A password needs at least 8 characters"),
+        (tool("gr_clean", gr_shale=NUMBER), {"gr_clean": "x"}, "start and end must differ"),
         (tool(a={}), {"a": [1]}, "At least 99 values are required"),
         # Nothing is known that fills the gaps.
         (tool("goal"), {"goal": "x"}, "goal must use '<a> reaches <b>'"),
@@ -193,6 +225,8 @@ def test_a_path_is_below_the_folder_and_has_the_extension_that_the_tool_speaks_o
     assert WORK.value(tool("file_path"), "file_path") == "/data/a.txt"
     assert WORK.value(tool("directory"), "directory") == "/data"
     assert WORK.value(tool("path", name="list_directory"), "path") == "/data"
+    assert WORK.value(tool("path", name="list_files"), "path") == "/data"
+    assert WORK.value(tool("path", name="read_multiple_files"), "path") == "/data/a.txt"
     assert WORK.value(tool("title"), "title") is None
 
 

@@ -1,12 +1,13 @@
 """The calls sent: where values come from, and that valid scenarios are valid and error cases break one thing."""
 
 import json
+from pathlib import Path
 from typing import cast
 
 import pytest
 from tests.labelled import DATA
 
-from toolvet.assess.folder import Folder
+from toolvet.assess.folder import Folder, list_folder
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition, tool_definition
 from toolvet.assess.scenarios import plan_calls
@@ -135,9 +136,22 @@ def test_a_list_has_as_many_items_as_its_description_asks_for(
     assert len(cast("list[object]", arguments["points"])) == count
 
 
+@pytest.mark.parametrize(("name", "expected"), [("function", "total"), ("symbol_name", "total"), ("place", "London")])
+def test_a_function_is_one_of_the_code_in_the_folder(tmp_path: Path, name: str, expected: str) -> None:
+    (tmp_path / "notes.txt").write_text("def nothing", encoding="utf-8")
+    (tmp_path / "orders.py").write_text("LIMIT = 3\n\ndef total(rows):\n    return sum(rows)\n", encoding="utf-8")
+    schema = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
+    folder = list_folder(str(tmp_path))
+    assert Values(tool(schema), harvest_of(), folder=folder).required_only().arguments == {name: expected}
+
+
 def test_a_query_asks_for_a_table_that_there_is() -> None:
     schema = {"type": "object", "properties": {"sql": {"type": "string"}}, "required": ["sql"]}
     assert Values(tool(schema), harvest_of(tables=["orders"])).required_only().arguments == {
+        "sql": "SELECT * FROM orders"
+    }
+    told = {"type": "object", "properties": {"sql": {"type": "string", "description": "SQL, e.g. `SELECT`, `WITH`"}}}
+    assert Values(tool({**told, "required": ["sql"]}), harvest_of(tables=["orders"])).required_only().arguments == {
         "sql": "SELECT * FROM orders"
     }
     odd = Values(tool(schema), harvest_of(tables=["a; DROP TABLE b"])).required_only()

@@ -13,6 +13,7 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -39,6 +40,7 @@ _HERE: Final = (".", "./")  # The defaults of a path that is a folder.
 _OF_FOLDERS: Final = [(word,) for word in ("base", "folder", "project", "repo", "repository", "root", "workspace")]
 _RELATIVE: Final = re.compile(r"(?i)(?<!or )\brelative (?:to|path)\b")
 _CODE: Final = ("py", "ts", "js", "go", "rs", "java", "c", "cpp", "rb", "php")
+_FUNCTION: Final = re.compile(r"\b(?:def|fn|func|function) (\w+)")
 _SPEAKS_OF_CODE: Final = re.compile(
     r"(?i)\b(?:class(?:es)?|code(?:base)?|functions?|methods?|module|source|symbols?)\b"
 )
@@ -118,6 +120,15 @@ class Folder:
         described = {"description": declared.get("description", ""), **items}
         return self.value(msgspec.structs.replace(tool, input_schema={"properties": {one: described}}), one)
 
+    def function(self) -> str | None:
+        """The name of the first function in the folder's files of code."""
+        code = (name for name in self.files if name.rpartition(".")[2] in _CODE)
+        for name in islice(code, 5):
+            with suppress(OSError), Path(self.join(name)).open(encoding="utf-8", errors="replace") as file:
+                if found := _FUNCTION.search(file.read(20_000)):
+                    return found[1]
+        return None
+
     def fresh(self, tool: ToolDefinition, parameter: str) -> str:
         """A path below the folder that does not exist yet."""
         if path_kind(tool, parameter) == "folder":
@@ -171,7 +182,8 @@ def path_kind(tool: ToolDefinition, parameter: str) -> str | None:
         return None
     if words[-1] == "path" and (declared.get("default") in _HERE or words[-2:-1] in _OF_FOLDERS):
         return "folder"
-    if words[-1] == "path" and _LISTING.intersection(word_segments(tool.name)):
+    spoken = word_segments(tool.name)
+    if words[-1] == "path" and _LISTING.intersection(spoken) and "read" not in spoken:
         return "folder"
     return "file"
 

@@ -41,10 +41,15 @@ _ENTRY: Final = re.compile(r"(?:\*\*|`|'|\")?(?P<entry>[\w./@+-]{1,120})(?:\*\*|
 _COMMAS: Final = re.compile(
     r"(?:[^:\n]{0,60}:\s*(?=[^,]+,)|(?=[^,]+,[^,]+,))(?P<entries>[\w./@+-]{1,80}(?:,\s*[\w./@+-]{1,80})+)\.?"
 )
+_PAIR: Final = re.compile(r"(?P<entries>[\w.-]{1,80}, [\w.-]{1,80})")  # The whole answer.
 # Keys that say nothing of what is under them: {"items": [{"name": "button"}]} of `list_components` names a component.
 _WRAPPING: Final = frozenset(
     {"content", "data", "element", "entry", "hit", "item", "match", "record", "response", "result", "row", "value"}
 )
+# "from_unit" and "to_unit" want what a listing of units has.
+_DIRECTIONS: Final = frozenset({"base", "first", "from", "input", "output", "second", "source", "target", "to"})
+# "Found 2 books: [{…}]"
+_BEFORE_JSON: Final = re.compile(r"\A[^\n{}\[\]]{1,80}[:\uff1a]\s*(?=[\[{])")
 _LINE: Final = re.compile(r"(?:/[^\n:*?]{1,200}|[\w@.+-]{1,80})")
 _MOST_CALLS: Final = 3  # Of one tool: its later scenarios return more of the same.
 _MOST_VALUES: Final = 20  # Of one name: a later call needs a few, not a table.
@@ -86,25 +91,35 @@ class Harvest:
             payloads = list(_read_payloads(call.result))
             if not LISTING.isdisjoint(tool_words):
                 payloads.append(_read_lines(call.result))
+            # What `list_query_fields` returns is a field, and a query field.
+            narrow = tool_words[: tool_words.index(subject)][-1:] if subject else ()
             for name, leaf in (found for value in payloads for found in _leaves(value, subject, 0)):
-                if not name or name[-1] in _DEEDS:
-                    continue
-                if name not in self._values:
-                    self._values[name] = []
-                    self._names.append(name)
-                values = self._values[name]
-                if len(values) < _MOST_VALUES and leaf not in values:
-                    values.append(leaf)
+                if name and name[-1] not in _DEEDS:
+                    self.note(name, leaf)
+                    if narrow and name[0] == subject:
+                        self.note((*narrow, *name), leaf)
             useful += sum(map(len, self._values.values())) > before
+
+    def note(self, name: Name, leaf: object) -> None:
+        """Keep a value under a name, after those that it has already."""
+        if name not in self._values:
+            self._values[name] = []
+            self._names.append(name)
+        values = self._values[name]
+        if len(values) < _MOST_VALUES and leaf not in values:
+            values.append(leaf)
 
     def value(self, parameter: str, tool: str = "") -> object | None:
         """The first value from an earlier result for a parameter of this name, or None.
 
-        The `name` that `tool` wants is one of its own noun, if there is one: `get_component(name)` a component's.
+        The `name` that `tool` wants is one of its own noun, if there is one: `get_component(name)` a component's, and
+        the `field_name` of `get_query_field` a query field's.
         """
-        own = name_of(parameter)
-        nouns = reversed(name_of(tool)) if len(own) == 1 and own[0] in _NAMING else ()
-        for name in (*((noun, *own) for noun in nouns if noun not in _LOOKING), own):
+        own, words = name_of(parameter), name_of(tool)
+        nouns = reversed(words) if len(own) == 1 and own[0] in _NAMING else ()
+        narrow = words[: words.index(own[0])][-1:] if own and own[0] in words else ()
+        wide = own[1:] if own and own[0] in _DIRECTIONS else ()
+        for name in (*((noun, *own) for noun in nouns if noun not in _LOOKING), (*narrow, *own), own, wide):
             if values := self._values.get(name):
                 return values[0]
         return None
@@ -153,6 +168,7 @@ def _read_payloads(result: object) -> Iterator[object]:
 
 
 def _decoded(text: str) -> Iterator[object]:
+    text = _BEFORE_JSON.sub("", text, count=1)
     if len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in {"{", "["}:
         try:
             yield msgspec.json.decode(text)
@@ -176,7 +192,7 @@ def _read_lines(result: object) -> list[object]:
             entry = _ENTRY.fullmatch(bullet["entry"])
             if bullet["kind"] or entry:
                 found.append(bullet["entry"].strip() if bullet["kind"] or not entry else entry["entry"])
-        elif commas := _COMMAS.fullmatch(line):
+        elif commas := _COMMAS.fullmatch(line) or (_PAIR.fullmatch(line) if len(lines) == 1 else None):
             found.extend(entry.strip() for entry in commas["entries"].split(","))
     return found
 
@@ -186,6 +202,13 @@ def _leaves(value: object, subject: str, depth: int) -> Iterator[tuple[Name, obj
     if depth > _DEEPEST:
         return
     if is_object(value):
+        if (
+            subject
+            and len(value) > 1
+            and all(isinstance(next(iter(elements(each)), 0), str) for each in value.values())
+        ):
+            # Units by what they measure: {"volume": ["m3"], "rate": ["m3/day"]}.
+            yield from (((subject,), leaf) for each in value.values() for leaf in elements(each))
         for key, entry in value.items():
             own = name_of(key)
             if isinstance(entry, str) and entry.lstrip()[:1] in {"{", "["}:

@@ -32,6 +32,9 @@ Kind = Literal[
     "folder",
     "minimum",
     "maximum",
+    "positive",
+    "signs",
+    "differ",
     "date",
     "is_folder",
     "relative",
@@ -251,9 +254,7 @@ def _obey_folder(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
 
 def _obey_bound(case: _Case, match: re.Match[str], step: int) -> dict[str, object] | None:
     """The number that the refusal names, or that is alone in the call, moved to the bound (or just inside of it)."""
-    numbers = [
-        name for name, value in case.arguments.items() if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+    numbers = _numbers(case)
     name = case.parameter(match["name"] or "") or (numbers[0] if len(numbers) == 1 else None)
     if name is None or name not in numbers:
         return None
@@ -262,8 +263,37 @@ def _obey_bound(case: _Case, match: re.Match[str], step: int) -> dict[str, objec
     return {**case.arguments, name: int(bound) if whole else bound}
 
 
+def _numbers(case: _Case) -> list[str]:
+    given = case.arguments.items()
+    return [name for name, value in given if isinstance(value, int | float) and not isinstance(value, bool)]
+
+
+def _obey_positive(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The number that the refusal names, or else its default, which no call has to send."""
+    name = case.parameter(match["name"])
+    is_number = name is not None and name in {*_numbers(case), *(key for key, v in case.wider.items() if v == 0)}
+    return {**case.arguments, name: 1} if name is not None and is_number else None
+
+
+def _obey_signs(case: _Case, _match: re.Match[str]) -> dict[str, object] | None:
+    """The first list of numbers above 0 begins with a negative one: what is paid before anything comes back."""
+    for name, value in case.arguments.items():
+        numbers = [one for one in elements(value) if isinstance(one, int | float)]
+        if len(numbers) > 1 and min(numbers) > 0:
+            return {**case.arguments, name: [-numbers[0], *numbers[1:]]}
+    return None
+
+
+def _obey_differ(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
+    """The second of two equal numbers becomes the next one."""
+    first, second = case.parameter(match["first"]), case.parameter(match["second"])
+    old = case.arguments.get(first or "")
+    is_number = second in _numbers(case)
+    return {**case.arguments, second: old + 1} if is_number and second and isinstance(old, int | float) else None
+
+
 def _obey_date(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    value = _DATES.get(match["form"])
+    value = _DATES.get(match["form"], match["form"] if match["form"][0].isdecimal() else None)
     before = case.text[: match.start()]
     texts = [name for name, old in case.arguments.items() if isinstance(old, str)]
     quoted = [name for name in texts if case.arguments[name] and str(case.arguments[name]) in case.text]
@@ -298,7 +328,7 @@ def _obey_relative(case: _Case, _match: re.Match[str]) -> dict[str, object] | No
 
 
 def enough_items(items: Sequence[object], text: str) -> list[object]:
-    """A list, repeated until it has as many items as a text asks for.
+    """A list with as many items as a text asks for: numbers go up, days go on, anything else repeats.
 
     >>> enough_items([1, 2], "At least four items are required.")
     [1, 2, 3, 4]
@@ -309,24 +339,26 @@ def enough_items(items: Sequence[object], text: str) -> list[object]:
     longer = list(items)
     for number in range(len(items), wanted if items and wanted <= _MOST_ITEMS else 0):
         last = longer[-1]
-        longer.append(last + 1 if isinstance(last, int | float) else longer[number % len(items)])
+        if isinstance(last, str) and (day := re.fullmatch(r"(\d{4}-\d\d-)(0[1-9]|1\d|2[0-7])", last)):
+            longer.append(f"{day[1]}{int(day[2]) + 1:02}")
+        else:
+            longer.append(last + 1 if isinstance(last, int | float) else longer[number % len(items)])
     return longer
 
 
 def _obey_items(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    """The only list of the call with as many items as are wanted."""
-    lists = [name for name, value in case.arguments.items() if is_array(value) and value]
-    if len(lists) != 1:
-        return None
-    return {**case.arguments, lists[0]: enough_items(elements(case.arguments[lists[0]]), match[0])}
+    """All lists of the call with the items that are wanted."""
+    lists = {name: elements(value) for name, value in case.arguments.items() if is_array(value) and value}
+    return {**case.arguments, **{name: enough_items(items, match[0]) for name, items in lists.items()}}
 
 
 def _obey_form(case: _Case, match: re.Match[str]) -> dict[str, object] | None:
-    """The form that the refusal shows, if each of its gaps is a parameter of the call or a name with known values."""
+    """The text that the refusal is about, in the form that it gives: "<source> reaches <target>"."""
     name, filled = _blamed(case, case.text[: match.start("form")]), match["form"]
+    code = case.folder.function() if case.folder is not None else None
     for gap in re.findall(r"<([^<>]{1,40})>", filled):
         own = case.parameter(gap)
-        value = case.arguments.get(own or "", next(iter(values_for_name(gap, "string")), None))
+        value = case.arguments.get(own or "", code or next(iter(values_for_name(gap, "string")), "example"))
         # A letter is a variable of the form.
         if not isinstance(value, str | int | float) or own == name or (own is None and len(gap) < _SHORTEST_WORD):
             return None
@@ -361,6 +393,9 @@ _OBEY: Final[Mapping[Kind, Callable[[_Case, re.Match[str]], dict[str, object] | 
     "folder": _obey_folder,
     "minimum": partial(_obey_bound, step=1),
     "maximum": partial(_obey_bound, step=-1),
+    "positive": _obey_positive,
+    "signs": _obey_signs,
+    "differ": _obey_differ,
     "date": _obey_date,
     "is_folder": _obey_is_folder,
     "relative": _obey_relative,

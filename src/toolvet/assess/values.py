@@ -54,6 +54,7 @@ _KINDS: Final = (
     "hex",
     "url",
 )
+_CODE: Final = frozenset({"function", "method", "symbol"})
 _NAMING: Final = frozenset({"code", "file", "filename", "id", "key", "path", "slug", "uri", "uuid"})
 _LONGEST_SAID: Final = 200
 _NOT_THERE: Final = re.compile(r"(?i)(?:\b|_)not[ _](?:found|in|exist)|\bno such\b|\bunknown\b|doesn't exist")
@@ -263,8 +264,10 @@ class Values:
         # "Domain config filename" is a file name, and not the first thing that a listing has of a domain.
         named = (self._harvest.value(f"{name}_{word}") for word in said if word in _NAMING)
         found = next((value for value in named if value is not None), None) or self._harvest.value(name, tool.name)
+        if found is None and self.folder is not None and generated == "example" and word_segments(name)[0] in _CODE:
+            return self.folder.function(), "working folder"
         table = self._harvest.value("table")
-        if isinstance(generated, str) and generated.startswith("SELECT ") and isinstance(table, str):
+        if isinstance(generated, str) and generated.split(" ")[0] == "SELECT" and isinstance(table, str):
             # A name with other signs would have to be quoted, as each database has it.
             return (f"SELECT * FROM {table}" if table.isidentifier() else None), "earlier result"  # noqa: S608 - a name
         path = self.folder.value(tool, name) if self.folder is not None else None

@@ -99,6 +99,8 @@ def test_a_name_is_read_word_by_word_in_the_singular(name: str, words: tuple[str
         ("An id (e.g. ab-12)", ["ab-12"]),
         ("One of `a` and `b`", []),
         ("Pages such as the front page", []),
+        ("The day (e.g. the pay date)", []),
+        ("A column, e.g. a or b", ["a", "b"]),
         ('Fields, e.g.\n{"name": "Ann", "zip": "1"}. More.', ['{"name": "Ann", "zip": "1"}']),
         ("Numbers, e.g. [1, 2] or more", ["[1, 2]"]),
         ("Broken, e.g. { name", []),

@@ -70,11 +70,25 @@ def test_a_tool_without_annotations_counts_as_a_writer_beside_tools_that_have_th
 
 def test_several_words_that_all_names_share_are_no_verb_and_what_all_tools_do_is_none_of_them() -> None:
     recipes = [_annotated(f"mcp_cook_{name}") for name in ("getAllRecipes", "listCategories", "saveMenu")]
-    assert habits_of(recipes).prefix == ("mcp", "cook")
+    assert ("mcp", "cook") in habits_of(recipes).prefixes
     assert [why_not_called(tool, habits_of(recipes)) is None for tool in recipes] == [True, True, False]
     for verb in ("purge", "rotate", "generate", "list"):
-        assert habits_of([_annotated(f"{verb}_{name}") for name in ("list", "status", "info")]).prefix == ()
-    assert habits_of(recipes[:2]).prefix == ()
+        assert habits_of([_annotated(f"{verb}_{name}") for name in ("list", "status", "info")]).prefixes == frozenset()
+    assert habits_of(recipes[:2]).prefixes == frozenset()
+
+
+def test_words_that_three_names_share_say_nothing_whatever_the_others_are_called() -> None:
+    names = ("pantry_list", "pantry_add", "pantry_remove", "cook", "box_read_file", "box_write", "box_stop", "meal_get")
+    tools = [_annotated(name) for name in names]
+    called = [tool.name for tool in tools if why_not_called(tool, habits_of(tools)) is None]
+    assert called == ["pantry_list", "box_read_file"]
+    plots = [
+        tool_definition(
+            {"name": f"plot_{what}", "description": "Plot what was found.", "inputSchema": {"type": "object"}}
+        )
+        for what in ("search", "list", "tree")
+    ]
+    assert all(why_not_called(tool, habits_of(plots)) for tool in plots)
 
 
 def test_members_of_a_structure_count_as_parameters_behind_a_reference_too() -> None:

@@ -39,6 +39,7 @@ from toolvet.assess.rules.ending import (
     words_of,
 )
 from toolvet.assess.rules.fault import Fault, fault_of
+from toolvet.core.causes import State
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import ObservedCall
@@ -53,6 +54,8 @@ _FRAME: Final = (
 )
 _BOUND: Final = r"(?![\w.]*\w)(?! validation error)"
 _SHORTEST_REFUSAL: Final = 12  # Characters of a refusal that is not in another one by chance.
+# "Tool x is already registered", "wants the Pro plan": no argument is wrong.
+_OF_THE_SERVER: Final = {State.CONFLICT, State.QUOTA, State.RATE_LIMITED, State.FEATURE_DISABLED}
 _PLAIN_ENOUGH: Final = 4  # Characters of a value that is not in a text by chance.
 
 
@@ -131,7 +134,7 @@ def _is_about_something_else(call: ObservedCall) -> bool:
     words, fault = words_of(call)[:_LONGEST_MESSAGE], fault_of(call)
     if not words.strip() or _find_field(words, fault.field) or (fault.received and _find_value(words, fault)):
         return False
-    if not is_bad(call):
+    if not is_bad(call) or ((verdict := verdict_of(call)) is not None and verdict.state in _OF_THE_SERVER):
         return True
     others = (value for name, value in members(call.arguments).items() if name != fault.field)
     return any(isinstance(value, str) and len(value) >= _PLAIN_ENOUGH and value in words for value in others)

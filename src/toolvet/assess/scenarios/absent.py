@@ -1,5 +1,6 @@
 """Valid arguments that name a thing which does not exist: the commonest call that goes wrong in real use."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,6 +13,7 @@ from toolvet.core.schema import compiled
 ORDER: Final = 2.5
 CATEGORY: Final = "edge_case"
 MOST: Final = 6  # Parameters per tool.
+_PROSE: Final = re.compile(r"\n|(?:\S+ ){8}")
 
 
 def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
@@ -21,8 +23,11 @@ def scenarios(values: Values, _choose: SeededChoice) -> Iterator[PlannedCall]:
     asked = 0
     for name, declared in values.tool.properties.items():
         fed = values.seen(name)
-        is_named = is_identifier(name, declared) or (fed is not None and is_fed(name, declared, values.tool.name))
-        if not is_named and (values.folder is None or path_kind(values.tool, name) is None):
+        # Code and prose that another tool returned are matter to work on, and no names.
+        names_thing = fed is not None and not (isinstance(fed, str) and _PROSE.search(fed))
+        is_named = is_identifier(name, declared) or (names_thing and is_fed(name, declared, values.tool.name))
+        paths = values.folder is not None and (path_kind(values.tool, name) or values.folder.listed(values.tool, name))
+        if not is_named and not paths:
             continue
         known = base.get(name, widest.get(name))
         known = fed if type(fed) is type(known) and path_kind(values.tool, name) is None else known

@@ -130,7 +130,7 @@ _EXAMPLE = re.compile(
     r"(?:\be\.?g\.|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b(?= ['\"`])|\bexamples?:)[\s,:]*", re.IGNORECASE
 )
 _QUOTED = re.compile(r"""(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|`([^`\n]{1,80})`|“([^”\n]{1,80})”)""")
-_BARE = re.compile(r"[^\s,;()\[\]'\"`]{1,80}")
+_BARE = re.compile(r"(?!(?:an?|any|some|the|this|your) (?!and\b|or\b)[a-z])[^\s,;()\[\]'\"`]{1,80}")
 _BETWEEN = re.compile(r"\s*(?:,|/|;|\bor\b|\band\b|, or|, and)\s*")
 
 

@@ -12,6 +12,7 @@ The words are data (`consent.toml`), with their proof beside them.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from fnmatch import fnmatchcase
 from functools import cache
@@ -49,26 +50,26 @@ _FRAME = re.compile(r"^(?:(?:brief |short )?description|summary|purpose)\s*:\s*"
 class Habits(msgspec.Struct, frozen=True):
     """The common traits of the tools of one server.
 
-    `annotates` is true when any of them has a readOnlyHint or destructiveHint; `prefix` are the words that all their
-    names open with (`git_status`, `git_log`), which say nothing about a single tool.
+    `annotates` is true when any of them has a readOnlyHint or destructiveHint; `prefixes` are the words that at least
+    three names open with (`git_status`, `git_log`, `pantry_list`), which say nothing about a single tool.
     """
 
     annotates: bool = False
-    prefix: tuple[str, ...] = ()
+    prefixes: frozenset[tuple[str, ...]] = frozenset()
 
 
 def habits_of(tools: Sequence[ToolDefinition]) -> Habits:
     """Read the habits of a server from all its tools."""
     annotates = any(isinstance(tool.annotations.get(hint), bool) for tool in tools for hint in _HINTS)
-    named = [words for tool in tools if (words := word_segments(tool.name))]
-    # The shortest and the longest in the order of the alphabet share what all share.
-    ends = (min(named, default=()), max(named, default=()))
-    prefix = tuple(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
-    table = _words()
-    # A verb that all tools share is not a prefix: `purge_list`, `purge_status`.
-    verbs = table.reading | table.altering | table.deriving | {*changing_words(prefix, nouns=True)}
-    says_nothing = tuple(takewhile(lambda word: word not in verbs, prefix))
-    return Habits(annotates, says_nothing if len(named) >= _FEWEST_OF_A_PREFIX else ())
+    table, found = _words(), Counter[tuple[str, ...]]()
+    doing = table.reading | table.altering | table.deriving
+    for tool in tools:
+        words = word_segments(tool.name)[:4]
+        # A verb that tools share is not a prefix: `purge_list`, `purge_status`.
+        verbs = {word for word in words if word in doing or any(changing_words((word,), nouns=True))}
+        first = next((place for place, word in enumerate(words) if word in verbs), len(words))
+        found.update(words[:end] for end in range(1, first + 1))
+    return Habits(annotates, frozenset(prefix for prefix, times in found.items() if times >= _FEWEST_OF_A_PREFIX))
 
 
 def why_not_called(tool: ToolDefinition, habits: Habits) -> str | None:
@@ -114,8 +115,12 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         verb, *rest = rest
     words = (verb, *rest)
     if verb not in table.reading:
-        # `add(a, b)`, `multiply_two_numbers(x, y)`: a name of arithmetic alone, where every parameter is a number.
-        is_arithmetic = verb in table.arithmetic and set(rest) <= table.operands and bool(tool.properties)
+        # `add(a, b)`, `multiply_two_numbers(x, y)`, or what the description calculates: every parameter is a number.
+        stems, _ = opening_verb(_FRAME.sub("", _first_sentence(tool)))
+        is_arithmetic = bool(tool.properties) and (
+            (verb in table.arithmetic and set(rest) <= table.operands)
+            or (not stems.isdisjoint({"calculate", "compute"}) and not any(changing_words(words, nouns=True)))
+        )
         if is_arithmetic and all(
             tool.single(each).get("type") in ("number", "integer") for each in tool.properties.values()
         ):
@@ -124,7 +129,7 @@ def _doubts(tool: ToolDefinition, habits: Habits) -> Iterator[str]:
         if _disclaims(tool):
             yield from (f"its name says '{word}'" for word in changing_words(words, nouns=True))
             yield from _ways_out(tool, words, frozenset(tool.required))
-        elif _reads_without_verb(tool, words):
+        elif _reads_without_verb(tool, words) or _advises(tool):
             yield from (action.reason for action in find_actions(tool) if action.force != "read")
             yield from _ways_out(tool, words, frozenset(tool.properties))
         else:
@@ -194,8 +199,12 @@ def only_computes(tool: ToolDefinition, habits: Habits) -> bool:
 
 
 def _own_words(tool: ToolDefinition, habits: Habits) -> tuple[str, ...]:
-    words, shared = word_segments(tool.name), len(habits.prefix)
-    return words[shared:] if len(words) > shared and words[:shared] == habits.prefix else words
+    words = word_segments(tool.name)
+    stems, _ = opening_verb(_FRAME.sub("", _first_sentence(tool)))
+    if words[:1] and words[0] in stems:
+        return words  # `plot_search`, "Plot the results of a search": a verb.
+    ends = range(min(len(words) - 1, 4), 0, -1)
+    return words[next((end for end in ends if words[:end] in habits.prefixes), 0) :]
 
 
 def _plain(description: str) -> str:
@@ -207,6 +216,13 @@ def _disclaims(tool: ToolDefinition) -> bool:
     text = tool.description[:_LONGEST_DESCRIPTION]
     makes = not opening_verb(_FRAME.sub("", _first_sentence(tool)))[0].isdisjoint(_words().deriving | _MAKES)
     return makes and bool(re.search(_words().disclaimers, text)) and "returns" in text.lower()
+
+
+def _advises(tool: ToolDefinition) -> bool:
+    """Whether the description says that the tool gives advice, and no more: "Get debugging guidance for an issue"."""
+    stems, after = opening_verb(_FRAME.sub("", _first_sentence(tool)))
+    objects = {word.lower() for word in takewhile(lambda word: word.lower() not in _BEHIND_OBJECTS, after)}
+    return not stems.isdisjoint(_words().openers) and not objects.isdisjoint(_words().advice)
 
 
 def _reads_without_verb(tool: ToolDefinition, words: Sequence[str]) -> bool:
@@ -422,6 +438,7 @@ class ConsentWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     things: frozenset[str]
     data: frozenset[str]
     answers: frozenset[str]
+    advice: frozenset[str]
     joining: frozenset[str]
     openers: frozenset[str]
     computing: frozenset[str]

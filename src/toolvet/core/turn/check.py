@@ -165,9 +165,7 @@ class AnswerCheck:
         calls, asked = (None, question) if turn is None else (turn.given, turn.question)
         signals = read_answer(
             text,
-            min_length=least_length(text, None if turn is None else turn.given, question)
-            if self.min_length is None
-            else self.min_length,
+            min_length=self.min_length if self.min_length is not None else least_length(text, calls, asked),
             languages=self.languages,
             custom=self.custom,
             packs=self.packs,

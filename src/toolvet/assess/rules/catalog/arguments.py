@@ -248,6 +248,8 @@ ARGUMENTS_PROTOCOL_ERROR = Card(
 @of_call(ARGUMENTS_PROTOCOL_ERROR)
 def check_arguments_protocol_error(call: ObservedCall) -> Iterator[Finding]:
     """Report such a refusal of bad arguments, and with less confidence of arguments that the schema allows."""
+    if call.repeats and call.intended is not None:
+        return  # Without the fault, too: it is not about the arguments.
     if ending(call) is Ending.PROTOCOL_REFUSAL and call.error is not None and outage_of_call(call) is None:
         which = "Arguments that break the schema were" if is_bad(call) else "The arguments were"
         words = quote(call.error.message, 120)
