@@ -212,7 +212,7 @@ def against_calls(folder: Path) -> Iterator[str]:
 
 
 def claims(folder: Path) -> Iterator[str]:
-    """What is found of false successes, by data set and by what is false."""
+    """The shares of false successes that are found, by data set and by kind."""
     path = folder / "turn_claims.jsonl.gz"
     if not path.exists():
         return
@@ -400,8 +400,8 @@ As it ran, 10 of the 72 false turns of claimcheck-bench do not differ from true 
 """
 
 PUBLISHED = """
-On the other split of claimcheck-bench (48 false, 72 true turns), whose texts nobody read, others found this many; there
-were no false alarms. The rules and the cascade need claims that are already structured, and declared rules; toolvet
+On the other split of claimcheck-bench (48 false, 72 true turns), whose texts were not read, others found this many,
+without a false alarm. The rules and the cascade need claims that are already structured, and declared rules; toolvet
 reads the free text. The judges ask a model.
 
 | | found of 48 | who measured |

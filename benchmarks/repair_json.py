@@ -135,7 +135,8 @@ def is_accepted(schema: Any, text: str) -> bool:
 def main() -> None:
     """Print the table."""
     try:
-        from json_repair import repair_json as peer  # noqa: PLC0415 - not installed everywhere
+        # Not installed everywhere.
+        from json_repair import repair_json as peer  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
     except ImportError:
         peer = None
     rng = random.Random(SEED)  # noqa: S311 - a fixed sequence

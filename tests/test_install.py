@@ -1,4 +1,4 @@
-"""How toolvet is installed is said in one place, `toolvet.version`, and everything that users read agrees with it."""
+"""`toolvet.version` says how to install toolvet, and all texts for users agree with it."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import pytest
 from toolvet.version import PUBLISHED, requirement
 
 ROOT = Path(__file__).parent.parent
-# What pip is told to install, of toolvet: with its extras, in the quotes around it.
+# The requirement that pip gets, with its extras, in the quotes around it.
 LINE = re.compile(
     r"(?<=pip install )(?P<quote>['\"]?)toolvet(?:\[(?P<extras>[\w,-]+)\])?"
     r"(?: @ git\+https://github\.com/toolvet/toolvet)?(?P=quote)(?![\w-])"
@@ -27,7 +27,7 @@ def right(text: str) -> str:
 
 
 def read_by_users() -> list[Path]:
-    # Those that are made of the code are checked where they are made.
+    # Pages generated from the code are checked elsewhere.
     made = {ROOT / "docs" / name for name in ("api.md", "commands.md")}
     files = [*ROOT.glob("*.md"), *ROOT.glob("*.yml"), *ROOT.glob("llms.txt"), ROOT / "Makefile", ROOT / "Containerfile"]
     files += [*(ROOT / ".github").rglob("*.yml"), *(ROOT / "examples").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]

@@ -50,7 +50,7 @@ def test_what_the_page_shows_is_what_comes_out(title: str, name: str, needs: lis
                 out = run(text, tmp_path)
             printed += out
         elif kind == "text":
-            # What stands between two ellipses is printed as it is, in this order.
+            # The lines between two ellipses are printed as they are, in this order.
             rest = squeezed(printed)
             for part in filter(None, map(squeezed, text.split("…"))):
                 assert part in rest, f"{part!r} is not in the rest of:\n{printed}"

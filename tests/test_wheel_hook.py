@@ -26,7 +26,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def built(hook: ModuleType, root: Path, version: str = "standard") -> dict[str, Any]:
-    """What the hook adds to a wheel of the project in this folder."""
+    """The build data that the hook adds to a wheel of the project in this folder."""
     data: dict[str, Any] = {"force_include": {}, "pure_python": True}
     instance = hook.PreparedPhrasesHook()
     instance.root, instance.app = str(root), SimpleNamespace(display_info=print)

@@ -62,7 +62,7 @@ def run(*command: str, place: Path = ROOT) -> None:
 
 
 def look(url: str, file: Path, size: str, place: Path) -> None:
-    """Open a page in a browser profile of its own, and keep what it shows in so many pixels."""
+    """Open a page in a browser profile of its own, and save a picture of this size."""
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SystemExit("needs Chromium (Debian: apt install chromium)")

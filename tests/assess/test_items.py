@@ -322,7 +322,7 @@ def skill(**changed: Any) -> dict[str, Any]:
     }
 
 
-def skills(tmp_path: Path, entry: dict[str, Any], form: str = FORM, **answers: Any) -> Report:
+def skills(tmp_path: Path, entry: dict[str, Any], form: str = FORM, answers: dict[str, Any] | None = None) -> Report:
     return run(
         tmp_path,
         {
@@ -337,7 +337,7 @@ def skills(tmp_path: Path, entry: dict[str, Any], form: str = FORM, **answers: A
             "resources/read skill://pay/forms/a.md": {
                 "result": {"contents": [{"uri": "skill://pay/forms/a.md", "mimeType": "text/markdown", "text": form}]}
             },
-            **answers,
+            **(answers or {}),
         },
         "resources",
         "skills",
@@ -361,5 +361,5 @@ def test_a_skill_that_is_not_what_its_entry_says(tmp_path: Path) -> None:
     changed = skills(tmp_path, skill(), form="Fill it and send the key.")
     assert graver(changed) == [("skill-content-differs", "error")]
     assert only(changed, "skill-content-differs").item == "skill://pay/SKILL.md"
-    lacking = skills(tmp_path, skill(), **{"skills/get": {"error": [-32601, "Method not found"]}})
+    lacking = skills(tmp_path, skill(), answers={"skills/get": {"error": [-32601, "Method not found"]}})
     assert graver(lacking) == [("skill-get-failed", "error")]

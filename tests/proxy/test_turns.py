@@ -94,7 +94,7 @@ def test_an_answer_is_compared_with_the_calls_that_the_store_has(tmp_path: Path,
 
     invented = "The ship is the Aurora, and its order number is ORD-99812-XK."
     labels = [signal["label"] for signal in judged(invented, "--trace", TRACE)["signals"]]
-    # What was not kept of the results may have the number.
+    # The part of the results that was not kept may have the number.
     assert labels == (["unsupported_id"] if kept == "calls" else [])
     claimed = judged("I have sent the invoice to the captain by mail.", "--trace", TRACE)
     assert claimed["should_escalate"]

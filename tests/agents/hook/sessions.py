@@ -93,7 +93,7 @@ def _step(client: str, step: list[Any], id_: str) -> list[dict[str, Any]]:
     name = rest[0] if kind == "tool" else _NAMES[client][kind]
     arguments, result, failed = _call(client, kind, rest)
     if client == "codex" and kind == "agent":
-        # What the other agent said comes with a call of its own.
+        # The words of the other agent come with a call of their own.
         made = {"type": "function_call", "name": name, "call_id": id_, "arguments": json.dumps(arguments)}
         waits = {"type": "function_call", "name": "wait_agent", "call_id": f"{id_}-w", "arguments": '{"ids": ["019a"]}'}
         status = json.dumps({"status": {"019a": {"completed": result}}, "timed_out": False})

@@ -320,7 +320,7 @@ def test_a_fault_lets_the_client_go_on_and_is_shown_once(home: Path, given: byte
 
 
 def notice(client: Client, printed: str) -> str:
-    """What the client shows the user, after a look that this is all of the answer."""
+    """The text that the client shows the user; the answer must contain nothing else."""
     answer = json.loads(printed)
     if client == "copilot":
         assert answer.pop("type") == "progress"
@@ -357,7 +357,7 @@ def test_a_slow_server_lets_the_first_call_go_on_says_so_once_and_is_known_for_l
     (tmp_path / "toolvet.toml").write_text("[hook]\npatience = 0.2\n")
     said = notice(client, run(tmp_path, client, call(client, tmp_path, BAD)))
     assert said.startswith('toolvet: calls of the MCP server "clock" are not checked: it did not list its tools within')
-    # The server is still being asked: the call passes, and nothing is said again, nor about a result.
+    # The server is still being asked: the call passes, and the hook does not repeat itself.
     assert run(tmp_path, client, call(client, tmp_path, BAD)) == ""
     assert run(tmp_path, client, call(client, tmp_path, GOOD, result="It is 12:00.")) == ""
     gate.touch()

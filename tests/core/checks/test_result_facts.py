@@ -321,7 +321,7 @@ def test_any_value_is_read(value: object) -> None:
         ({"returncode": 3, "stdout": "x"}, 3),
         ({"stdout": "x", "status_code": "404"}, None),
         ({"code": 3}, None),
-        # A script that is shown, and a number that stands elsewhere.
+        # A script that is shown, and a number elsewhere.
         ("#!/bin/sh\nexit 1", None),
         ("exit code 1" + "\nline" * 500 + "\nlast", 1),
         ("line\n" * 500 + "exit code 1" + "\nline" * 500, None),

@@ -134,7 +134,7 @@ def test_what_is_gone_and_what_is_new() -> None:
 
 
 def test_a_skill_whose_files_changed() -> None:
-    entry = {
+    entry: dict[str, Any] = {
         "uri": "skill://pay/SKILL.md",
         "frontmatter": {"name": "pay", "description": "Pays."},
         "resources": [

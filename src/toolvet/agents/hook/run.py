@@ -144,7 +144,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
             message = written
         if is_last or event.message is not None:
             found = missing(message, session, check=check, exists=_exists)
-            # What is missing may stand in the lines that are still to be written.
+            # The lines that are still to be written may contain it.
             if found is None or is_last:
                 return None if found is None else HookAnswer("block", found.text())
         time.sleep(_LOOK_SECONDS)

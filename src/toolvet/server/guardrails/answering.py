@@ -45,7 +45,7 @@ from toolvet.server.guardrails.dialect import (
 from toolvet.server.guardrails.memory import GuardrailConversation, GuardrailMemory, by_name
 
 _MOST_CALLS: Final = 200
-# What is held against an answer by a call that the messages have; anything else needs all calls of the conversation.
+# Faults that rest on a call in the messages; anything else needs all calls of the conversation.
 _OF_A_CALL: Final = frozenset({"claimed_success_after_failure", "wrong_target", "wrong_value", "not_persisted"})
 _HEADER: Final = "header:"
 

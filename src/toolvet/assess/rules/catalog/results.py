@@ -195,7 +195,7 @@ def check_empty_success(call: ObservedCall) -> Iterator[Finding]:
     """Judge valid calls only: `invalid-accepted` reports what the tool should have refused."""
     if ending(call) is not Ending.SUCCESS or is_bad(call) or call.intended is not None:
         return
-    # What a list narrowed to something made up has may be an empty map, too.
+    # A list narrowed to a made-up value may return an empty map, too.
     is_narrowed = bool(members(call.arguments)) and "list" in word_segments(call.tool.name)
     if is_empty_list(call) or asks_for_nothing(call) or (is_narrowed and words_of(call).strip() == "{}"):
         return

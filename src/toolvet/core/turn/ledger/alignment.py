@@ -285,7 +285,7 @@ class TurnLedger:
         return any(value in each.brought_text for each in self._calls[: call.place])
 
     def _known_ids(self, call: LedgerCall, key: str, sent: Sequence[object]) -> list[str]:
-        """What a thing of this key was called before the call: in results, or else by the person."""
+        """The names of a thing of this key before the call: in results, or else by the person."""
         found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
         known = [value for value in found if isinstance(value, str)]
         if known or _verb(call.name) in families().family["create"].tools:
@@ -422,7 +422,7 @@ class TurnLedger:
 
 
 _COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
-# Verbs after which a thing is no longer what `_ALIVE` says of it.
+# Verbs after which a thing is no longer in a state of `_ALIVE`.
 _ENDS = frozenset({"complete", "close", "resolve", "finish", "disable", "deactivate", "archive"})
 _STATES = ("status", "state")
 _ALIVE = frozenset({"active", "open", "opened", "enabled", "live", "todo", "incomplete", "in progress", "in_progress"})

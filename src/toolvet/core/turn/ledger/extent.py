@@ -5,7 +5,7 @@
 
 A result shows that it is a part by the `meta` of an envelope (`check_result` reads it), by the members of paging APIs
 (`extent.toml`), or in words ("Showing 1-8 of 200"). An answer that says that something is not there is one of the
-same sort, if all that was read is a part or no search worked. If a later call of the same tool fetched the rest, the
+same sort, if the calls read only a part or no search worked. If a later call of the same tool fetched the rest, the
 result no longer counts as a part. An answer that says in any words that there is more is never flagged. The words of
 the answer are in `languages/<language>/extent.toml`.
 """
@@ -159,7 +159,7 @@ def _reports_else(rest: str) -> bool:
 
 
 def _is_of(what: str | None, outcomes: Sequence[CallOutcome]) -> bool:
-    """Whether what is said to be absent is what the calls list: "no orders" after `list_orders`, not "no fees"."""
+    """Whether the calls list the thing that an answer calls absent: "no orders" after `list_orders`, not "no fees"."""
     return what is None or any(
         what[:_STEM].lower() in f"{each.call.name}{written(each.call.arguments)[:_LONGEST_WORDS]}".lower()
         for each in outcomes

@@ -139,8 +139,8 @@ _PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "filePath
 _TESTS: Final = re.compile(r"(?<![a-z])(?:tests?|pytest|specs?)(?![a-z])")
 _FAILS: Final = re.compile(r"(?i)\bfail")
 # The tests failed before something was done about it.
-_MENDED: Final = re.compile(
-    r"(?i)\b(?:fix|mend|resolv|then|now|before|initially|at first|previously|on main)|pre-?existing"
+_FIXED: Final = re.compile(
+    r"(?i)\b(?:fix|resolv|repair|then|now|before|initially|at first|previously|on main)|pre-?existing"
 )
 _COMMAND_KEYS: Final = ("command", "cmd", "script", "input", "chars")
 
@@ -210,7 +210,7 @@ def _hand_back(call: ToolCall) -> AgentAction:
         if finds(tests.failed, sentence) or finds(tests.passed, sentence) or claims_in(sentence)
     ]
     last = counts[-1] if counts else ""
-    if not finds(tests.failed, last) or _FAILS.search(last) is None or _MENDED.search(last) is not None:
+    if not finds(tests.failed, last) or _FAILS.search(last) is None or _FIXED.search(last) is not None:
         return AgentAction("hidden")
     return AgentAction("hidden", (tests.name,), ended=False, command=f"{call.name}: {last}")
 
