@@ -384,7 +384,7 @@ def test_a_server_that_cannot_be_asked_is_named_once_with_the_reason(tmp_path: P
     (tmp_path / "toolvet.toml").write_text('[proxy]\narguments = "off"\n')
     for mark in (tmp_path / ".cache/toolvet/hook").rglob("*.*"):
         mark.unlink()
-    assert run(tmp_path, "claude", call("claude", tmp_path, BAD)) == "", "nobody asked for a check"
+    assert run(tmp_path, "claude", call("claude", tmp_path, BAD)) == "", "a check that no one asked for"
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ SURE = [
     "If you are not sure which version you have, run the command with --version.",
     "The users who don't have access to the folder see an empty list; add them to the group.",
     "The wording of the treaty is ambiguous, which is why both sides claimed a victory in 1921.",
-    "Nobody knows who built the first wheel. The oldest one found is about 5,200 years old.",
+    "No one knows who built the first wheel. The oldest one found is about 5,200 years old.",
     "Let me know if you need anything else!",
 ]
 FAILURES = [

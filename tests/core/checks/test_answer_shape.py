@@ -83,7 +83,7 @@ CUT = {
     "two consonants": f"{PARAGRAPH}\n- veal slices\n- butter\n- veal sl",
     "an open quotation": f'{PARAGRAPH}The clerk asked: "What would you',
     "a mark that opens a quotation": f'{PARAGRAPH}She asked, "Where?" or "',
-    "a quotation that ends with a stop": f'{PARAGRAPH}\n"The figures are stark. Nobody expected them.',
+    "a quotation that ends with a stop": f'{PARAGRAPH}\n"The figures are stark. No one expected them.',
     "a contraction": f"{PARAGRAPH}It was the customer'",
     "an open formula": f"{PARAGRAPH}$d = \\sqrt{{(10 - 2)^2 + (4",
     "an adjective of letters": f"{PARAGRAPH}It is a central U.S.",

@@ -131,7 +131,7 @@ def test_a_claim_needs_a_call_of_its_kind() -> None:
         "Here is a draft:\n\nSubject: Leak\n\nI've sent the email to your colleague.",
         "I've written a poem about the sea.",
         "I have removed the repetition from the second paragraph.",
-        "Once I've sent the email, you will hear from them.",
+        "Once I've sent the email, they will answer you.",
         "Have I sent the email?",
         'You could write: "I have cancelled your reservation."',
         "```\nI sent the email.\n```",
