@@ -75,6 +75,38 @@ def test_a_listed_resource_that_cannot_be_read_is_an_error_of_that_resource(tmp_
     assert report.items.resources[0].why_not == "error -32603: The shelf is locked"
 
 
+UNREACHABLE = {"error": [-32603, "Failed to fetch: getaddrinfo ENOTFOUND api.shop.example"]}
+UNCLEAR = {"error": [-32603, "Failed to load the icons"]}
+
+
+@pytest.mark.parametrize(
+    ("other", "faults"),
+    [
+        (UNREACHABLE, []),
+        # Neither a variable that is not set nor a success explains an unclear failure beside it.
+        ({"error": [-32603, "SHOP_TOKEN is not set"]}, ["resource-read-failed"]),
+        ({"result": MESSAGES}, ["resource-read-failed"]),
+    ],
+)
+def test_an_outage_that_a_prompt_reports_explains_the_unclear_failure_of_a_resource(
+    tmp_path: Path, other: dict[str, Any], faults: list[str]
+) -> None:
+    report = run(tmp_path, {"resources/read shop://books": UNCLEAR, "prompts/get plan": other})
+    assert [check for check, _ in graver(report)] == faults
+    assert report.items.resources[0].requests[0].passed is (False if faults else None)
+
+
+def test_an_outage_that_a_resource_reports_explains_a_prompt_without_an_answer(tmp_path: Path) -> None:
+    answers = {"resources/read shop://books": UNREACHABLE, "prompts/get plan": {"hang": True}}
+    assert graver(run(tmp_path, answers, timeout=0.5)) == []
+
+
+def test_an_outage_does_not_explain_a_crash_or_what_succeeded(tmp_path: Path) -> None:
+    crash = {"error": [-32603, "TypeError: Cannot read properties of undefined (reading 'map')"]}
+    report = run(tmp_path, {"resources/read shop://books": crash, "prompts/get plan": UNREACHABLE})
+    assert ("resource-read-failed", "error") in graver(report)
+
+
 def test_contents_are_compared_with_what_the_list_declares(tmp_path: Path) -> None:
     listed = {**BOOKS, "mimeType": "application/json", "size": 5_000}
     contents = {"contents": [{"uri": "shop://other", "mimeType": "application/json", "text": "{'a': 1}"}]}

@@ -54,7 +54,7 @@ _WORKING = frozenset({"fully_working", "partially_working"})
 def build_report(run: Run, incomplete: str | None) -> Report:
     """The report of a run; `incomplete` says why it was stopped, and is None when it was not."""
     with CostsOnly(run):
-        run.judge.excuse(run.tools)
+        run.judge.excuse(run.tools, [entry.requests for entry in run.items.runs] if run.items is not None else ())
     found: list[Finding] = []
     for tool in run.tools:
         with CostsOnly(tool):

@@ -23,6 +23,7 @@ from toolvet.assess.exchange import (
     unsent_scenario,
 )
 from toolvet.assess.reproduce import reproduce_definition, reproduce_server, reproduce_tool, reproduce_transport
+from toolvet.assess.requests import AssessedRequest, assess_request
 from toolvet.assess.rules import (
     ObservedCall,
     ObservedServer,
@@ -34,6 +35,7 @@ from toolvet.assess.rules import (
     tool_definition,
 )
 from toolvet.assess.rules.ending import SAME, Ending, ending, is_explained_by_outage, is_plain, outage_of_call, words_of
+from toolvet.assess.rules.item import as_call
 from toolvet.assess.rules.message import repeats_an_error
 from toolvet.assess.tokens import count_definition
 from toolvet.core.redact import SecretMask
@@ -159,16 +161,20 @@ class RunJudge:
                 for item in tool.scenarios
             ]
 
-    def excuse(self, tools: Sequence[ToolRun]) -> None:
+    def excuse(self, tools: Sequence[ToolRun], asked: Iterable[list[AssessedRequest]] = ()) -> None:
         """Drop findings that other tools of the server explain; call it when all calls have been made.
 
-        A path that a successful answer contains is not a leak. If a tool reports an outage of the network, it also
-        explains the timeouts and unclear errors of tools that never succeeded.
+        A path that a successful answer contains is not a leak. If a tool, a resource or a prompt reports an outage of
+        the network, it also explains the timeouts and unclear errors of those that never succeeded. `asked` are the
+        requests about each resource, template or prompt.
         """
+        items = [requests for requests in asked if any(each.request.is_valid for each in requests)]
         calls = [call for tool in tools for call in tool.calls]
         successes = [words_of(call)[:_LONGEST_READ] for call in calls if ending(call) is Ending.SUCCESS]
         # As in `environment-outage`: an answer that calls itself a success may not be an outage.
-        outages = (outage_of_call(call) for call in calls if ending(call) is not Ending.UNFLAGGED_ERROR)
+        said = [call for call in calls if ending(call) is not Ending.UNFLAGGED_ERROR]
+        said += [as_call(each.request) for requests in items for each in requests if each.request.error is not None]
+        outages = map(outage_of_call, said)
         is_cut_off = any(missing is not None and missing.kind in {"host", "service"} for missing in outages)
         for tool in tools:
             tool.judged = tool.judged and [found for found in tool.judged if not _is_told(found, successes)]
@@ -180,6 +186,13 @@ class RunJudge:
                     scenario = msgspec.structs.replace(item.scenario, passed=passed, note=note, outage=True)
                     tool.scenarios[position] = replace(item, scenario=scenario, call=call)
                     tool.judged = None
+        for requests in items if is_cut_off else ():
+            if any(each.request.is_valid and each.request.succeeded for each in requests):
+                continue
+            for position, each in enumerate(requests):
+                if is_explained_by_outage(as_call(each.request)):
+                    request = msgspec.structs.replace(each.request, outage_nearby=True)
+                    requests[position] = assess_request(each.plan, request, 0, request.known_paths)
 
     def find_in_tool(self, tool: ToolRun) -> Iterator[Finding]:
         """The findings about a tool; where the run ended between its calls, about those that were made."""

@@ -128,14 +128,15 @@ def assess_request(
         known_paths: The absolute paths that the server has from the caller, and those that it lists itself.
     """
     borders: tuple[str, ...] = ()
-    judged, excerpt = request, ""
+    judged = request = msgspec.structs.replace(request, known_paths=known_paths)
+    excerpt = ""
     if size > MOST_WHOLE:
         part = LargeExcerpt(request.result)
         request = msgspec.structs.replace(request, result=part.value)
         is_whole = count_values(judged.result, MOST_VALUES) <= MOST_VALUES
         judged, borders = judged if is_whole else request, tuple(part.borders)
         excerpt = f"of {size:,} bytes an excerpt is {'shown' if is_whole else 'shown and judged'}"
-    findings = judge_request(msgspec.structs.replace(judged, known_paths=known_paths))
+    findings = judge_request(judged)
     # The note quotes the answer, and the answer may repeat what was sent.
     mask = SecretMask.learned(request.params, msgspec.to_builtins(request.error), request.result, *borders)
     passed, note = judge_outcome(request)
@@ -163,7 +164,7 @@ def numbered(assessed: AssessedRequest, number: int) -> ItemRequest:
 def judge_outcome(request: ObservedRequest) -> tuple[bool | None, str]:
     """Whether what came back is what should come back, and why, in a sentence; None if nothing follows from it."""
     if request.outcome in _WITHOUT_ANSWER:
-        return False, f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
+        return None if request.outage_nearby else False, f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
     is_right = request.is_valid or request.purpose is Purpose.COMPLETION
     if is_right and request.error is None:
         return (True, "answered") if request.succeeded else (None, "wants input first, which an assessment cannot give")

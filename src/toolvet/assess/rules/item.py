@@ -107,7 +107,8 @@ class ObservedRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `item` is the listed item that it is about, None for one that does not exist. `detail` holds what is known of an
     outcome without an answer. `missing` names the argument that was left out on purpose, or "". `is_generated` says for
-    a URI that some template of the server has such URIs. `known_paths` are paths that the caller gave in other ways.
+    a URI that some template of the server has such URIs. `known_paths` are paths that the caller gave in other ways,
+    `outage_nearby` is as for a call.
     """
 
     method: str
@@ -123,6 +124,7 @@ class ObservedRequest(msgspec.Struct, frozen=True, kw_only=True):
     missing: str = ""
     is_generated: bool = False
     known_paths: tuple[str, ...] = ()
+    outage_nearby: bool = False
 
     @property
     def uri(self) -> str:
@@ -200,6 +202,7 @@ def as_call(request: ObservedRequest) -> ObservedCall:
         error=request.error,
         detail=request.detail,
         known_paths=request.known_paths,
+        outage_nearby=request.outage_nearby,
     )
 
 

@@ -287,6 +287,7 @@ def check_prompt_required_accepted(request: ObservedRequest) -> Iterator[Finding
             message=f"The prompt requires '{quote(request.missing, 60)}', and is returned without it.",
             evidence=show_answer(request.result, 300),
             pointer="/arguments",
+            cause="a required argument is not asked for",
         )
 
 

@@ -226,7 +226,9 @@ REQUEST_UNANSWERED = Card(
 
 @of_request(REQUEST_UNANSWERED)
 def check_request_unanswered(request: ObservedRequest) -> Iterator[Finding]:
-    """Report an outcome without an answer."""
+    """Report an outcome without an answer, unless an outage explains it."""
+    if request.outage_nearby:
+        return
     wrong = "" if request.is_valid or request.purpose is Purpose.COMPLETION else " (wrong on purpose)"
     what = f"{request.method} with {show(request.params, 100)}{wrong}"
     match request.outcome:
