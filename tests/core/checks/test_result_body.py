@@ -29,6 +29,9 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
         '{"success": false}',
         '{"object": "error", "error": "no such row", "data": ["a", "b"]}',
         '{"object": "error", "message": "no such row"}',
+        # A code, and its sentence in some language, however long.
+        f'{{"error": "missing_token", "message_ru": "{LONG}"}}',
+        f'{{"error": "missing_token", "message_ru": "{LONG}", "message_en": "{LONG}", "detail_pt_br": "no"}}',
         '{"isError": true, "message": "no such row"}',
         '{"is_error": true, "message": "no such row"}',
         '{"error": true, "message": "no such row"}',

@@ -30,6 +30,7 @@ _MOST_OTHERS: Final = 2
 # A record with one of these has an identity of its own: a job that failed, a ticket about an error.
 _RECORD: Final = frozenset(("id", "name", "title", "url", "created_at", "time"))
 _NAMED: Final = frozenset(("name", "title", "created_at"))
+_LANGUAGE: Final = re.compile(r"[_-][a-z]{2}(?:[_-][a-z]{2})?$")  # `message_ru`, `detail-pt-br`
 _LONGEST_OPENING: Final = 200
 _LONGEST_PAGE_HEAD: Final = 4_000
 _MOST_ITEMS: Final = 100
@@ -183,7 +184,11 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext
     if judged or (asked.reports and len(body) > 1):
         # A list of errors without a failure is what a linter or a log was asked for.
         said = said if failed else [each for each in said if list_of(each) is None]
-    others = [key for key in body if key not in shapes.companions]
+    others = [
+        key
+        for key in body
+        if key not in shapes.companions and _LANGUAGE.sub("", str(key)) not in shapes.said_by
+    ]
     is_wide = len(others) > _MOST_OTHERS
     # A failure envelope is a failure, whatever its data holds; a list of errors may be what was asked for.
     if failed and any(list_of(each) is None for each in said) and not (is_wide and is_record):
