@@ -49,5 +49,12 @@ def test_a_reader_that_changes_something() -> None:
     assert [finding.severity.value for finding in report.findings if finding.id == "reader-changes"] == ["warning"]
 
 
+@pytest.mark.parametrize(("word", "tools"), [("once", ["review_notes"]), ("late", []), ("mixes", [])])
+def test_a_reader_that_works_only_once(word: str, tools: list[str]) -> None:
+    findings = [finding for finding in assessed(word).findings if finding.id == "reader-changes"]
+    assert [(finding.tool, finding.severity.value) for finding in findings] == [(tool, "error") for tool in tools]
+    assert all('"Tool upgrade_notes is already registered"' in finding.message for finding in findings)
+
+
 def test_what_changes_without_a_call_is_nobodys_change() -> None:
     assert found(assessed("drifts")) == []

@@ -5,9 +5,13 @@ keeps     delete_note says that it has deleted, and does not
 takes     next_job is declared read-only, and takes the job that it returns
 renames   next_job is declared read-only, and puts another name on a job
 drifts    a job gets another name whenever some time has passed
+once      review_notes registers something that a second call finds there
+late      the same, and says that it is still under way
+mixes     review_notes fails for one of its values, always
 """
 
 import sys
+from typing import Literal
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
@@ -16,6 +20,7 @@ server = FastMCP("desk")
 notes = {1: "first", 2: "second"}
 jobs = [f"job {letter}" for letter in "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"]
 listed: list[int] = []
+reviewed: list[str] = []
 READS = {"readOnlyHint": True}
 
 
@@ -34,6 +39,22 @@ def list_jobs() -> list[str]:
         listed.append(1)
         jobs[3] = "job " + "d" * (1 + len(listed) // 2)
     return jobs
+
+
+def review_notes(style: Literal["short", "long"] = "short") -> str:
+    """Review all notes."""
+    reviewed.append(style)
+    if len(reviewed) > 1 and "once" in sys.argv:
+        raise ToolError("Tool upgrade_notes is already registered")
+    if len(reviewed) > 1 and "late" in sys.argv:
+        raise ToolError("A review is already running")
+    if len(set(reviewed)) > 1 and "mixes" in sys.argv and style == "long":
+        raise ToolError("Style long already exists")
+    return "All notes are fine."
+
+
+if {"once", "late", "mixes"} & {*sys.argv}:
+    server.tool(annotations=READS)(review_notes)
 
 
 @server.tool(annotations=READS)

@@ -164,7 +164,8 @@ def numbered(assessed: AssessedRequest, number: int) -> ItemRequest:
 def judge_outcome(request: ObservedRequest) -> tuple[bool | None, str]:
     """Whether what came back is what should come back, and why, in a sentence; None if nothing follows from it."""
     if request.outcome in _WITHOUT_ANSWER:
-        return None if request.outage_nearby else False, f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
+        note = f"{_WITHOUT_ANSWER[request.outcome]}: {request.detail}".rstrip(": ").splitlines()[0]
+        return None if request.outage_nearby else False, note
     is_right = request.is_valid or request.purpose is Purpose.COMPLETION
     if is_right and request.error is None:
         return (True, "answered") if request.succeeded else (None, "wants input first, which an assessment cannot give")

@@ -3,6 +3,7 @@
     create_task    returned {"id": 7}      get_task(7) must succeed, and list_tasks must return something new
     delete_task    was called with 7       get_task(7) must fail
     a read-only    tool was called         list_tasks must still return what it returned before
+    any reader     succeeded once          and must do so again where all its later calls said "already …"
 
 An answer counts only if the same call returns it twice.
 """
@@ -16,7 +17,7 @@ from toolvet.assess.judge import ToolRun
 from toolvet.assess.rules import ObservedCall, ToolDefinition
 from toolvet.assess.rules.catalog.effects import changed_entries
 from toolvet.assess.rules.contrast import list_sizes
-from toolvet.assess.rules.ending import Ending, ending, is_plain, words_of
+from toolvet.assess.rules.ending import Ending, ending, is_conflict, is_plain, words_of
 from toolvet.core.json_value import members
 from toolvet.core.tool_rules import Consequence
 
@@ -70,6 +71,15 @@ class Rereading:
         await self._ask(action.tool, members(action.arguments))
         later = await self._twice(after)
         return later is not None and bool(changed_entries(after, later, action)[0])
+
+    async def of_conflicts(self, readers: Sequence[ToolRun]) -> None:
+        """Repeat the first success of a reader if all its later calls met a conflict: a reader makes nothing."""
+        for run in readers:
+            first, *later = [call for call in run.calls if is_plain(call)] or [None]
+            if first is None or ending(first) is not Ending.SUCCESS or not later or not all(map(is_conflict, later)):
+                continue
+            again = await self._ask(first.tool, members(first.arguments))
+            self.seen += [Consequence(action=first, after=again)] if again is not None else []
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
         """Read each thing that a tool created or deleted."""

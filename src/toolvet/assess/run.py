@@ -220,6 +220,7 @@ class Run:
                         await self._rereading.of_change(run, readers)
                     self._harvest.gather(run.calls)
         asks: list[Callable[[], Awaitable[None]]] = [
+            partial(self._rereading.of_conflicts, readers if self.options.arguments is None else ()),
             self._send_odd_arguments,
             partial(self.validation.ask_at_least_once, [run.definition for run in self.tools]),
             partial(self.items.ask_all, self._harvest, self._folder),

@@ -78,6 +78,7 @@ _NAMES_A_STATE: Final = re.compile(
     r"(?i)\b(?:already|before|cannot|empty|first|log(?:ged)? ?in|must|needs?|never|no|none|not|nothing|only|please"
     r"|require[ds]?|missing|unset|without)\b|n't\b"
 )
+_IS_UNDER_WAY: Final = re.compile(r"(?i)\b(?:busy|in progress|later|locked|pending|running|try again|wait)\b")
 SAME: Final = "the same "  # How a cause begins that two tools cannot share by chance: one absolute path.
 _LONGEST_CAUSE: Final = 200
 _MESSAGES: Final = ("error", "message", "detail", "reason", "error_message")  # The members of an error object.
@@ -249,6 +250,13 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
     if verdict.state is State.UNAUTHORIZED and not is_bad(call):
         return Missing("credential")
     return Missing("service") if verdict.state in OUTAGES else None
+
+
+def is_conflict(call: ObservedCall) -> bool:
+    """Whether the answer is an error that says that something is there already; not that something is under way."""
+    verdict = verdict_of(call)
+    conflicts = verdict is not None and verdict.state is State.CONFLICT and ending(call) in ERRORS_IN_WORDS
+    return conflicts and not _IS_UNDER_WAY.search(words_of(call)[:_LONGEST])
 
 
 def is_explained_by_outage(call: ObservedCall) -> bool:

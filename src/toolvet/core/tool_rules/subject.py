@@ -4,6 +4,7 @@ The rules do not know where these come from: an assessment fills them from calls
 them from calls that it passed on.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -14,7 +15,7 @@ import msgspec
 from toolvet.core.checks.capability import Level, ValidationReply
 from toolvet.core.checks.result import ResultVerdict
 from toolvet.core.contract import ContractChange
-from toolvet.core.json_value import elements, members, names
+from toolvet.core.json_value import elements, is_object, members, names
 from toolvet.core.schema import Violation
 
 FOREIGN_ORIGIN: Final = "https://attacker.example"  # The origin that the probes claim.
@@ -23,6 +24,16 @@ _PYTHON: Final = ("Invalid Content-Type header",)
 _TYPESCRIPT: Final = ("Unsupported Media Type: Content-Type must be application/json",)
 _DEEPEST: Final = 3  # Levels of a structure whose members are parameters as well.
 _MOST_MEMBERS: Final = 500
+_LONGEST_DESCRIPTION: Final = 20_000  # Characters of a tool's description in which parameters are looked for.
+# `name: …`, `- name (str): …`, `* **name** - …`, with the lines that continue it further in.
+_OPENING: Final = (
+    r"(?:[-*•][ ]{0,4})?[`'\"*]{0,3}(\w[\w.-]{0,99})[`'\"*]{0,3}"
+    r"(?:[ ]?\([^)\n]{0,80}\))?[ ]{0,3}[:\u2013\u2014-]\*{0,2}[ \t]"
+)
+_PARAMETER_LINE: Final = re.compile(
+    rf"(?m)^([ \t]{{0,20}}){_OPENING}(\S[^\n]{{0,1000}}(?:\n\1[ \t]{{1,20}}(?!{_OPENING})\S[^\n]{{0,500}}){{0,8}})"
+)
+_OF_THE_ANSWER: Final = re.compile(r"(?mi)^[ \t]*(?:returns?|yields?|raises|output|response|examples?)\b.{0,20}:\s*$")
 PROBE_POINTER: Final = "/transport/"  # The beginning of the JSON Pointers of findings about probes.
 # Statuses that decide nothing about the probe: it lacks credentials, or the server had too many requests.
 UNJUDGED: Final = frozenset({401, 429})
@@ -168,7 +179,7 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
 
     `raw` is the entry itself, `position` its place in the list over all pages. The other fields are what could be read
     from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are not
-    an object are empty.
+    an object are empty. A parameter that its schema does not describe gets the words that `description` has for it.
     """
 
     raw: Any
@@ -247,15 +258,34 @@ def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
     """
     entry = members(raw)
     name, description = entry.get("name"), entry.get("description")
+    schema, description = entry.get("inputSchema"), description if isinstance(description, str) else ""
     return ToolDefinition(
         raw=raw,
         position=position,
         name=name if isinstance(name, str) else "",
-        description=description if isinstance(description, str) else "",
-        input_schema=entry.get("inputSchema"),
+        description=description,
+        input_schema=_with_descriptions(schema, description) if is_object(schema) and description else schema,
         output_schema=entry.get("outputSchema"),
         annotations=members(entry.get("annotations")),
     )
+
+
+def _with_descriptions(schema: Mapping[str, object], description: str) -> Mapping[str, object]:
+    """The schema with the texts of a docstring (`Args:`, a list of parameters) where it describes a parameter itself.
+
+    What a docstring says of the answer (`Returns:`) is not about the parameters.
+    """
+    text = _OF_THE_ANSWER.split(description[:_LONGEST_DESCRIPTION], maxsplit=1)[0]
+    said: dict[str, str] = {}
+    for found in _PARAMETER_LINE.finditer(text):
+        said.setdefault(found[2], " ".join(found[3].split()))
+    declared = members(schema.get("properties"))
+    described = {
+        name: {**one, "description": said[name]}
+        for name, one in ((name, members(each)) for name, each in declared.items() if name in said and is_object(each))
+        if "$ref" not in one and not str(one.get("description") or "").strip()
+    }
+    return {**schema, "properties": {**declared, **described}} if described else schema
 
 
 def _object(value: object) -> Mapping[str, object] | None:

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolvet.assess.rules.contrast import payload_of
-from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, outage_of_call, speaks_of_absence, words_of
+from toolvet.assess.rules.ending import (
+    ERRORS_IN_WORDS,
+    Ending,
+    ending,
+    is_conflict,
+    outage_of_call,
+    speaks_of_absence,
+    words_of,
+)
 from toolvet.assess.rules.quote import quote, show
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.json_value import elements, is_array, is_object, members
@@ -83,7 +91,8 @@ READER_CHANGES = Card(
         "After a call of a tool with `readOnlyHint: true`, another reader returns fewer entries than before. It must "
         "give each answer twice in a row, and the loss must repeat. Other entries in place of some are a warning: the "
         "change must repeat as well, and must not come without the call. A list that grows or moves on, such as a "
-        "history, and what names the call, a number or a time are fine."
+        "history, and what names the call, a number or a time are fine. Any tool that reads is called again if only "
+        "its first call succeeded and all others said that something exists already: the same call must succeed again."
     ),
     why="Clients call read-only tools without asking the user. This one loses or changes data.",
     remedy="Set `readOnlyHint: false`, and `destructiveHint: true` where it deletes, or let it leave the data alone.",
@@ -93,8 +102,16 @@ _TIMES: Final = re.compile(r"(?i)\b(?:ago|now|today|yesterday|tomorrow|seconds?|
 
 @of_server(READER_CHANGES)
 def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
-    """One finding for each tool after whose call something was missing, or was something else."""
+    """One finding for each tool after whose call something was missing or something else, or that works only once."""
     for seen in server.consequences:
+        if seen.action.tool.name == seen.after.tool.name and is_conflict(seen.after):
+            words = quote(words_of(seen.after), 140)
+            yield READER_CHANGES.finding(
+                message=f'The first call succeeded, and the same call failed afterwards: "{words}"',
+                tool=seen.action.tool.name,
+                evidence=quote(words_of(seen.after), 300),
+                confidence=80,
+            )
         if seen.before is not None and seen.action.tool.annotations.get("readOnlyHint") is True:
             lost, new = changed_entries(seen.before, seen.after, seen.action)
             if lost:

@@ -184,11 +184,7 @@ def _stated(body: Mapping[object, object], shapes: _Shapes, asked: ResultContext
     if judged or (asked.reports and len(body) > 1):
         # A list of errors without a failure is what a linter or a log was asked for.
         said = said if failed else [each for each in said if list_of(each) is None]
-    others = [
-        key
-        for key in body
-        if key not in shapes.companions and _LANGUAGE.sub("", str(key)) not in shapes.said_by
-    ]
+    others = [key for key in body if key not in shapes.companions and _LANGUAGE.sub("", str(key)) not in shapes.said_by]
     is_wide = len(others) > _MOST_OTHERS
     # A failure envelope is a failure, whatever its data holds; a list of errors may be what was asked for.
     if failed and any(list_of(each) is None for each in said) and not (is_wide and is_record):
