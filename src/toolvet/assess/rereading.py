@@ -76,10 +76,9 @@ class Rereading:
         """Repeat the first success of a reader if all its later calls met a conflict: a reader makes nothing."""
         for run in readers:
             first, *later = [call for call in run.calls if is_plain(call)] or [None]
-            if first is None or ending(first) is not Ending.SUCCESS or not later or not all(map(is_conflict, later)):
-                continue
-            again = await self._ask(first.tool, members(first.arguments))
-            self.seen += [Consequence(action=first, after=again)] if again is not None else []
+            if first is not None and ending(first) is Ending.SUCCESS and later and all(map(is_conflict, later)):
+                again = await self._ask(first.tool, members(first.arguments))
+                self.seen += [Consequence(action=first, after=again)] if again and is_conflict(again) else []
 
     async def of_change(self, run: ToolRun, readers: Sequence[ToolRun]) -> None:
         """Read each thing that a tool created or deleted."""

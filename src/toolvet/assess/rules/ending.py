@@ -253,10 +253,11 @@ def outage_of_call(call: ObservedCall) -> Missing | None:
 
 
 def is_conflict(call: ObservedCall) -> bool:
-    """Whether the answer is an error that says that something is there already; not that something is under way."""
+    """Whether an error says that something is there already, and not that something is still under way."""
     verdict = verdict_of(call)
-    conflicts = verdict is not None and verdict.state is State.CONFLICT and ending(call) in ERRORS_IN_WORDS
-    return conflicts and not _IS_UNDER_WAY.search(words_of(call)[:_LONGEST])
+    if verdict is None or verdict.state is not State.CONFLICT or ending(call) not in ERRORS_IN_WORDS:
+        return False
+    return _IS_UNDER_WAY.search(words_of(call)[:_LONGEST]) is None
 
 
 def is_explained_by_outage(call: ObservedCall) -> bool:

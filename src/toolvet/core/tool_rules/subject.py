@@ -275,15 +275,12 @@ def _with_descriptions(schema: Mapping[str, object], description: str) -> Mappin
 
     What a docstring says of the answer (`Returns:`) is not about the parameters.
     """
-    text = _OF_THE_ANSWER.split(description[:_LONGEST_DESCRIPTION], maxsplit=1)[0]
-    said: dict[str, str] = {}
-    for found in _PARAMETER_LINE.finditer(text):
-        said.setdefault(found[2], " ".join(found[3].split()))
-    declared = members(schema.get("properties"))
+    text, declared = _OF_THE_ANSWER.split(description[:_LONGEST_DESCRIPTION])[0], members(schema.get("properties"))
+    said = {found[2]: " ".join(found[3].split()) for found in _PARAMETER_LINE.finditer(text)}
     described = {
         name: {**one, "description": said[name]}
-        for name, one in ((name, members(each)) for name, each in declared.items() if name in said and is_object(each))
-        if "$ref" not in one and not str(one.get("description") or "").strip()
+        for name, one in declared.items()
+        if name in said and is_object(one) and "$ref" not in one and not str(one.get("description") or "").strip()
     }
     return {**schema, "properties": {**declared, **described}} if described else schema
 

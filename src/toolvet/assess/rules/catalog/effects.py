@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolvet.assess.rules.contrast import payload_of
-from toolvet.assess.rules.ending import (
-    ERRORS_IN_WORDS,
-    Ending,
-    ending,
-    is_conflict,
-    outage_of_call,
-    speaks_of_absence,
-    words_of,
-)
+from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, outage_of_call, speaks_of_absence, words_of
 from toolvet.assess.rules.quote import quote, show
 from toolvet.assess.rules.rule import of_server
 from toolvet.core.json_value import elements, is_array, is_object, members
@@ -104,7 +96,7 @@ _TIMES: Final = re.compile(r"(?i)\b(?:ago|now|today|yesterday|tomorrow|seconds?|
 def check_reader_changes(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each tool after whose call something was missing or something else, or that works only once."""
     for seen in server.consequences:
-        if seen.action.tool.name == seen.after.tool.name and is_conflict(seen.after):
+        if seen.action.tool.name == seen.after.tool.name and ending(seen.after) in ERRORS_IN_WORDS:
             words = quote(words_of(seen.after), 140)
             yield READER_CHANGES.finding(
                 message=f'The first call succeeded, and the same call failed afterwards: "{words}"',
