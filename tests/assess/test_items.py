@@ -107,6 +107,20 @@ def test_an_outage_does_not_explain_a_crash_or_what_succeeded(tmp_path: Path) ->
     assert ("resource-read-failed", "error") in graver(report)
 
 
+@pytest.mark.parametrize(("days", "joined"), [(["day", "week", "month"], [3]), (["day", "week"], [0, 0])])
+def test_prompts_that_ask_for_none_of_their_arguments_are_one_finding(
+    tmp_path: Path, days: list[str], joined: list[int]
+) -> None:
+    prompts = [
+        {**PLAN, "name": f"plan_{day}", "arguments": [{"name": day, "description": "Which.", "required": True}]}
+        for day in days
+    ]
+    answers = {f"prompts/get plan_{day}": {"result": MESSAGES} for day in days}
+    report = run(tmp_path, {"prompts/list": {"result": {"prompts": prompts}}, **answers})
+    found = [finding for finding in report.findings if finding.id == "prompt-required-accepted"]
+    assert [len(finding.items) for finding in found] == joined
+
+
 def test_contents_are_compared_with_what_the_list_declares(tmp_path: Path) -> None:
     listed = {**BOOKS, "mimeType": "application/json", "size": 5_000}
     contents = {"contents": [{"uri": "shop://other", "mimeType": "application/json", "text": "{'a': 1}"}]}

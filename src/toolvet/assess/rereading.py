@@ -75,8 +75,9 @@ class Rereading:
     async def of_conflicts(self, readers: Sequence[ToolRun]) -> None:
         """Repeat the first success of a reader if all its later calls met a conflict: a reader makes nothing."""
         for run in readers:
-            first, *later = [call for call in run.calls if is_plain(call)] or [None]
-            if first is not None and ending(first) is Ending.SUCCESS and later and all(map(is_conflict, later)):
+            valid = [call for call in run.calls if is_plain(call)]
+            if len(valid) > 1 and ending(valid[0]) is Ending.SUCCESS and all(map(is_conflict, valid[1:])):
+                first = valid[0]
                 again = await self._ask(first.tool, members(first.arguments))
                 self.seen += [Consequence(action=first, after=again)] if again and is_conflict(again) else []
 
