@@ -29,7 +29,8 @@ LONG = "a report of the day " * 11  # Longer than 200 characters: something to r
         '{"success": false}',
         '{"object": "error", "error": "no such row", "data": ["a", "b"]}',
         '{"object": "error", "message": "no such row"}',
-        # A code, and its sentence in some language, however long.
+        # A code, and its sentence in some language, however long; and what comes with every answer.
+        f'{{"error": "missing_token", "message_ru": "{LONG}", "disclaimer": "{LONG}"}}',
         f'{{"error": "missing_token", "message_ru": "{LONG}"}}',
         f'{{"error": "missing_token", "message_ru": "{LONG}", "message_en": "{LONG}", "detail_pt_br": "no"}}',
         '{"isError": true, "message": "no such row"}',
@@ -104,6 +105,7 @@ def test_an_object_that_says_that_the_call_failed(body: str) -> None:
         '{"error": "no such row", "data": {"a": 1}}',
         '{"error": "no such row", "results": [{"error": "a"}, {"row": "b"}]}',
         json.dumps({"error": "no such row", "content": LONG}),
+        json.dumps({"error": "truncated", "text_ru": LONG, "disclaimer": LONG}),
         # Words and codes of something else.
         '{"message": "no such row"}',
         '{"title": "Gone", "detail": "no such row", "type": "page"}',
