@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from toolvet.assess import Options, Report, assess
-from toolvet.assess.folder import Folder, offer_sample, sample_bytes
+from toolvet.assess.folder import Folder, offer_sample, sample_bytes, spoken_extensions
 from toolvet.assess.rules import ToolDefinition, tool_definition
 from toolvet.mcp.transport import StdioTarget
 
@@ -169,3 +169,13 @@ def test_a_run_leaves_no_file_behind(tmp_path: Path) -> None:
     given.mkdir()
     assessed(tmp_path, str(given))
     assert list(given.iterdir()) == []
+
+
+@pytest.mark.parametrize(("words", "extension"), [("The PDF to read.", "pdf"), ("What to read.", "csv")])
+def test_a_docstring_says_which_kind_of_file_a_parameter_wants(words: str, extension: str) -> None:
+    described = {
+        "name": "read",
+        "description": f"Reads a CSV.\n\nArgs:\n    path: {words}",
+        "inputSchema": {"properties": {"path": {"type": "string"}}},
+    }
+    assert spoken_extensions(tool_definition(described), "path")[0] == extension
