@@ -1,0 +1,10 @@
+# The public names of this package. `__init__.py` loads each one on first use.
+
+from toolvet.core.directories.rules import (
+    Directory as Directory,
+    DirectoryRule as DirectoryRule,
+    Unmet as Unmet,
+    directory as directory,
+    directory_names as directory_names,
+    unmet as unmet,
+)
