@@ -16,7 +16,7 @@ import msgspec
 
 from toolvet.assess.connection import RenewableConnection, ValidationProbe
 from toolvet.assess.exchange import PlannedCall, assess_call, observe
-from toolvet.assess.folder import Folder, list_folder
+from toolvet.assess.folder import Folder, file_changes, list_folder, snapshot
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.items import LISTS, ItemsRun, is_without_tools
@@ -31,7 +31,7 @@ from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.contract import ContractChange, compare_locks, lock_of
 from toolvet.core.schema import compiled, subschemas
-from toolvet.core.tool_rules import habits_of, only_computes, why_not_called
+from toolvet.core.tool_rules import FileChange, habits_of, only_computes, why_not_called
 from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
@@ -133,6 +133,8 @@ class Run:
             changes=self._changes,
             version=self.session.server_version if self.session else "",
             providers=tuple(self.options.providers),
+            profiles=tuple(self.options.profiles),
+            manifests=self.options.manifests,
         )
 
     @property
@@ -345,15 +347,21 @@ class Run:
                 judge_last_reply = _do_nothing
                 await self._call_first(plan.first)
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
+            before = self._folder_now()
+            files: tuple[FileChange, ...] | None = None
             asking = asyncio.ensure_future(self.connection.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
                 # It holds an answer, which may take hundreds of megabytes: that must not stay while the next one comes.
                 judge_last_reply = _do_nothing
-                if not is_formative:
+                # A plan may write a sample file, which would look like the server's.
+                if not is_formative and before is None:
                     upcoming = next(plans, None)
                 reply, session = await asking
+                if before is not None:
+                    files = file_changes(before, self._folder_now())
+                    upcoming = None if is_formative else next(plans, None)
                 self.judge.weigh(reply)
             finally:
                 asking.cancel()
@@ -380,7 +388,7 @@ class Run:
                 values.learn(call)
                 read_reply = partial(_return, call)
                 upcoming = next(plans, None)
-            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
+            judge_last_reply = partial(self._judge_reply, run, plan, read_reply, files)
             del read_reply, reply
             plan = upcoming
         judge_last_reply()
@@ -406,10 +414,21 @@ class Run:
         plan = PlannedCall(name="again", category="happy_path", arguments=arguments, origin="earlier call")
         return observe(tool, plan, reply, protocol_version=session.protocol_version)
 
-    def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
+    def _folder_now(self) -> Mapping[str, tuple[int, int]] | None:
+        """The working folder, if a directory's hints are to be justified, and no other call is under way."""
+        is_watched = self.options.profiles and self._folder is not None and self._under_way == 1
+        return snapshot(self._folder.path) if is_watched and self._folder is not None else None
+
+    def _judge_reply(
+        self,
+        run: ToolRun,
+        plan: PlannedCall,
+        read_reply: Callable[[], ObservedCall],
+        files: tuple[FileChange, ...] | None,
+    ) -> None:
         # Later calls are made from the values of earlier ones.
         run.is_own = run.is_own and plan.origin in _MADE_UP
-        call = msgspec.structs.replace(read_reply(), is_own=run.is_own)
+        call = msgspec.structs.replace(read_reply(), is_own=run.is_own, files=files)
         assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(assessed)
         self._watch.called(run.definition.name, assessed.scenario)
