@@ -189,10 +189,10 @@ def snapshot(path: str) -> Mapping[str, tuple[int, int]] | None:
 
 
 def file_changes(
-    before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]] | None
+    before: Mapping[str, tuple[int, int]] | None, after: Mapping[str, tuple[int, int]] | None
 ) -> tuple[FileChange, ...] | None:
-    """The differences between two snapshots of a folder; None if there is no second one."""
-    if after is None:
+    """The differences between two snapshots of a folder; None if one is missing."""
+    if before is None or after is None:
         return None
     added = [FileChange(kind="added", path=path) for path in after if path not in before]
     removed = [FileChange(kind="removed", path=path) for path in before if path not in after]

@@ -348,28 +348,23 @@ class Run:
                 await self._call_first(plan.first)
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
             before = self._folder_now()
-            files: tuple[FileChange, ...] | None = None
+            # A plan may write a sample file, which would look like the server's.
+            is_late = is_formative or before is not None
             asking = asyncio.ensure_future(self.connection.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
                 # It holds an answer, which may take hundreds of megabytes: that must not stay while the next one comes.
                 judge_last_reply = _do_nothing
-                # A plan may write a sample file, which would look like the server's.
-                if not is_formative and before is None:
+                if not is_late:
                     upcoming = next(plans, None)
                 reply, session = await asking
-                if before is not None:
-                    files = file_changes(before, self._folder_now())
-                    upcoming = None if is_formative else next(plans, None)
+                files = file_changes(before, self._folder_now())
                 self.judge.weigh(reply)
             finally:
                 asking.cancel()
             if isinstance(reply, TimedOut | ConnectionLost):
-                others = self._under_way > 1 or not self.connection.is_current(session)
-                detail = await self._recover(reply, session)
-                if others and self.gave_up is None:
-                    raise _WentSilentError
+                detail = await self._recover_alone(reply, session)
                 silent += 1
             else:
                 silent, detail = 0, ""
@@ -387,10 +382,9 @@ class Run:
                 call = read_reply()
                 values.learn(call)
                 read_reply = partial(_return, call)
-                upcoming = next(plans, None)
             judge_last_reply = partial(self._judge_reply, run, plan, read_reply, files)
             del read_reply, reply
-            plan = upcoming
+            plan = next(plans, None) if is_late else upcoming
         judge_last_reply()
 
     async def _call_first(self, name: str) -> None:
@@ -447,6 +441,14 @@ class Run:
         is_back, detail = await self.connection.recover(reply, session)
         if not is_back:
             self.gave_up = "not sent: the server did not come back"
+        return detail
+
+    async def _recover_alone(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
+        """As `_recover`; raises _WentSilentError if a call of another tool may be to blame."""
+        others = self._under_way > 1 or not self.connection.is_current(session)
+        detail = await self._recover(reply, session)
+        if others and self.gave_up is None:
+            raise _WentSilentError
         return detail
 
     def _values(self, run: ToolRun) -> Values | None:

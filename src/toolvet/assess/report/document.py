@@ -250,7 +250,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedHint(msgspec.Struct, frozen=True, kw_only=True):
-    """What the calls of a run say about one hint of a tool, as a sentence; `value` is null if the tool does not set it."""
+    """What the calls of a run say about one hint of a tool, in words; `value` is null if the tool does not set it."""
 
     tool: str
     hint: str

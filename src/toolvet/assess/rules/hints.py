@@ -47,7 +47,7 @@ def hint_evidence(server: ObservedServer, hints: Iterable[str]) -> list[HintEvid
         for hint in hints:
             value = tool.annotations.get(hint)
             value = value if isinstance(value, bool) else None
-            verdict, words = _weigh(hint, value, proofs.get(hint), calls)
+            verdict, words = _weigh(hint, proofs.get(hint), calls, value=value)
             by = "reader-changes" if proofs.get(hint) == reader else "hint-contradicted"
             found.append(
                 HintEvidence(
@@ -62,7 +62,7 @@ def hint_evidence(server: ObservedServer, hints: Iterable[str]) -> list[HintEvid
     return found
 
 
-def _weigh(hint: str, value: bool | None, proof: str | None, calls: Sequence[ObservedCall]) -> tuple[Weight, str]:
+def _weigh(hint: str, proof: str | None, calls: Sequence[ObservedCall], *, value: bool | None) -> tuple[Weight, str]:
     """`proof` says in words what speaks for `destructiveHint: true` or `readOnlyHint: false`; None: nothing can."""
     said = f"`{hint}` is not set" if value is None else f"`{hint}: {str(value).lower()}`"
     done = sum(is_plain(call) and ending(call) is Ending.SUCCESS for call in calls)
@@ -75,7 +75,10 @@ def _weigh(hint: str, value: bool | None, proof: str | None, calls: Sequence[Obs
         return ("right", f"{proof}; {said} is right") if is_proved else ("contradicted", f"{proof}; {said} is wrong")
     if not done:
         return "no_evidence", "no call succeeded: no evidence" if calls else "not called: no evidence"
-    seen = f"{done} call{'s' * (done != 1)} succeeded, no {'change' if hint == 'readOnlyHint' else 'loss'} seen"
+    counted = f"{done} call{'s' * (done != 1)} succeeded"
+    if all(call.files is None for call in calls):
+        return "no_evidence", f"{counted}, and the run could not see what they changed: no evidence"
+    seen = f"{counted}, no {'change' if hint == 'readOnlyHint' else 'loss'} seen in the working folder"
     if value is None or is_proved:
         return "no_evidence", f"{seen}; {said}" + (" is not confirmed" if is_proved else "")
     return "not_contradicted", f"{seen}; {said} is not contradicted"
@@ -133,7 +136,7 @@ def _had(earlier: Consequence, seen: Consequence) -> bool:
 def _lost_by_reader(server: ObservedServer, tool: ToolDefinition) -> str:
     """What `reader-changes` judges: another reader returned less after a call of this one."""
     for seen in server.consequences:
-        if seen.action.tool.name == tool.name and seen.before is not None and seen.value is None:
-            if changed_entries(seen.before, seen.after, seen.action)[0]:
-                return f"'{quote(seen.after.tool.name, 60)}' returned something else after a call"
+        is_of_tool = seen.action.tool.name == tool.name and seen.value is None
+        if is_of_tool and seen.before is not None and changed_entries(seen.before, seen.after, seen.action)[0]:
+            return f"'{quote(seen.after.tool.name, 60)}' returned something else after a call"
     return ""
