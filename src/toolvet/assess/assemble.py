@@ -21,7 +21,6 @@ from toolvet.assess.report.document import (
     Items,
     Report,
     ReportedDirectory,
-    ReportedHint,
     ReportedProbe,
     ReportedToolValidation,
     ReportedTransport,
@@ -119,9 +118,7 @@ def build_report(run: Run, incomplete: str | None) -> Report:
             for name, given in directories.items()
         ],
         hints=[
-            ReportedHint(
-                tool=shown_text(each.tool), hint=each.hint, value=each.value, verdict=each.verdict, evidence=each.words
-            )
+            msgspec.structs.replace(each, tool=shown_text(each.tool))
             for each in hint_evidence(seen, hints)
             if run.options.why_left_out(each.tool) is None
         ],

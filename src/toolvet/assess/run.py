@@ -31,7 +31,7 @@ from toolvet.assess.waves import Waves
 from toolvet.assess.workspace import WorkspaceTarget
 from toolvet.core.contract import ContractChange, compare_locks, lock_of
 from toolvet.core.schema import compiled, subschemas
-from toolvet.core.tool_rules import FileChange, habits_of, only_computes, why_not_called
+from toolvet.core.tool_rules import habits_of, only_computes, why_not_called
 from toolvet.errors import ToolvetError, Unsatisfiable, UsageError
 from toolvet.mcp.transport import ConnectionLost, Era, HttpTarget, Listing, McpSession, StdioTarget, Target, TimedOut
 
@@ -377,12 +377,13 @@ class Run:
                 detail=detail,
                 preview=preview,
                 check=self.options.check,
+                files=files,
             )
             if is_formative and values is not None:
                 call = read_reply()
                 values.learn(call)
                 read_reply = partial(_return, call)
-            judge_last_reply = partial(self._judge_reply, run, plan, read_reply, files)
+            judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
             del read_reply, reply
             plan = next(plans, None) if is_late else upcoming
         judge_last_reply()
@@ -410,19 +411,12 @@ class Run:
 
     def _folder_now(self) -> Mapping[str, tuple[int, int]] | None:
         """The working folder, if a directory's hints are to be justified, and no other call is under way."""
-        is_watched = self.options.profiles and self._folder is not None and self._under_way == 1
-        return snapshot(self._folder.path) if is_watched and self._folder is not None else None
+        return snapshot(self._folder.path) if self.options.profiles and self._folder and self._under_way == 1 else None
 
-    def _judge_reply(
-        self,
-        run: ToolRun,
-        plan: PlannedCall,
-        read_reply: Callable[[], ObservedCall],
-        files: tuple[FileChange, ...] | None,
-    ) -> None:
+    def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
         # Later calls are made from the values of earlier ones.
         run.is_own = run.is_own and plan.origin in _MADE_UP
-        call = msgspec.structs.replace(read_reply(), is_own=run.is_own, files=files)
+        call = msgspec.structs.replace(read_reply(), is_own=run.is_own)
         assessed = assess_call(len(run.scenarios) + 1, plan, call, self.target)
         run.scenarios.append(assessed)
         self._watch.called(run.definition.name, assessed.scenario)

@@ -15,7 +15,7 @@ def found(name: str, rule: DirectoryRule, text: str) -> bool:
     """`<9>` in a proof is nine letters."""
     given, value = directory(name), json.loads(re.sub(r"<(\d+)>", lambda size: "x" * int(size[1]), text))
     tools, manifests = ([value], {}) if rule.about == "tool" else ([], {given.manifest: value})
-    return rule.id in {each.rule.id for each in unmet(given, tools, manifests)}
+    return rule.id in {each.id for each, _ in unmet(given, tools, manifests)}
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES, ids=[f"{name}-{rule.id}" for name, rule in RULES])
@@ -37,8 +37,8 @@ def test_a_manifest_of_something_else_and_one_that_is_missing_break_nothing() ->
 @pytest.mark.parametrize("tool", [None, 7, [], {"annotations": 1}, {"inputSchema": {"properties": []}}])
 def test_any_definition_gets_an_answer(tool: object) -> None:
     for name in directory_names():
-        for each in unmet(directory(name), [tool], {"server.json": tool, "manifest.json": tool}):
-            assert each.message
+        for rule, position in unmet(directory(name), [tool], {"server.json": tool, "manifest.json": tool}):
+            assert (rule.says, position) == (rule.says, 0)
 
 
 def test_an_unknown_directory_is_a_usage_error() -> None:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from toolvet.core.decodable import decodable
+from toolvet.core.directories import HintEvidence
 from toolvet.errors import ConfigError
 from toolvet.findings import Finding, ItemKind
 
@@ -249,16 +250,6 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     list_tokens: int | None = None
 
 
-class ReportedHint(msgspec.Struct, frozen=True, kw_only=True):
-    """What the calls of a run say about one hint of a tool, in words; `value` is null if the tool does not set it."""
-
-    tool: str
-    hint: str
-    value: bool | None
-    verdict: Literal["right", "not_contradicted", "contradicted", "no_evidence"]
-    evidence: str
-
-
 class ReportedDirectory(msgspec.Struct, frozen=True, kw_only=True):
     """A directory of servers (`--profile`), with its rules' source and date, and what its reviewers ask for besides."""
 
@@ -301,7 +292,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     filtered: list[str] = []
     items: Items = Items()
     directories: list[ReportedDirectory] = []
-    hints: list[ReportedHint] = []
+    hints: list[HintEvidence] = []
     stderr: Annotated[str, Meta(description="The server's output on stderr; long output is cut.")] = ""
     toolvet_version: str = ""
     started_at: Annotated[str, Meta(description="ISO 8601, with the offset from UTC.")] = ""

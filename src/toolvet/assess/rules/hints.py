@@ -5,61 +5,35 @@ another tool returned by its id before and does not know after the call. A file 
 server's own.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal, TypeAlias
-
-import msgspec
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from toolvet.assess.rules.catalog.effects import DELETING, changed_entries
 from toolvet.assess.rules.ending import ERRORS_IN_WORDS, Ending, ending, is_plain, speaks_of_absence, words_of
 from toolvet.assess.rules.quote import quote
+from toolvet.core.directories import HintEvidence, Weight
+from toolvet.core.json_value import elements, members
 from toolvet.core.redact import word_segments
-from toolvet.core.tool_rules import Consequence, ObservedCall, ObservedServer, ToolDefinition
+from toolvet.core.tool_rules import ObservedCall, ObservedServer, ToolDefinition
 
-Weight: TypeAlias = Literal["right", "not_contradicted", "contradicted", "no_evidence"]
-_DONE: Final = {"added": "made", "changed": "changed", "removed": "removed"}
-
-
-class HintEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One hint of one tool, its value (None: not set), and what the run says about it, in a sentence.
-
-    `found_by` is the check that reports a contradiction, or "".
-    """
-
-    tool: str
-    hint: str
-    value: bool | None
-    verdict: Weight
-    words: str
-    found_by: str = ""
+_DONE: Final = {"removed": "removed", "changed": "changed", "added": "made"}
 
 
-def hint_evidence(server: ObservedServer, hints: Iterable[str]) -> list[HintEvidence]:
-    """Return the evidence for each of these hints of each tool, in the order of the list."""
+def hint_evidence(server: ObservedServer, hints: Iterable[str]) -> Iterator[HintEvidence]:
+    """Yield the evidence for each of these hints of each tool, in the order of the list."""
     calls_of: dict[str, list[ObservedCall]] = {}
     for call in server.calls:
         calls_of.setdefault(call.tool.name, []).append(call)
-    found = list[HintEvidence]()
     for tool in server.tools:
         calls = calls_of.get(tool.name, [])
-        loss, reader = _loss(server, tool, calls), _lost_by_reader(server, tool)
+        loss, reader = _loss(calls) or _deletion(server, tool), _reading(server, tool)
         proofs = {"readOnlyHint": _change(calls) or loss or reader, "destructiveHint": loss}
         for hint in hints:
-            value = tool.annotations.get(hint)
-            value = value if isinstance(value, bool) else None
-            verdict, words = _weigh(hint, proofs.get(hint), calls, value=value)
-            by = "reader-changes" if proofs.get(hint) == reader else "hint-contradicted"
-            found.append(
-                HintEvidence(
-                    tool=tool.name,
-                    hint=hint,
-                    value=value,
-                    verdict=verdict,
-                    words=words,
-                    found_by=by if verdict == "contradicted" else "",
-                )
-            )
-    return found
+            given, proof = tool.annotations.get(hint), proofs.get(hint)
+            value = given if isinstance(given, bool) else None
+            verdict, words = _weigh(hint, proof, calls, value=value)
+            by = "" if verdict != "contradicted" else "reader-changes" if proof == reader else "hint-contradicted"
+            yield HintEvidence(tool=tool.name, hint=hint, value=value, verdict=verdict, evidence=words, check=by)
 
 
 def _weigh(hint: str, proof: str | None, calls: Sequence[ObservedCall], *, value: bool | None) -> tuple[Weight, str]:
@@ -84,57 +58,50 @@ def _weigh(hint: str, proof: str | None, calls: Sequence[ObservedCall], *, value
     return "not_contradicted", f"{seen}; {said} is not contradicted"
 
 
-def _named(call: ObservedCall) -> dict[str, list[str]]:
-    """The paths that a successful call named and that it added, changed or removed."""
-    found: dict[str, list[str]] = {"removed": [], "changed": [], "added": []}
-    if ending(call) is Ending.SUCCESS:
-        sent = str(call.arguments)
-        for each in call.files or ():
-            if each.path.rpartition("/")[2] in sent:
-                found[each.kind].append(each.path)
-    return found
+def _named(call: ObservedCall, kind: str) -> str:
+    """The first path of the working folder that a successful call named and that it changed in this way, or ""."""
+    if not call.files or ending(call) is not Ending.SUCCESS:
+        return ""
+    sent = [each for value in members(call.arguments).values() for each in (value, *elements(value))]
+    named = {each.replace("\\", "/").rstrip("/").rpartition("/")[2] for each in sent if isinstance(each, str)}
+    return next((each.path for each in call.files if each.kind == kind and each.path.rpartition("/")[2] in named), "")
 
 
 def _change(calls: Sequence[ObservedCall]) -> str:
-    """The first file that a call changed, in words; "" if there is none."""
-    for number, call in enumerate(calls, start=1):
-        for kind, paths in _named(call).items():
-            if paths:
-                return f"call {number} {_DONE[kind]} {quote(paths[0], 80)} in the working folder"
+    found = (
+        f"call {number} {done} {quote(path, 80)} in the working folder"
+        for number, call in enumerate(calls, start=1)
+        for kind, done in _DONE.items()
+        if (path := _named(call, kind))
+    )
+    return next(found, "")
+
+
+def _loss(calls: Sequence[ObservedCall]) -> str:
+    """The first file that a call removed, in words. What was moved is not lost."""
+    found = (
+        f"call {number} removed {quote(path, 80)} from the working folder"
+        for number, call in enumerate(calls, start=1)
+        if (path := _named(call, "removed")) and all(each.kind != "added" for each in call.files or ())
+    )
+    return next(found, "")
+
+
+def _deletion(server: ObservedServer, tool: ToolDefinition) -> str:
+    """The reader that returned a thing by its id, and not after a call of this tool, in words."""
+    had = list[tuple[str, object]]()
+    for seen in server.consequences if not DELETING.isdisjoint(word_segments(tool.name)) else ():
+        reader, end = seen.after.tool.name, ending(seen.after)
+        if seen.value is not None and end is Ending.SUCCESS:
+            had.append((reader, seen.value))
+        is_gone = end in ERRORS_IN_WORDS and speaks_of_absence(words_of(seen.after))
+        if seen.action.tool.name == tool.name and is_gone and (reader, seen.value) in had:
+            return f"'{quote(reader, 60)}' returned the thing before the call, and not after it"
     return ""
 
 
-def _loss(server: ObservedServer, tool: ToolDefinition, calls: Sequence[ObservedCall]) -> str:
-    """The first thing that a call deleted, in words; "" if there is none. What was moved is not lost."""
-    for number, call in enumerate(calls, start=1):
-        named = _named(call)
-        if named["removed"] and not any(each.kind == "added" for each in call.files or ()):
-            return f"call {number} removed {quote(named['removed'][0], 80)} from the working folder"
-    if DELETING.isdisjoint(word_segments(tool.name)):
-        return ""
-    for seen in server.consequences:
-        after = seen.after
-        if (
-            seen.action.tool.name == tool.name
-            and _is_gone(seen)
-            and any(_had(each, seen) for each in server.consequences)
-        ):
-            return f"'{quote(after.tool.name, 60)}' returned the thing before the call, and not after it"
-    return ""
-
-
-def _is_gone(seen: Consequence) -> bool:
-    return seen.value is not None and ending(seen.after) in ERRORS_IN_WORDS and speaks_of_absence(words_of(seen.after))
-
-
-def _had(earlier: Consequence, seen: Consequence) -> bool:
-    """Whether the same reader returned the same thing after another call."""
-    is_same = earlier.value == seen.value and earlier.after.tool.name == seen.after.tool.name
-    return is_same and ending(earlier.after) is Ending.SUCCESS
-
-
-def _lost_by_reader(server: ObservedServer, tool: ToolDefinition) -> str:
-    """What `reader-changes` judges: another reader returned less after a call of this one."""
+def _reading(server: ObservedServer, tool: ToolDefinition) -> str:
+    """The loss that `reader-changes` reports, in words."""
     for seen in server.consequences:
         is_of_tool = seen.action.tool.name == tool.name and seen.value is None
         if is_of_tool and seen.before is not None and changed_entries(seen.before, seen.after, seen.action)[0]:

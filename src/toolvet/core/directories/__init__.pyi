@@ -3,7 +3,8 @@
 from toolvet.core.directories.rules import (
     Directory as Directory,
     DirectoryRule as DirectoryRule,
-    Unmet as Unmet,
+    HintEvidence as HintEvidence,
+    Weight as Weight,
     directory as directory,
     directory_names as directory_names,
     unmet as unmet,

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from toolvet.core.discover import data_files
 from toolvet.core.discover.toml import decode_toml
@@ -12,6 +13,7 @@ from toolvet.core.schema import Schema, compiled
 from toolvet.errors import UsageError
 from toolvet.findings import Severity
 
+Weight: TypeAlias = Literal["right", "not_contradicted", "contradicted", "no_evidence"]
 _PACKAGE: Final = "toolvet.core.directories"
 
 
@@ -51,13 +53,15 @@ class Directory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     rule: Sequence[DirectoryRule]
 
 
-class Unmet(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule that is broken, with its source. `tool` is the position of the tool in the list; None for the manifest."""
+class HintEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What the calls of a run say about one hint of a tool, in words; `value` is null if the tool does not set it."""
 
-    rule: DirectoryRule
-    message: str
-    source: str
-    tool: int | None = None
+    tool: str
+    hint: str
+    value: bool | None
+    verdict: Weight
+    evidence: str
+    check: Annotated[str, Meta(description="The check that reports a contradiction, or an empty text.")] = ""
 
 
 @cache
@@ -86,16 +90,14 @@ def directory(name: str) -> Directory:
     return found
 
 
-def unmet(given: Directory, tools: Sequence[object], manifests: Mapping[str, object]) -> Iterator[Unmet]:
-    """Yield the rules that these definitions and manifests break. `manifests` are the files that exist, by name."""
+def unmet(
+    given: Directory, tools: Sequence[object], manifests: Mapping[str, object]
+) -> Iterator[tuple[DirectoryRule, int]]:
+    """Yield the rules that are broken, with the position of the tool. `manifests` are the files that exist, by name."""
     manifest = manifests.get(given.manifest)
     has_manifest = given.manifest in manifests and not _compiled_text(given.like).violations(manifest)
     for rule in given.rule:
-        needs, source = _compiled_text(rule.needs), f"{rule.source or given.source}, {rule.date or given.date}"
-        if rule.about == "manifest":
-            if has_manifest and needs.violations(manifest):
-                yield Unmet(rule=rule, message=f"{given.title}: {given.manifest}: {rule.says}.", source=source)
-            continue
-        for position, tool in enumerate(tools):
-            if needs.violations(tool):
-                yield Unmet(rule=rule, message=f"{given.title}: {rule.says}.", source=source, tool=position)
+        judged = tools if rule.about == "tool" else [manifest] if has_manifest else []
+        for position, each in enumerate(judged):
+            if _compiled_text(rule.needs).violations(each):
+                yield rule, position

@@ -48,13 +48,13 @@ def check_directory_unmet(server: ObservedServer) -> Iterator[Finding]:
                 message=f"{given.title}: the current folder has no {given.manifest}, so its rules were not checked.",
                 severity=Severity.INFO,
             )
-        for each in unmet(given, [tool.raw for tool in server.tools], server.manifests):
+        for rule, position in unmet(given, [tool.raw for tool in server.tools], server.manifests):
             yield DIRECTORY_UNMET.finding(
-                message=each.message,
-                severity=each.rule.severity,
-                pointer=each.rule.pointer,
-                evidence=each.source,
-                tool=None if each.tool is None else server.tools[each.tool].name,
+                message=f"{given.title}: {'' if rule.about == 'tool' else f'{given.manifest}: '}{rule.says}.",
+                severity=rule.severity,
+                pointer=rule.pointer,
+                evidence=f"{rule.source or given.source}, {rule.date or given.date}",
+                tool=server.tools[position].name if rule.about == "tool" else None,
             )
 
 
@@ -62,9 +62,9 @@ def check_directory_unmet(server: ObservedServer) -> Iterator[Finding]:
 def check_hint_contradicted(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each hint that a call contradicts."""
     for each in hint_evidence(server, ("readOnlyHint", "destructiveHint")) if server.profiles else ():
-        if each.found_by == HINT_CONTRADICTED.id:
+        if each.check == HINT_CONTRADICTED.id:
             yield HINT_CONTRADICTED.finding(
-                message=f"The run contradicts a hint: {each.words}.",
+                message=f"The run contradicts a hint: {each.evidence}.",
                 pointer=f"/annotations/{each.hint}",
                 tool=each.tool,
                 confidence=90,
