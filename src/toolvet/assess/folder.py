@@ -172,15 +172,16 @@ def snapshot(path: str) -> Mapping[str, tuple[int, int]] | None:
 
     Folders count as empty files. Hidden entries, logs and databases are left out: servers keep them for themselves.
     """
-    found, root = dict[str, tuple[int, int]](), Path(path)
+    found, root, count = dict[str, tuple[int, int]](), Path(path), 0
     for folder, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith((".", "__"))]
+        count += len(folders) + len(files)
+        if count > _MOST_ENTRIES:
+            return None
         for name in (*folders, *files):
-            if name.startswith(".") or _OF_SERVERS.search(name):
-                continue
-            if len(found) >= _MOST_ENTRIES:
-                return None
             with suppress(OSError):
+                if name.startswith(".") or _OF_SERVERS.search(name):
+                    continue
                 entry = Path(folder, name)
                 state = entry.lstat()
                 place = entry.relative_to(root).as_posix()
