@@ -167,7 +167,7 @@ def observe(
         detail: An explanation of a timeout, for a person to read.
         preview: The verdict of the server's own validator just before the call.
         check: Judges the result.
-        files: What was different in the working folder after the call; None if it was not compared.
+        files: The differences of the working folder after the call; None if it was not compared.
     """
     facts = ObservedCall(
         tool=tool,

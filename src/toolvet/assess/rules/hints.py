@@ -1,4 +1,4 @@
-"""What the calls of a run say for and against the hints of each tool.
+"""Evidence for and against the hints of each tool, from the calls of a run.
 
 A change counts if the call named it: a file of the working folder whose name is among the arguments, or a thing that
 another tool returned by its id before and does not know after the call. A file that appears beside a call may be the
@@ -78,7 +78,7 @@ def _change(calls: Sequence[ObservedCall]) -> str:
 
 
 def _loss(calls: Sequence[ObservedCall]) -> str:
-    """The first file that a call removed, in words. What was moved is not lost."""
+    """The first file that a call removed, in words. A moved file is not lost."""
     found = (
         f"call {number} removed {quote(path, 80)} from the working folder"
         for number, call in enumerate(calls, start=1)

@@ -54,7 +54,7 @@ class Directory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class HintEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What the calls of a run say about one hint of a tool, in words; `value` is null if the tool does not set it."""
+    """Evidence from the calls of a run about one hint of a tool; `value` is null if the tool does not set it."""
 
     tool: str
     hint: str

@@ -1,4 +1,4 @@
-"""What a directory of servers requires, and hints that the calls contradict: with `--profile`."""
+"""Requirements of directories of servers, and hints that the calls contradict: with `--profile`."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ DIRECTORY_UNMET = Card(
     looks_for=(
         "With `--profile NAME`: hints, titles and names of tools that the directory requires, and its rules for the "
         "file beside the server (`server.json` of the MCP registry, `manifest.json` of a desktop extension) in the "
-        "current folder. Each rule names its source and date. What a directory only recommends is information."
+        "current folder. Each rule names its source and date. Recommendations of a directory are information."
     ),
     why="Reviewers reject a server for one missing hint, and the next review takes days or weeks.",
     remedy=(
