@@ -20,6 +20,7 @@ from toolvet.assess.report.document import (
     ItemRequest,
     Items,
     Report,
+    ReportedDirectory,
     ReportedProbe,
     ReportedToolValidation,
     ReportedTransport,
@@ -35,10 +36,12 @@ from toolvet.assess.requests import numbered
 from toolvet.assess.rules import in_order, judge_items, merge, share
 from toolvet.assess.rules.catalog.failures import NEVER_SUCCEEDED
 from toolvet.assess.rules.ending import Exercise, exercise_of
+from toolvet.assess.rules.hints import hint_evidence
 from toolvet.assess.rules.message import tool_message_score
 from toolvet.assess.run import Run
 from toolvet.assess.tokens import count_tokens
 from toolvet.core.checks import overall_confidence
+from toolvet.core.directories import directory
 from toolvet.core.redact import redact_text
 from toolvet.findings import Finding, ItemKind, Severity
 from toolvet.mcp.transport import HttpTarget
@@ -63,9 +66,10 @@ def build_report(run: Run, incomplete: str | None) -> Report:
         with CostsOnly(run):
             found += find_in_items(run.items, reproduce_server(run.target))
     calls = tuple(call for tool in run.tools for call in tool.calls)
+    seen = msgspec.structs.replace(run.seen, calls=calls)
     masks = [mask for tool in run.tools for mask in tool.masks]
     with CostsOnly(run):
-        found += run.judge.find_in_server(msgspec.structs.replace(run.seen, calls=calls), masks)
+        found += run.judge.find_in_server(seen, masks)
     counted, suppressed = override(merge(found), ignore=run.options.ignore, severity=run.options.severity)
     tools = [_build_tool(tool) for tool in run.tools if not run.is_filtered(tool)]
     findings = in_order(share(counted), fails_always=always_failing(tools))
@@ -73,6 +77,8 @@ def build_report(run: Run, incomplete: str | None) -> Report:
     waited = run.connection.waited + (run.http.seconds if run.http else 0.0)
     scenarios = [scenario for tool in tools for scenario in tool.scenarios if is_counted(scenario)]
     session, validation = run.session, run.seen.validation
+    directories = {name: directory(name) for name in run.options.profiles}
+    hints = dict.fromkeys(hint for given in directories.values() for hint in given.hints)
     return Report(
         server=Server(
             name=(shown_text(session.server_name) if session else "") or "(unnamed)",
@@ -107,6 +113,15 @@ def build_report(run: Run, incomplete: str | None) -> Report:
         ),
         transport=_build_transport(run),
         items=build_items(run.items),
+        directories=[
+            ReportedDirectory(name=name, title=given.title, source=given.source, date=given.date, asks=[*given.asks])
+            for name, given in directories.items()
+        ],
+        hints=[
+            msgspec.structs.replace(each, tool=shown_text(each.tool))
+            for each in hint_evidence(seen, hints)
+            if run.options.why_left_out(each.tool) is None
+        ],
         filtered=[tool.definition.name for tool in run.tools if run.is_filtered(tool)],
         incomplete=incomplete or run.gave_up or run.skipped,
         stderr=redact_text(run.connection.stderr)[-_LONGEST_STDERR:],

@@ -52,7 +52,7 @@ from toolvet.core.checks import Classification, ResultCheck, ResultVerdict
 from toolvet.core.json_value import count_values, is_array, is_object, members, without
 from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules import Category
+from toolvet.core.tool_rules import Category, FileChange
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
 from toolvet.mcp.wire import has_half_character
 
@@ -155,6 +155,7 @@ def observe(
     detail: str = "",
     preview: Preview | None = None,
     check: ResultCheck = _DEFAULT_CHECK,
+    files: tuple[FileChange, ...] | None = None,
 ) -> ObservedCall:
     """Return the planned call with its outcome. Only an answer that is a tool result gets a verdict.
 
@@ -166,6 +167,7 @@ def observe(
         detail: An explanation of a timeout, for a person to read.
         preview: The verdict of the server's own validator just before the call.
         check: Judges the result.
+        files: The differences of the working folder after the call; None if it was not compared.
     """
     facts = ObservedCall(
         tool=tool,
@@ -179,6 +181,7 @@ def observe(
         protocol_version=protocol_version,
         duration_ms=round(reply.duration * 1000, 3),
         preview=preview,
+        files=files,
     )
     replace = msgspec.structs.replace
     match reply:

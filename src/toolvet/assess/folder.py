@@ -9,6 +9,7 @@ and not about our file. Samples are written only into a working folder that tool
 the user gave.
 """
 
+import os
 import re
 import struct
 import zlib
@@ -27,8 +28,10 @@ import msgspec
 from toolvet.assess.rules import ToolDefinition
 from toolvet.core.json_value import members
 from toolvet.core.redact import word_segments
+from toolvet.core.tool_rules import FileChange
 
 _MOST_ENTRIES: Final = 1_000
+_OF_SERVERS: Final = re.compile(r"(?i)\.(?:log|lock|tmp|pyc|duckdb|db|sqlite3?)(?:-\w+)?$")
 _FILE: Final = frozenset({"file", "filename", "filepath", "path", "document", "workbook"})
 _FOLDER: Final = frozenset({"folder", "directory", "dir", "directories", "folders", "cwd", "root"})
 # The two ends of a copy or a move, which take a path where the tool's name speaks of files.
@@ -162,6 +165,40 @@ def list_folder(path: str | None, *, is_own: bool = False) -> Folder | None:
         return Folder(str(root), tuple(files), is_own)
     except OSError:
         return None
+
+
+def snapshot(path: str) -> Mapping[str, tuple[int, int]] | None:
+    """The size and time of each file below a folder, by its relative path; None for one with too many to look at.
+
+    Folders count as empty files. Hidden entries, logs and databases are left out: servers keep them for themselves.
+    """
+    found, root, count = dict[str, tuple[int, int]](), Path(path), 0
+    for folder, folders, files in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith((".", "__"))]
+        count += len(folders) + len(files)
+        if count > _MOST_ENTRIES:
+            return None
+        for name in (*folders, *files):
+            with suppress(OSError):
+                if name.startswith(".") or _OF_SERVERS.search(name):
+                    continue
+                entry = Path(folder, name)
+                state = entry.lstat()
+                place = entry.relative_to(root).as_posix()
+                found[place] = (0, 0) if name in folders else (state.st_size, state.st_mtime_ns)
+    return found
+
+
+def file_changes(
+    before: Mapping[str, tuple[int, int]] | None, after: Mapping[str, tuple[int, int]] | None
+) -> tuple[FileChange, ...] | None:
+    """The differences between two snapshots of a folder; None if one is missing."""
+    if before is None or after is None:
+        return None
+    added = [FileChange(kind="added", path=path) for path in after if path not in before]
+    removed = [FileChange(kind="removed", path=path) for path in before if path not in after]
+    both = (path for path in before if after.get(path, before[path]) != before[path])
+    return (*removed, *(FileChange(kind="changed", path=path) for path in both), *added)
 
 
 def path_kind(tool: ToolDefinition, parameter: str) -> str | None:

@@ -29,8 +29,9 @@ class Options:
     with the real home instead of an empty one, and `sandbox` starts it where all but its own folders is read-only
     and there is no network. `disk_mib` is how much a server over stdio may write into its own folders (None: without
     an end); beyond it the run ends, with a finding. `lock` is what the server promised before, and
-    `providers` are the model providers that should take the definitions of the tools. `check` judges the
-    results of all tools. `transport_checks` sends a server over Streamable HTTP odd requests as well
+    `providers` are the model providers that should take the definitions of the tools, `profiles` the directories that
+    should accept the server, and `manifests` the files that these read beside it, by name (`server.json`). `check`
+    judges the results of all tools. `transport_checks` sends a server over Streamable HTTP odd requests as well
     (`assess/http_probes.toml`).
 
         Options(timeout=5, tools=["get_*"], values={"repo_path": "/tmp/repo"})
@@ -61,6 +62,8 @@ class Options:
     transport_checks: bool = True
     lock: Lock | None = None
     providers: Sequence[str] = ()
+    profiles: Sequence[str] = ()
+    manifests: Mapping[str, object] = field(default_factory=dict[str, object])
     check: ResultCheck = field(default_factory=ResultCheck)
 
     def why_left_out(self, tool: str) -> str | None:

@@ -16,7 +16,7 @@ import msgspec
 
 from toolvet.assess.connection import RenewableConnection, ValidationProbe
 from toolvet.assess.exchange import PlannedCall, assess_call, observe
-from toolvet.assess.folder import Folder, list_folder
+from toolvet.assess.folder import Folder, file_changes, list_folder, snapshot
 from toolvet.assess.guard import ArgumentGuard, guard_of, note_creations
 from toolvet.assess.harvest import Harvest
 from toolvet.assess.items import LISTS, ItemsRun, is_without_tools
@@ -133,6 +133,8 @@ class Run:
             changes=self._changes,
             version=self.session.server_version if self.session else "",
             providers=tuple(self.options.providers),
+            profiles=tuple(self.options.profiles),
+            manifests=self.options.manifests,
         )
 
     @property
@@ -346,23 +348,24 @@ class Run:
                 judge_last_reply = _do_nothing
                 await self._call_first(plan.first)
             preview = await self.validation.ask(run.definition.name, plan.arguments) if self.validation else None
+            before = self._folder_now()
+            # A plan may write a sample file, which would look like the server's.
+            is_late = is_formative or before is not None
             asking = asyncio.ensure_future(self.connection.call(run.definition.name, plan.arguments))
             try:
                 await asyncio.sleep(0)  # Let it write the call.
                 judge_last_reply()
                 # It holds an answer, which may take hundreds of megabytes: that must not stay while the next one comes.
                 judge_last_reply = _do_nothing
-                if not is_formative:
+                if not is_late:
                     upcoming = next(plans, None)
                 reply, session = await asking
+                files = file_changes(before, self._folder_now())
                 self.judge.weigh(reply)
             finally:
                 asking.cancel()
             if isinstance(reply, TimedOut | ConnectionLost):
-                others = self._under_way > 1 or not self.connection.is_current(session)
-                detail = await self._recover(reply, session)
-                if others and self.gave_up is None:
-                    raise _WentSilentError
+                detail = await self._recover_alone(reply, session)
                 silent += 1
             else:
                 silent, detail = 0, ""
@@ -375,15 +378,15 @@ class Run:
                 detail=detail,
                 preview=preview,
                 check=self.options.check,
+                files=files,
             )
             if is_formative and values is not None:
                 call = read_reply()
                 values.learn(call)
                 read_reply = partial(_return, call)
-                upcoming = next(plans, None)
             judge_last_reply = partial(self._judge_reply, run, plan, read_reply)
             del read_reply, reply
-            plan = upcoming
+            plan = next(plans, None) if is_late else upcoming
         judge_last_reply()
 
     async def _call_first(self, name: str) -> None:
@@ -407,6 +410,10 @@ class Run:
         plan = PlannedCall(name="again", category="happy_path", arguments=arguments, origin="earlier call")
         return observe(tool, plan, reply, protocol_version=session.protocol_version)
 
+    def _folder_now(self) -> Mapping[str, tuple[int, int]] | None:
+        """The working folder, if a directory's hints are to be justified, and no other call is under way."""
+        return snapshot(self._folder.path) if self.options.profiles and self._folder and self._under_way == 1 else None
+
     def _judge_reply(self, run: ToolRun, plan: PlannedCall, read_reply: Callable[[], ObservedCall]) -> None:
         # Later calls are made from the values of earlier ones.
         run.is_own = run.is_own and plan.origin in _MADE_UP
@@ -429,6 +436,14 @@ class Run:
         is_back, detail = await self.connection.recover(reply, session)
         if not is_back:
             self.gave_up = "not sent: the server did not come back"
+        return detail
+
+    async def _recover_alone(self, reply: TimedOut | ConnectionLost, session: McpSession) -> str:
+        """As `_recover`; raises _WentSilentError if a call of another tool may be to blame."""
+        others = self._under_way > 1 or not self.connection.is_current(session)
+        detail = await self._recover(reply, session)
+        if others and self.gave_up is None:
+            raise _WentSilentError
         return detail
 
     def _values(self, run: ToolRun) -> Values | None:

@@ -46,7 +46,7 @@ from toolvet.core.checks.result import check_result
 from toolvet.core.contract import compare_locks, lock_of
 from toolvet.core.discover import modules
 from toolvet.core.schema import compiled
-from toolvet.core.tool_rules import Consequence
+from toolvet.core.tool_rules import Consequence, FileChange
 from toolvet.core.tool_rules.subject import HttpExchange, ObservedHttp
 from toolvet.findings import Card, Finding
 
@@ -244,6 +244,8 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
                 changes=compare_locks(lock_of(read(case["locked"])), lock_of(tools)) if "locked" in case else (),
                 version=case.get("version", ""),
                 providers=tuple(case.get("providers", ())),
+                profiles=tuple(case.get("profiles", ())),
+                manifests=read(case.get("manifests", "{}")),
             )
         )
     if "item" in case:
@@ -343,6 +345,7 @@ def call_of(case: Mapping[str, Any]) -> ObservedCall:
         repeats=case.get("repeats", False),
         outage_nearby=case.get("outage_nearby", False),
         known_paths=tuple(case.get("known_paths", ())),
+        files=tuple(FileChange(kind=kind, path=path) for kind, path in case["files"]) if "files" in case else None,
         preview=Preview(reply=reply, levels=tuple(case.get("levels", ())))
         if isinstance(reply := parse_reply(case.get("validation")), ValidationReply)
         else None,

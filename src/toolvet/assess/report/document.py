@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from toolvet.core.decodable import decodable
+from toolvet.core.directories import HintEvidence
 from toolvet.errors import ConfigError
 from toolvet.findings import Finding, ItemKind
 
@@ -249,6 +250,16 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     list_tokens: int | None = None
 
 
+class ReportedDirectory(msgspec.Struct, frozen=True, kw_only=True):
+    """A directory of servers (`--profile`), with its rules' source and date, and what its reviewers ask for besides."""
+
+    name: str
+    title: str
+    source: str
+    date: str
+    asks: list[str] = []
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One server, assessed. `incomplete` says why a run was cut short.
 
@@ -258,7 +269,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     `items` are the resources, resource templates and prompts.
 
     `filtered` names the tools that the server lists and the user left out (`--tool`, `--exclude`); the rest of the
-    report does not mention them. `suppressed` are the findings that the user ignores (`--ignore`, `[checks] ignore`):
+    report does not mention them. `directories` are those of `--profile`, and `hints` what the calls say about the hints
+    that these want justified. `suppressed` are the findings that the user ignores (`--ignore`, `[checks] ignore`):
     they count nowhere. `transport` is null over stdio and where the user left it out. `fail_on`, `fail_under` and
     `max_tools_tokens` are the thresholds of the exit code, so that formats fail with it.
     """
@@ -279,6 +291,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     max_tools_tokens: Annotated[int | None, Meta(description="The most that tools/list may cost.")] = None
     filtered: list[str] = []
     items: Items = Items()
+    directories: list[ReportedDirectory] = []
+    hints: list[HintEvidence] = []
     stderr: Annotated[str, Meta(description="The server's output on stderr; long output is cut.")] = ""
     toolvet_version: str = ""
     started_at: Annotated[str, Meta(description="ISO 8601, with the offset from UTC.")] = ""

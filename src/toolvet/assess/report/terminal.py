@@ -13,6 +13,7 @@ from rich.text import Text
 from toolvet.assess.report.document import Report, Status, Tool
 from toolvet.assess.report.gate import count
 from toolvet.assess.report.wording import (
+    HINT_VALUE,
     STATUS,
     FindingGroup,
     cost,
@@ -149,6 +150,7 @@ def _render_report(
         yield Text()
         yield Text.assemble(("Not called", "bold"), (f"  {counted(len(skipped), 'tool')}", "dim"))
         yield from _list_reasons(skipped)
+    yield from _render_directories(report)
     if report.transport is not None:
         yield Text()
         yield Text.assemble(("Transport", "bold"), (f"  {one_line(transport(report.transport))}", "dim"))
@@ -171,6 +173,24 @@ def _render_report(
     if said := framework_words(report):
         yield Text()
         yield Text(one_line(said), style="dim")
+
+
+def _render_directories(report: Report) -> Iterator[RenderableType]:
+    if report.hints:
+        yield Text()
+        yield Text("Hints, and what the calls show", style="bold")
+        table = Table("Tool", "Hint", "Value", "Evidence", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for hint in report.hints[:_MOST_TOOLS]:
+            style = "red" if hint.verdict == "contradicted" else ""
+            evidence = Text(one_line(hint.evidence.replace("`", "")), style)
+            table.add_row(Text(shorten(one_line(hint.tool), 80)), hint.hint, HINT_VALUE[hint.value], evidence)
+        yield table
+        if len(report.hints) > _MOST_TOOLS:
+            yield Text(f"and {counted(len(report.hints) - _MOST_TOOLS, 'more hint')}, in the JSON report", style="dim")
+    for given in report.directories:
+        yield Text()
+        yield Text.assemble((f"{given.title} also asks for", "bold"), (f"  {given.source}, read {given.date}", "dim"))
+        yield from (Padding.indent(Text(f"- {ask.replace('`', '')}"), 2) for ask in given.asks)
 
 
 def _render_header(report: Report) -> Iterator[RenderableType]:

@@ -28,6 +28,7 @@ from toolvet.findings import Card, Finding, ItemKind, Severity
 _DIGITS: Final = re.compile(r"\d+")
 _SHOWN: Final = 8  # tools of a finding that are named in one line
 NONE: Final = "–"  # noqa: RUF001 - a dash instead of a number
+HINT_VALUE: Final = {True: "true", False: "false", None: "not set"}
 STATUS: Final[dict[Status, str]] = {
     "fully_working": "fully working",
     "partially_working": "partially working",

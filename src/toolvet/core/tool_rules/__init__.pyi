@@ -15,6 +15,7 @@ from toolvet.core.tool_rules.subject import (
     AnswerExcerpt as AnswerExcerpt,
     Category as Category,
     Consequence as Consequence,
+    FileChange as FileChange,
     HttpExchange as HttpExchange,
     IntendedViolation as IntendedViolation,
     ObservedCall as ObservedCall,

@@ -345,6 +345,13 @@ class AnswerExcerpt(msgspec.Struct, frozen=True, kw_only=True):
     borders: tuple[str, ...] = ()
 
 
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or folder of the server's working folder that a call added, changed or removed; `path` is relative."""
+
+    kind: Literal["added", "changed", "removed"]
+    path: str
+
+
 class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One `tools/call` and what came of it.
 
@@ -358,7 +365,8 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     `present` the value that a listing of the server has for it; None if no listing has one. `excerpt` is set where
     `result` or `error` is only an excerpt of a very large answer. `repeats` says that the tool fails in the same words
     without the fault of this call, `outage_nearby` that other tools reported an outage that explains how it ended.
-    `is_own` says that the caller made up all values of `arguments`, so that none of them is a secret.
+    `is_own` says that the caller made up all values of `arguments`, so that none of them is a secret. `files` is what
+    was different in the server's working folder after the call; None if the folder was not compared.
     """
 
     tool: ToolDefinition
@@ -382,6 +390,7 @@ class ObservedCall(msgspec.Struct, frozen=True, kw_only=True):
     repeats: bool = False
     outage_nearby: bool = False
     is_own: bool = False
+    files: tuple[FileChange, ...] | None = None
 
     @property
     def rejected(self) -> bool:
@@ -445,7 +454,8 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     `http` is what the probes of the transport showed; None over stdio. `is_without_tools` says that the server
     announces resources or prompts, and no tools. `consequences` are the answers of readers after other calls, `changes`
     those since the server's lock was written. `version` is the one that the server gives itself. `providers` are the
-    model providers that should take the definitions.
+    model providers that should take the definitions, and `profiles` the directories that should accept the server;
+    `manifests` are their files beside it, by name.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -463,6 +473,8 @@ class ObservedServer(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[ContractChange, ...] = ()
     version: str = ""
     providers: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    manifests: Mapping[str, Any] = {}
 
     def anomalies_of(self, *kinds: str) -> tuple[str, ...]:
         """The words of all anomalies of these kinds, in the order they came."""

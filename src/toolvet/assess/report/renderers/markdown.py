@@ -10,6 +10,7 @@ from toolvet.assess.report.document import Report, Status, Tool
 from toolvet.assess.report.gate import why_failed
 from toolvet.assess.report.renderers import Format
 from toolvet.assess.report.wording import (
+    HINT_VALUE,
     ITEM,
     NONE,
     STATUS,
@@ -46,6 +47,7 @@ _LIMIT: Final = 1_000_000  # bytes; GitHub drops a summary of more than 1 MiB al
 _SHOWN_PER_GROUP: Final = 20
 _SHORT_EVIDENCE: Final = 120
 _MOST_ITEMS: Final = 100
+_MOST_HINTS: Final = 600
 _MOST_TOOLS: Final = 200  # names in one finding
 _STATUS_MARK: Final[dict[Status, str]] = {
     "fully_working": "✅",
@@ -131,6 +133,21 @@ def _render_report(report: Report, cards: Mapping[str, Card]) -> Iterator[str]:
         for name, *figures in costliest(report, 20):
             rows.append(f"| {_code(name).replace('|', '&#124;')} | {' | '.join(figures)} |")
         yield _fold(cost(report), "\n".join(rows))
+    if report.hints:
+        rows = ["| Tool | Hint | Value | What the calls show |", "|:--|:--|:--|:--|"]
+        for hint in report.hints[:_MOST_HINTS]:
+            cells = (
+                _code(hint.tool).replace("|", "&#124;"),
+                _code(hint.hint),
+                HINT_VALUE[hint.value],
+                _prose(hint.evidence),
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+        more = len(report.hints) - _MOST_HINTS
+        yield _fold("Hints, and what the calls show", "\n".join(rows) + (f"\n\nand {more:,} more" if more > 0 else ""))
+    for given in report.directories:
+        lines = [f"- {_prose(ask)}" for ask in given.asks]
+        yield _fold(f"{_escape_html(given.title)} also asks for (read {given.date})", "\n".join(lines))
     if report.transport is not None:
         lines = [f"- {escape(probe.sent)}: {escape(response(probe))}" for probe in unwanted(report.transport)]
         summary = f"Transport: {transport(report.transport)}"

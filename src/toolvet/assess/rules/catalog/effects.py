@@ -33,7 +33,7 @@ _HEDGES: Final = re.compile(
     r"(?i)\b(?:abort|cancel|confirm|declin|dry.?run|fail|force|no\b|not\b|nothing|pending|preview|queued|schedul|skip|would)"
     r"|n't\b|\bfalse\b"
 )
-_DELETING: Final = frozenset({"delete", "destroy", "erase", "purge", "remove", "rm"})
+DELETING: Final = frozenset({"delete", "destroy", "erase", "purge", "remove", "rm"})
 _MOST_LISTED: Final = 10  # Entries; a longer listing may show what is new on another page.
 _MOST_MOVED: Final = 50  # Texts by which a list may move on.
 
@@ -49,7 +49,7 @@ def check_lifecycle_broken(server: ObservedServer) -> Iterator[Finding]:
     for seen in server.consequences:
         action, after, words = seen.action, seen.after, words_of(seen.after)
         reads, done = f"'{quote(after.tool.name, 60)}'", f"'{quote(action.tool.name, 60)}'"
-        deletes = not _DELETING.isdisjoint(word_segments(action.tool.name))
+        deletes = not DELETING.isdisjoint(word_segments(action.tool.name))
         is_there = ending(after) is Ending.SUCCESS
         problem, said = "", words_of(action)
         if _HEDGES.search(said) or (deletes and not _CLAIMS.search(said)):

@@ -10,8 +10,8 @@ COMMON_OPTIONS: Final = frozenset(
     f"--{name}"
     for name in (
         "config", "header", "env", "cwd", "tool", "include", "include-destructive", "arguments", "plan-only", "timeout",
-        "workers", "into", "report", "baseline", "lock", "provider", "all", "ignore", "fail-on", "fail-under",
-        "settings", "quiet", "verbose", "help",
+        "workers", "into", "report", "baseline", "lock", "provider", "profile", "all", "ignore", "fail-on",
+        "fail-under", "settings", "quiet", "verbose", "help",
     )
 )  # fmt: skip
 

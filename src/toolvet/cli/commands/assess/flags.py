@@ -213,6 +213,14 @@ class AssessFlags:
             "definitions is a finding; may be repeated.",
         ),
     ] = None
+    profile: Annotated[
+        list[str] | None,
+        Parameter(
+            group=OUTPUT,
+            help="A directory of servers (`openai`, `claude`, `registry`): rules that the server breaks are findings, "
+            "and the report justifies each hint by what the calls changed; may be repeated.",
+        ),
+    ] = None
     ignore: Annotated[
         list[str] | None,
         Parameter(

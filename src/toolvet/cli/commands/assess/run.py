@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from msgspec import structs
+from msgspec import DecodeError, json, structs
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
@@ -35,6 +35,7 @@ from toolvet.cli.commands.assess.flags import AssessFlags
 from toolvet.cli.commands.assess.many import ManyOptions, ReportPublishing, assess_side_by_side
 from toolvet.cli.options import checked_store, load_lock
 from toolvet.cli.target import parse_header, parse_variable, read_target
+from toolvet.core.directories import directory
 from toolvet.core.portability import provider
 from toolvet.core.settings import load_settings
 from toolvet.errors import ToolvetError, UsageError
@@ -150,6 +151,10 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
         for name in flags.provider:
             provider(name)
         options = replace(options, providers=tuple(flags.provider))
+    if flags.profile:
+        files = {directory(name).manifest for name in flags.profile} - {""}
+        manifests = {name: _read_manifest(Path(name)) for name in files if Path(name).is_file()}
+        options = replace(options, profiles=tuple(flags.profile), manifests=manifests)
     writers = _parse_writers([*settings[AssessSettings].report, *(flags.report or ())])
     baseline = flags.baseline or settings[AssessSettings].baseline
     try:
@@ -336,6 +341,14 @@ def _read_targets(words: Sequence[str], flags: AssessFlags, file: AssessSettings
             sys.stderr.write(f"toolvet: {word} is after `--`, so the server gets it; put it before `--`\n")
     target = read_target(words, headers=headers, environment=environment, cwd=str(flags.cwd) if flags.cwd else file.cwd)
     return ServerList((NamedTarget(name=target.describe(), target=target),))
+
+
+def _read_manifest(path: Path) -> object:
+    """The JSON in a file; None for a file that is not JSON, which breaks the rules of its directory."""
+    try:
+        return json.decode(path.read_bytes())
+    except (OSError, DecodeError, RecursionError):
+        return None
 
 
 def _parse_writers(wanted: Sequence[str]) -> list[tuple[str, str]]:
