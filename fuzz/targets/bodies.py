@@ -1,6 +1,7 @@
 """Bodies of the HTTP API: each is judged or kept, or refused with an envelope that says what is wrong."""
 
 import json
+from typing import Any, cast
 
 import msgspec
 from fuzz import words
@@ -23,6 +24,16 @@ SIGNALS = ("refusal", "low_confidence", "empty_response", "incomplete", "own")
 KINDS = ("answer", "arguments", "result", "call", "envelope", "own")
 NEEDED = ("text", "tool", "arguments", "result", "response", "calls")
 STATUSES = (400, 413, 415, 422)
+
+
+class _NoCalls:
+    """A store that knows no calls."""
+
+    def tool_calls(self, trace: str | None) -> None:
+        """None: not known."""
+
+
+_NO_CALLS = cast("Any", _NoCalls())
 
 
 def check(draw: Draw) -> None:
@@ -135,7 +146,7 @@ def _kept(draw: Draw) -> None:
         }
     )
     try:
-        record = stored_record(decode_body(_sent(draw, body), AnyStored))  # type: ignore[arg-type]
+        record = stored_record(decode_body(_sent(draw, body), AnyStored), _NO_CALLS)  # type: ignore[arg-type]
     except ApiError as error:
         _refused(error)
         return

@@ -6,7 +6,7 @@ from fuzz.draw import Draw
 from fuzz.holds import holds, shown
 from tests.core.schema.repair.patching import patched
 
-from toolvet import recover, repair
+from toolvet import ToolShapeError, recover, repair, repair_call, repair_json
 from toolvet.core.schema import compiled
 
 
@@ -53,6 +53,15 @@ def _recover(draw: Draw) -> None:
         text = json.dumps(draw.json())
         at = draw.byte() % (len(text) + 1)
         text = text[:at] + draw.one(("'", ",", "None", "//", "\n", "}", "", "```")) + text[at + draw.byte() % 3 :]
+    schema = draw.schema()
+    part = repair_json(text, partial=True)
+    holds(part.ok is (part.error is None), "a value and an error")
+    try:
+        fixed = repair_json(text, schema)
+        holds(repair_call({"name": "f", "inputSchema": schema}, text).ok or not fixed.ok, "one repairs, the other not")
+        holds(not fixed.ok or compiled(schema).is_valid(fixed.value), "a repair that is not valid")
+    except ToolShapeError:
+        holds(compiled(schema).problem is not None or not isinstance(schema, dict), "a schema that can be used")
     found = recover(text)
     if found is not None:
         json.dumps(found.value)

@@ -7,7 +7,15 @@ from fuzz.draw import Draw
 from fuzz.holds import holds
 from fuzz.options import RESULT
 
-from toolvet import ResultCheck, check_result, extract_metadata, is_business_logic_error, overall_confidence
+from toolvet import (
+    ResultCheck,
+    check_result,
+    extract_metadata,
+    find_steering,
+    is_business_logic_error,
+    overall_confidence,
+    steering_in,
+)
 from toolvet.core.checks.result.result_check import ResultSettings
 
 
@@ -31,6 +39,9 @@ def check(draw: Draw) -> None:
     for leak in verdict.leaks:
         holds(0 <= leak.start < leak.end, "a leak has no place")
     json.dumps(extract_metadata(tool, result).to_dict())
+    text = draw.text()
+    for found in (*find_steering(text, others={"send_mail"}), *(each for _, each in steering_in(tool))):
+        holds(found.says and found.evidence, "steering without words")
     extra, strong = options.get("extra_patterns", ()), options.get("strong_patterns", ())
     is_business_logic_error(tool, arguments, result, extra, strong)
     if draw.byte() > 225:

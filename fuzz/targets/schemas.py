@@ -3,7 +3,7 @@
 from fuzz.draw import Draw
 from fuzz.holds import holds
 
-from toolvet import ToolvetError, Unsatisfiable, invalid_examples, valid_example
+from toolvet import ToolvetError, Unsatisfiable, invalid_examples, port_issues, portable, valid_example
 from toolvet.core.schema import boundary_examples, compiled, unsatisfiable_parts
 
 # Six searches for an example of at most 24,000 steps each; a step takes up to 0.1 ms under instrumentation.
@@ -32,3 +32,11 @@ def check(draw: Draw) -> None:
             holds(ready.problem is not None or ready.is_valid(example), "a valid example is not valid")
             holds(repr(valid_example(schema, required_only=required_only)) == repr(example), "another example")
     unsatisfiable_parts(schema)
+    tool = {"name": "f", "inputSchema": schema}
+    provider = draw.one(("openai", "anthropic-strict", "gemini", "mistral"))
+    try:
+        port_issues(tool, provider)
+        found = portable(tool, provider)
+    except ToolvetError:
+        return
+    holds(found.proof.verdict in ("proven", "tested", "failed", "untested"), "no proof")

@@ -9,7 +9,7 @@ the arguments of a tool are (`values.py`): an item is read as a tool whose param
 """
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -183,7 +183,7 @@ class ItemsRun:
                     run.skipped = self._gave_up or f"{self._silent} requests in a row brought no answer"
                     continue
                 with CostsOnly(run):
-                    await self._ask(_PLANS[kind](run.item, sources), run.requests)
+                    await self._ask(_plans_of(run.item, sources), run.requests)
             if kind == "resource":
                 read = [entry.request for run in self.runs for entry in run.requests if entry.request.succeeded]
                 for request in read:
@@ -271,12 +271,24 @@ def is_without_tools(capabilities: Mapping[str, object], listing: Listing) -> bo
     return offers and "tools" not in capabilities and (unknown or not listing.tools)
 
 
-def plan_resource(item: ListedItem, _sources: ItemSources | None = None) -> Plans:
+def _plans_of(item: ListedItem, sources: ItemSources) -> Plans:
+    match item.kind:
+        case "resource":
+            return plan_resource(item)
+        case "resource_template":
+            return plan_template(item, sources)
+        case "prompt":
+            return plan_prompt(item, sources)
+        case "skill":
+            return plan_skill(item)
+
+
+def plan_resource(item: ListedItem) -> Plans:
     """Read a listed resource once."""
     yield PlannedRequest(method=READ, params={"uri": item.identity}, purpose=Purpose.LISTED, item=item, origin="list")
 
 
-def plan_skill(item: ListedItem, _sources: ItemSources | None = None) -> Plans:
+def plan_skill(item: ListedItem) -> Plans:
     """Get the entry of a skill, and read its files."""
     uris = [
         uri for each in elements(members(item.raw).get("resources")) if isinstance(uri := members(each).get("uri"), str)
@@ -469,11 +481,3 @@ def reference(item: ListedItem) -> dict[str, object]:
     if item.kind == "prompt":
         return {"type": "ref/prompt", "name": item.identity}
     return {"type": "ref/resource", "uri": item.identity}
-
-
-_PLANS: Final[Mapping[ItemKind, Callable[[ListedItem, ItemSources], Plans]]] = {
-    "resource": plan_resource,
-    "resource_template": plan_template,
-    "prompt": plan_prompt,
-    "skill": plan_skill,
-}

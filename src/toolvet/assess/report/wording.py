@@ -91,7 +91,7 @@ def reasons(tools: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def not_called(report: Report) -> list[tuple[str, str]]:
     """Return why each tool was not called, as `reasons` takes it."""
     skipped = [(tool.skipped, tool.name) for tool in report.tools if tool.skipped is not None]
-    return skipped + [("left out by the filter of this run", name) for name in report.filtered]
+    return skipped + [("excluded by the filter of this run", name) for name in report.filtered]
 
 
 def others(findings: Sequence[Finding], shown: int) -> str:

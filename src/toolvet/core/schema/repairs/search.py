@@ -117,6 +117,7 @@ def nest_dotted(ready: Schema, value: object) -> object:
         return value
     declared = members(members(ready.document).get("properties"))
     found: dict[str, object] = {}
+    is_nested = False
     for name, each in value.items():
         first, _, rest = name.partition(".")
         inner = members(members(declared.get(first)).get("properties"))
@@ -126,6 +127,7 @@ def nest_dotted(ready: Schema, value: object) -> object:
             found[name] = each
             continue
         place: dict[str, object] = found
+        is_nested = True
         path = name.split(".")
         for part in path[:-1]:
             below = place.setdefault(part, {})
@@ -135,7 +137,7 @@ def nest_dotted(ready: Schema, value: object) -> object:
         if path[-1] in place:
             return value
         place[path[-1]] = each
-    return found
+    return found if is_nested else value
 
 
 def _repair_nested(ready: Schema, nested: object) -> Repair | None:
