@@ -1,0 +1,271 @@
+"""A record → an MCP server that answers recorded calls with their results. Bytes in, bytes out, no clock.
+
+    a recorded call      its result; several results of one call come in the recorded order, the last one repeats
+    an invalid call      a tool error that says how its arguments break the inputSchema
+    another unseen call  a value that the outputSchema allows, or a tool error that names the recorded calls
+
+The server answers both protocol eras, request by request: `server/discover` and requests whose `_meta` names a protocol
+version are modern, `initialize` is legacy. Faults (`MockFault`) replace or delay the answers of chosen tools.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+from toolvet.assess.replay.recorded import REDACTED_ARGUMENTS, RecordedCall
+from toolvet.assess.rules import Outcome
+from toolvet.core.checks import check_arguments
+from toolvet.core.json_value import is_array, is_object, members
+from toolvet.core.meta import META_PREFIX, PROTOCOL_VERSION_KEY, SERVER_INFO_KEY
+from toolvet.core.redact import REDACTED
+from toolvet.core.schema import valid_example
+from toolvet.core.visible import shorten
+from toolvet.errors import Unsatisfiable, UsageError
+from toolvet.mcp.transport import LEGACY_VERSIONS, MODERN_VERSION
+from toolvet.mcp.wire import Noise, Request, encode_error, encode_result, parse
+from toolvet.version import __version__
+
+FaultKind: TypeAlias = Literal["latency", "outage", "malformed", "error"]
+Unseen: TypeAlias = Literal["example", "error"]
+
+_MOST_NAMED: Final = 5
+_LONGEST_NAMED: Final = 200
+_INFO: Final = {"name": "toolvet mock", "version": __version__}
+_CAPABILITIES: Final[Mapping[str, object]] = {"tools": {}}
+# The server never changes, and a test that starts another record must see its tools.
+_UNCACHED: Final[Mapping[str, object]] = {"ttlMs": 0, "cacheScope": "private"}
+_SAYS_EXAMPLE: Final = {f"{META_PREFIX}mock": "example"}
+
+
+class MockFault(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault on demand. `tool` is the tool that has it, "" for all; `seconds` is the delay of `latency`.
+
+    `outage` leaves a call unanswered, `malformed` cuts its answer in the middle of the JSON, and `error` answers with a
+    tool error.
+    """
+
+    kind: FaultKind
+    tool: str = ""
+    seconds: float = 0.0
+
+
+class MockAnswer(msgspec.Struct, frozen=True):
+    """A line for the client, without its line end, and after how many seconds it is due."""
+
+    line: bytes
+    delay: float = 0.0
+
+
+def read_fault(text: str) -> MockFault:
+    """Return the fault that `latency=2`, `latency=2:TOOL`, `outage:TOOL`, `malformed:TOOL` or `error:TOOL` asks for.
+
+    Raises:
+        UsageError: It is none of these.
+    """
+    head, _, tool = text.partition(":")
+    name, equals, amount = head.partition("=")
+    for kind in get_args(FaultKind):
+        if name == kind and bool(equals) == (kind == "latency"):
+            try:
+                seconds = float(amount or 0)
+            except ValueError:
+                break
+            if 0 <= seconds < float("inf"):
+                return MockFault(kind=kind, tool=tool, seconds=seconds)
+    raise UsageError(f"--fault {text}: write latency=SECONDS, outage, malformed or error, and :TOOL for one tool only")
+
+
+def read_definitions(data: bytes) -> tuple[Mapping[str, object], ...]:
+    """Return the tools of a lock file, or of an answer to tools/list. Raises UsageError for anything else."""
+    try:
+        document: object = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}") from error
+    tools = members(members(document).get("result", document)).get("tools")
+    if not is_array(tools):
+        raise UsageError('there is no list "tools" in it, as in a toolvet.lock.json or an answer to tools/list')
+    return tuple(tool for tool in tools if is_object(tool) and isinstance(tool.get("name"), str))
+
+
+class MockServer:
+    """Answers one client from a record.
+
+    Args:
+        calls: The recorded calls, from `read_recorded`.
+        definitions: The tools to list. A recorded tool without a definition gets one that allows all arguments.
+        faults: The faults on demand.
+        unseen: How to answer an unseen call of a tool with an outputSchema: with an example, or always with an error.
+
+    Example:
+        >>> call = RecordedCall(number=1, tool="add", arguments={}, outcome=Outcome.RESULT, result={"content": []})
+        >>> MockServer([call]).answer(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}').line
+        b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[RecordedCall],
+        definitions: Iterable[Mapping[str, object]] = (),
+        faults: Sequence[MockFault] = (),
+        *,
+        unseen: Unseen = "example",
+    ) -> None:
+        self._faults = faults
+        self._unseen = unseen
+        # By tool and arguments: the answers in the recorded order.
+        self._recorded = defaultdict[str, dict[bytes, list[RecordedCall]]](dict)
+        for call in calls:
+            if _is_answerable(call):
+                self._recorded[call.tool].setdefault(_key(call.arguments), []).append(call)
+        self._tools = {str(tool["name"]): tool for tool in definitions}
+        for name in self._recorded:
+            self._tools.setdefault(name, {"name": name, "inputSchema": {"type": "object"}})
+        for fault in faults:
+            if fault.tool and fault.tool not in self._tools:
+                known = ", ".join(self._tools) or "none"
+                raise UsageError(f"--fault {fault.kind}:{fault.tool}: there is no such tool; the tools are: {known}")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many tools it has, and how many different calls it can answer from the record."""
+        return len(self._tools), sum(map(len, self._recorded.values()))
+
+    def answer(self, line: bytes) -> MockAnswer | None:
+        """Return the answer to a line of the client; None for a line that gets none. Total."""
+        message = parse(line)
+        if isinstance(message, Noise) and message.kind != "empty":
+            return MockAnswer(encode_error(None, -32700, f"Not a JSON-RPC message: {message.reason}"))
+        if not isinstance(message, Request):
+            return None
+        params = members(message.params)
+        is_modern = message.method == "server/discover" or PROTOCOL_VERSION_KEY in members(params.get("_meta"))
+        if message.method == "tools/call":
+            return self._call(message, params, is_modern=is_modern)
+        found = self._other(message.method, params)
+        if found is None:
+            return MockAnswer(encode_error(message.id, -32601, f"Method not found: {message.method}"))
+        return MockAnswer(encode_result(message.id, _in_era(found, is_modern=is_modern)))
+
+    def _other(self, method: str, params: Mapping[str, object]) -> Mapping[str, object] | None:
+        if method == "server/discover":
+            about = {"supportedVersions": [MODERN_VERSION], "capabilities": _CAPABILITIES}
+            return {**about, **_UNCACHED, "_meta": {SERVER_INFO_KEY: _INFO}}
+        if method == "initialize":
+            wanted = params.get("protocolVersion")
+            version = wanted if wanted in LEGACY_VERSIONS else LEGACY_VERSIONS[-1]
+            return {"protocolVersion": version, "capabilities": _CAPABILITIES, "serverInfo": _INFO}
+        if method == "tools/list":
+            return {"tools": list(self._tools.values()), **_UNCACHED}
+        return {} if method == "ping" else None
+
+    def _call(self, request: Request, params: Mapping[str, object], *, is_modern: bool) -> MockAnswer | None:
+        tool, arguments = params.get("name"), params.get("arguments", {})
+        if not isinstance(tool, str) or tool not in self._tools:
+            known = ", ".join(self._tools) or "none"
+            return MockAnswer(encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {known}"))
+        faults = {fault.kind: fault for fault in self._faults if fault.tool in ("", tool)}
+        if "outage" in faults:
+            return None
+        delay = faults["latency"].seconds if "latency" in faults else 0.0
+        if "error" in faults:
+            found: object = _tool_error(f"{tool} is not available at the moment (503 Service Unavailable).")
+        else:
+            found = self._find(tool, arguments, is_modern=is_modern)
+        if isinstance(found, RecordedCall) and found.error is not None:
+            line = encode_error(request.id, found.error.code or -32603, found.error.message)
+        else:
+            result = found.result if isinstance(found, RecordedCall) else found
+            line = encode_result(request.id, _in_era(members(result), is_modern=is_modern))
+        return MockAnswer(line[: len(line) // 2] if "malformed" in faults else line, delay)
+
+    def _find(self, tool: str, arguments: object, *, is_modern: bool) -> RecordedCall | Mapping[str, object]:
+        recorded = self._recorded.get(tool, {})
+        answers = recorded.get(_key(arguments)) or next(
+            (each for each in recorded.values() if _matches(each[0].arguments, arguments)), None
+        )
+        if answers:
+            return answers.pop(0) if len(answers) > 1 else answers[0]
+        definition = self._tools[tool]
+        report = check_arguments(definition, arguments, unchecked="pass")
+        if not report.valid:
+            return report.to_result("modern" if is_modern else "legacy")
+        why = "it has no outputSchema to make an answer from"
+        if "outputSchema" in definition:
+            why = "unseen calls are errors here (--unseen error)"
+            if self._unseen == "example":
+                try:
+                    example = valid_example(definition["outputSchema"])
+                except Unsatisfiable as error:
+                    why = f"no answer could be made from its outputSchema: {error}"
+                else:
+                    return {**_text(_key(example).decode()), "structuredContent": example, "_meta": _SAYS_EXAMPLE}
+        return _tool_error(f"toolvet mock: {tool} was not recorded with these arguments, and {why}. {_named(recorded)}")
+
+
+def _is_answerable(call: RecordedCall) -> bool:
+    if call.skip not in ("", REDACTED_ARGUMENTS):
+        return False
+    return call.error is not None or (call.outcome is Outcome.RESULT and is_object(call.result))
+
+
+def _in_era(result: Mapping[str, object], *, is_modern: bool) -> Mapping[str, object]:
+    """Return a result as the era of its request has it, whatever the era of the record."""
+    if is_modern:
+        return {"resultType": "complete", **result}
+    return {key: value for key, value in result.items() if key not in ("resultType", *_UNCACHED)}
+
+
+def _key(arguments: object) -> bytes:
+    """Return the same bytes for equal arguments, whatever the order of their members."""
+    try:
+        return msgspec.json.encode(arguments, order="sorted")
+    except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
+        return repr(arguments).encode(errors="surrogatepass")
+
+
+def _matches(recorded: object, given: object) -> bool:
+    """Whether arguments are the recorded ones, where what was redacted in the record may be any text."""
+    pending = [(recorded, given)]
+    while pending:
+        kept, new = pending.pop()
+        if isinstance(kept, str) and REDACTED in kept:
+            if kept != REDACTED and not _fits(kept, new):
+                return False
+        elif is_object(kept) and is_object(new) and kept.keys() == new.keys():
+            pending += [(kept[name], new[name]) for name in kept]
+        elif is_array(kept) and is_array(new) and len(kept) == len(new):
+            pending += zip(kept, new, strict=True)
+        elif type(kept) is not type(new) or kept != new:
+            return False
+    return True
+
+
+def _fits(redacted: str, text: object) -> bool:
+    first, *middle, last = redacted.split(REDACTED)
+    if not isinstance(text, str) or not text.startswith(first):
+        return False
+    at = len(first)
+    for part in middle:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) - len(last) >= at and text.endswith(last)
+
+
+def _named(recorded: Mapping[bytes, object]) -> str:
+    if not recorded:
+        return "The record has no call of this tool."
+    shown = "; ".join(shorten(key.decode(errors="replace"), _LONGEST_NAMED) for key in list(recorded)[:_MOST_NAMED])
+    more = f"; and {len(recorded) - _MOST_NAMED} more" if len(recorded) > _MOST_NAMED else ""
+    return f"Recorded arguments: {shown}{more}"
+
+
+def _text(text: str) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+def _tool_error(text: str) -> Mapping[str, object]:
+    return {**_text(text), "isError": True}
