@@ -94,7 +94,7 @@ class MockServer:
 
     Args:
         calls: The recorded calls, from `read_recorded`.
-        definitions: The tools to list. A recorded tool without a definition gets one that allows all arguments.
+        definitions: The tools to list. Without any, recorded tools get definitions that allow all arguments.
         faults: The faults on demand.
         unseen: How to answer an unseen call of a tool with an outputSchema: with an example, or always with an error.
 
@@ -120,8 +120,11 @@ class MockServer:
             if _is_answerable(call):
                 self._recorded[call.tool].setdefault(_key(call.arguments), []).append(call)
         self._tools = {str(tool["name"]): tool for tool in definitions}
-        for name in self._recorded:
-            self._tools.setdefault(name, {"name": name, "inputSchema": {"type": "object"}})
+        is_defined = bool(self._tools)
+        for call in calls:
+            # A call that a server refused with a protocol error may name a tool that it does not have.
+            if call.tool in self._recorded and call.error is None and not is_defined:
+                self._tools[call.tool] = {"name": call.tool, "inputSchema": {"type": "object"}}
         for fault in faults:
             if fault.tool and fault.tool not in self._tools:
                 known = ", ".join(self._tools) or "none"
@@ -162,7 +165,7 @@ class MockServer:
 
     def _call(self, request: Request, params: Mapping[str, object], *, is_modern: bool) -> MockAnswer | None:
         tool, arguments = params.get("name"), params.get("arguments", {})
-        if not isinstance(tool, str) or tool not in self._tools:
+        if not isinstance(tool, str) or not (tool in self._tools or tool in self._recorded):
             known = ", ".join(self._tools) or "none"
             return MockAnswer(encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {known}"))
         faults = {fault.kind: fault for fault in self._faults if fault.tool in ("", tool)}
@@ -187,7 +190,7 @@ class MockServer:
         )
         if answers:
             return answers.pop(0) if len(answers) > 1 else answers[0]
-        definition = self._tools[tool]
+        definition = self._tools.get(tool, {"name": tool, "inputSchema": {}})
         report = check_arguments(definition, arguments, unchecked="pass")
         if not report.valid:
             return report.to_result("modern" if is_modern else "legacy")
