@@ -232,8 +232,8 @@ def test_mistakes_on_the_command_line_say_what_to_write(
         (["--fault", "latency=nan"], "write latency=SECONDS"),
         (["--fault", "outage=2"], "write latency=SECONDS"),
         (["--fault", "outage:get_new"], "there is no such tool; the tools are: add_book, "),
-        (["--tools", str(wrong)], 'wrong.json: there is no list "tools" in it'),
-        (["--tools", str(tmp_path / "none.json")], "none.json: No such file"),
+        (["--tools", str(wrong)], 'wrong.json: it has no list "tools"'),
+        (["--tools", str(tmp_path / "none.json")], "No such file"),
     ):
         assert run(["mock", path, *words]) == 2
         assert message in capsys.readouterr().err

@@ -108,11 +108,6 @@ def own_command() -> tuple[str, ...]:
     return (sys.executable, "-m", "toolvet")
 
 
-def definitions_beside(record: str) -> Path:
-    """Return the lock file in which `toolvet record` keeps the definitions of the recorded tools."""
-    return Path(f"{record}.lock.json")
-
-
 def load_lock(file: Path) -> "Lock":
     """Return the lock in a file. Raises UsageError if there is none."""
     from toolvet.core.contract import read_lock  # noqa: PLC0415 - most commands have no lock

@@ -13,23 +13,9 @@
 
 Texts are never compared. A replay compares verdicts: of the arguments, of the end of the call, of the result, and its
 shape. It calls the tools that an assessment may call (`core/tool_rules/consent.py`).
-
-`MockServer` answers calls from the same records, without any server (`toolvet mock`).
 """
 
-from toolvet.assess.replay.mock import MockServer, Unseen, read_definitions, read_fault
 from toolvet.assess.replay.recorded import RecordedCall, read_recorded
 from toolvet.assess.replay.run import NoReplayWatch, ReplayOptions, ReplayWatch, replay
 
-__all__ = [
-    "MockServer",
-    "NoReplayWatch",
-    "RecordedCall",
-    "ReplayOptions",
-    "ReplayWatch",
-    "Unseen",
-    "read_definitions",
-    "read_fault",
-    "read_recorded",
-    "replay",
-]
+__all__ = ["NoReplayWatch", "RecordedCall", "ReplayOptions", "ReplayWatch", "read_recorded", "replay"]

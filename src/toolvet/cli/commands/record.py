@@ -1,5 +1,6 @@
 """`toolvet record`: run a server, and keep its calls for `toolvet mock` and `toolvet replay`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -33,26 +34,14 @@ def command(
     from toolvet.cli.commands.lock.run import LockedServer, write  # noqa: PLC0415 - the heavy half, for this command only
     from toolvet.cli.commands.proxy.flags import ProxyFlags  # noqa: PLC0415 - as above
     from toolvet.cli.commands.proxy.run import proxy  # noqa: PLC0415 - as above
-    from toolvet.cli.options import checked_store, definitions_beside  # noqa: PLC0415 - as above
+    from toolvet.cli.options import checked_store  # noqa: PLC0415 - as above
     from toolvet.cli.target import is_url  # noqa: PLC0415 - as above
     from toolvet.errors import UsageError  # noqa: PLC0415 - as above
 
     if not target or is_url(target[0]):
-        raise UsageError(
-            "which server? Give its command: toolvet record -- python server.py. "
-            "For a server at a URL: toolvet proxy --record calls --store record.db URL"
-        )
+        words = "which server? Give its command: toolvet record -- python server.py"
+        raise UsageError(f"{words}. For a URL: toolvet proxy --record calls --store {out} URL")
     checked_store(str(out))
-    write(definitions_beside(str(out)), LockedServer(target, (), env or (), cwd, sandbox=False, timeout=30.0))
-    flags = ProxyFlags(
-        env=env,
-        cwd=cwd,
-        settings=settings,
-        arguments="audit",
-        repair="off",
-        results="annotate",
-        output_schema="warn",
-        store=str(out),
-        record="calls",
-    )
-    return proxy(target, flags)
+    write(Path(f"{out}.lock.json"), LockedServer(target, (), env or (), cwd, sandbox=False, timeout=30.0))
+    unchanged = ProxyFlags(arguments="audit", repair="off", results="annotate", output_schema="warn", record="calls")
+    return proxy(target, replace(unchanged, env=env, cwd=cwd, settings=settings, store=str(out)))

@@ -8,9 +8,11 @@ The server answers both protocol eras, request by request: `server/discover` and
 version are modern, `initialize` is legacy. Faults (`MockFault`) replace or delay the answers of chosen tools.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from pathlib import Path
+from typing import Final, Literal
 
 import msgspec
 
@@ -27,65 +29,47 @@ from toolvet.mcp.transport import LEGACY_VERSIONS, MODERN_VERSION
 from toolvet.mcp.wire import Noise, Request, encode_error, encode_result, parse
 from toolvet.version import __version__
 
-FaultKind: TypeAlias = Literal["latency", "outage", "malformed", "error"]
-Unseen: TypeAlias = Literal["example", "error"]
+_FAULT: Final = re.compile(r"(?:latency=(?P<seconds>\d+(?:\.\d+)?)|(?P<kind>outage|malformed|error))(?::(?P<tool>.+))?")
 
 _MOST_NAMED: Final = 5
 _LONGEST_NAMED: Final = 200
 _INFO: Final = {"name": "toolvet mock", "version": __version__}
-_CAPABILITIES: Final[Mapping[str, object]] = {"tools": {}}
+_CAPABILITIES: Final = {"tools": dict[str, object]()}
+_OPENING: Final = {
+    "supportedVersions": [MODERN_VERSION],
+    "capabilities": _CAPABILITIES,
+    "_meta": {SERVER_INFO_KEY: _INFO},
+}
 # The server never changes, and a test that starts another record must see its tools.
 _UNCACHED: Final[Mapping[str, object]] = {"ttlMs": 0, "cacheScope": "private"}
 _SAYS_EXAMPLE: Final = {f"{META_PREFIX}mock": "example"}
 
 
 class MockFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault on demand. `tool` is the tool that has it, "" for all; `seconds` is the delay of `latency`.
+    """A fault on demand of one tool, or of all (""): `kind` is latency, outage, malformed or error (docs/mock.md)."""
 
-    `outage` leaves a call unanswered, `malformed` cuts its answer in the middle of the JSON, and `error` answers with a
-    tool error.
-    """
-
-    kind: FaultKind
+    kind: str
     tool: str = ""
     seconds: float = 0.0
 
 
-class MockAnswer(msgspec.Struct, frozen=True):
-    """A line for the client, without its line end, and after how many seconds it is due."""
-
-    line: bytes
-    delay: float = 0.0
-
-
 def read_fault(text: str) -> MockFault:
-    """Return the fault that `latency=2`, `latency=2:TOOL`, `outage:TOOL`, `malformed:TOOL` or `error:TOOL` asks for.
-
-    Raises:
-        UsageError: It is none of these.
-    """
-    head, _, tool = text.partition(":")
-    name, equals, amount = head.partition("=")
-    for kind in get_args(FaultKind):
-        if name == kind and bool(equals) == (kind == "latency"):
-            try:
-                seconds = float(amount or 0)
-            except ValueError:
-                break
-            if 0 <= seconds < float("inf"):
-                return MockFault(kind=kind, tool=tool, seconds=seconds)
-    raise UsageError(f"--fault {text}: write latency=SECONDS, outage, malformed or error, and :TOOL for one tool only")
+    """Return the fault that `latency=2`, `latency=2:TOOL`, `outage:TOOL`, `malformed:TOOL` or `error:TOOL` asks for."""
+    found = _FAULT.fullmatch(text)
+    if found is None:
+        raise UsageError(f"--fault {text}: write latency=SECONDS, outage, malformed or error, or add :TOOL to it")
+    return MockFault(kind=found["kind"] or "latency", tool=found["tool"] or "", seconds=float(found["seconds"] or 0))
 
 
-def read_definitions(data: bytes) -> tuple[Mapping[str, object], ...]:
+def read_definitions(file: Path) -> tuple[Mapping[str, object], ...]:
     """Return the tools of a lock file, or of an answer to tools/list. Raises UsageError for anything else."""
     try:
-        document: object = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}") from error
+        document: object = msgspec.json.decode(file.read_bytes())
+    except (OSError, msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: {error}") from error
     tools = members(members(document).get("result", document)).get("tools")
     if not is_array(tools):
-        raise UsageError('there is no list "tools" in it, as in a toolvet.lock.json or an answer to tools/list')
+        raise UsageError(f'{file}: it has no list "tools", as a toolvet.lock.json and an answer to tools/list have')
     return tuple(tool for tool in tools if is_object(tool) and isinstance(tool.get("name"), str))
 
 
@@ -100,8 +84,8 @@ class MockServer:
 
     Example:
         >>> call = RecordedCall(number=1, tool="add", arguments={}, outcome=Outcome.RESULT, result={"content": []})
-        >>> MockServer([call]).answer(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}').line
-        b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'
+        >>> MockServer([call]).answer(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}')
+        (b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}', 0.0)
     """
 
     def __init__(
@@ -110,70 +94,62 @@ class MockServer:
         definitions: Iterable[Mapping[str, object]] = (),
         faults: Sequence[MockFault] = (),
         *,
-        unseen: Unseen = "example",
+        unseen: Literal["example", "error"] = "example",
     ) -> None:
         self._faults = faults
         self._unseen = unseen
         # By tool and arguments: the answers in the recorded order.
         self._recorded = defaultdict[str, dict[bytes, list[RecordedCall]]](dict)
+        made = dict[str, Mapping[str, object]]()
         for call in calls:
-            if _is_answerable(call):
+            has_result = call.outcome is Outcome.RESULT and is_object(call.result)
+            if call.skip in ("", REDACTED_ARGUMENTS) and (has_result or call.error is not None):
                 self._recorded[call.tool].setdefault(_key(call.arguments), []).append(call)
-        self._tools = {str(tool["name"]): tool for tool in definitions}
-        is_defined = bool(self._tools)
-        for call in calls:
-            # A call that a server refused with a protocol error may name a tool that it does not have.
-            if call.tool in self._recorded and call.error is None and not is_defined:
-                self._tools[call.tool] = {"name": call.tool, "inputSchema": {"type": "object"}}
+                # A call that a server refused with a protocol error may name a tool that it does not have.
+                if has_result:
+                    made[call.tool] = {"name": call.tool, "inputSchema": {"type": "object"}}
+        self._tools = {str(tool["name"]): tool for tool in definitions} or made
         for fault in faults:
             if fault.tool and fault.tool not in self._tools:
                 known = ", ".join(self._tools) or "none"
                 raise UsageError(f"--fault {fault.kind}:{fault.tool}: there is no such tool; the tools are: {known}")
+        self._results: dict[str, Mapping[str, object]] = {
+            "server/discover": {**_OPENING, **_UNCACHED},
+            "tools/list": {"tools": list(self._tools.values()), **_UNCACHED},
+            "ping": {},
+        }
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """How many tools it has, and how many different calls it can answer from the record."""
-        return len(self._tools), sum(map(len, self._recorded.values()))
-
-    def answer(self, line: bytes) -> MockAnswer | None:
-        """Return the answer to a line of the client; None for a line that gets none. Total."""
+    def answer(self, line: bytes) -> tuple[bytes, float] | None:
+        """Return the answer to a line of the client and its delay in seconds; None for a line that gets none. Total."""
         message = parse(line)
         if isinstance(message, Noise) and message.kind != "empty":
-            return MockAnswer(encode_error(None, -32700, f"Not a JSON-RPC message: {message.reason}"))
+            return encode_error(None, -32700, f"Not a JSON-RPC message: {message.reason}"), 0.0
         if not isinstance(message, Request):
             return None
         params = members(message.params)
         is_modern = message.method == "server/discover" or PROTOCOL_VERSION_KEY in members(params.get("_meta"))
         if message.method == "tools/call":
             return self._call(message, params, is_modern=is_modern)
-        found = self._other(message.method, params)
-        if found is None:
-            return MockAnswer(encode_error(message.id, -32601, f"Method not found: {message.method}"))
-        return MockAnswer(encode_result(message.id, _in_era(found, is_modern=is_modern)))
-
-    def _other(self, method: str, params: Mapping[str, object]) -> Mapping[str, object] | None:
-        if method == "server/discover":
-            about = {"supportedVersions": [MODERN_VERSION], "capabilities": _CAPABILITIES}
-            return {**about, **_UNCACHED, "_meta": {SERVER_INFO_KEY: _INFO}}
-        if method == "initialize":
+        found = self._results.get(message.method)
+        if message.method == "initialize":
             wanted = params.get("protocolVersion")
             version = wanted if wanted in LEGACY_VERSIONS else LEGACY_VERSIONS[-1]
-            return {"protocolVersion": version, "capabilities": _CAPABILITIES, "serverInfo": _INFO}
-        if method == "tools/list":
-            return {"tools": list(self._tools.values()), **_UNCACHED}
-        return {} if method == "ping" else None
+            found = {"protocolVersion": version, "capabilities": _CAPABILITIES, "serverInfo": _INFO}
+        if found is None:
+            return encode_error(message.id, -32601, f"Method not found: {message.method}"), 0.0
+        return encode_result(message.id, _in_era(found, is_modern=is_modern)), 0.0
 
-    def _call(self, request: Request, params: Mapping[str, object], *, is_modern: bool) -> MockAnswer | None:
+    def _call(self, request: Request, params: Mapping[str, object], *, is_modern: bool) -> tuple[bytes, float] | None:
         tool, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(tool, str) or not (tool in self._tools or tool in self._recorded):
             known = ", ".join(self._tools) or "none"
-            return MockAnswer(encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {known}"))
+            return encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {known}"), 0.0
         faults = {fault.kind: fault for fault in self._faults if fault.tool in ("", tool)}
         if "outage" in faults:
             return None
         delay = faults["latency"].seconds if "latency" in faults else 0.0
         if "error" in faults:
-            found: object = _tool_error(f"{tool} is not available at the moment (503 Service Unavailable).")
+            found: object = _text(f"{tool} is not available at the moment (503 Service Unavailable).", isError=True)
         else:
             found = self._find(tool, arguments, is_modern=is_modern)
         if isinstance(found, RecordedCall) and found.error is not None:
@@ -181,7 +157,7 @@ class MockServer:
         else:
             result = found.result if isinstance(found, RecordedCall) else found
             line = encode_result(request.id, _in_era(members(result), is_modern=is_modern))
-        return MockAnswer(line[: len(line) // 2] if "malformed" in faults else line, delay)
+        return line[: len(line) // 2] if "malformed" in faults else line, delay
 
     def _find(self, tool: str, arguments: object, *, is_modern: bool) -> RecordedCall | Mapping[str, object]:
         recorded = self._recorded.get(tool, {})
@@ -195,22 +171,16 @@ class MockServer:
         if not report.valid:
             return report.to_result("modern" if is_modern else "legacy")
         why = "it has no outputSchema to make an answer from"
-        if "outputSchema" in definition:
+        if self._unseen == "error":
             why = "unseen calls are errors here (--unseen error)"
-            if self._unseen == "example":
-                try:
-                    example = valid_example(definition["outputSchema"])
-                except Unsatisfiable as error:
-                    why = f"no answer could be made from its outputSchema: {error}"
-                else:
-                    return {**_text(_key(example).decode()), "structuredContent": example, "_meta": _SAYS_EXAMPLE}
-        return _tool_error(f"toolvet mock: {tool} was not recorded with these arguments, and {why}. {_named(recorded)}")
-
-
-def _is_answerable(call: RecordedCall) -> bool:
-    if call.skip not in ("", REDACTED_ARGUMENTS):
-        return False
-    return call.error is not None or (call.outcome is Outcome.RESULT and is_object(call.result))
+        elif "outputSchema" in definition:
+            try:
+                example = valid_example(definition["outputSchema"])
+                return _text(_key(example).decode(), structuredContent=example, _meta=_SAYS_EXAMPLE)
+            except Unsatisfiable as error:
+                why = f"no answer could be made from its outputSchema: {error}"
+        words = f"toolvet mock: {tool} was not recorded with these arguments, and {why}. {_named(recorded)}"
+        return _text(words, isError=True)
 
 
 def _in_era(result: Mapping[str, object], *, is_modern: bool) -> Mapping[str, object]:
@@ -234,7 +204,8 @@ def _matches(recorded: object, given: object) -> bool:
     while pending:
         kept, new = pending.pop()
         if isinstance(kept, str) and REDACTED in kept:
-            if kept != REDACTED and not _fits(kept, new):
+            first, *_, last = kept.split(REDACTED)
+            if kept != REDACTED and not (isinstance(new, str) and new.startswith(first) and new.endswith(last)):
                 return False
         elif is_object(kept) and is_object(new) and kept.keys() == new.keys():
             pending += [(kept[name], new[name]) for name in kept]
@@ -245,19 +216,6 @@ def _matches(recorded: object, given: object) -> bool:
     return True
 
 
-def _fits(redacted: str, text: object) -> bool:
-    first, *middle, last = redacted.split(REDACTED)
-    if not isinstance(text, str) or not text.startswith(first):
-        return False
-    at = len(first)
-    for part in middle:
-        found = text.find(part, at)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return len(text) - len(last) >= at and text.endswith(last)
-
-
 def _named(recorded: Mapping[bytes, object]) -> str:
     if not recorded:
         return "The record has no call of this tool."
@@ -266,9 +224,5 @@ def _named(recorded: Mapping[bytes, object]) -> str:
     return f"Recorded arguments: {shown}{more}"
 
 
-def _text(text: str) -> dict[str, object]:
-    return {"content": [{"type": "text", "text": text}]}
-
-
-def _tool_error(text: str) -> Mapping[str, object]:
-    return {**_text(text), "isError": True}
+def _text(text: str, **more: object) -> Mapping[str, object]:
+    return {"content": [{"type": "text", "text": text}], **more}
