@@ -5,7 +5,7 @@
     another unseen call  a value that the outputSchema allows, or a tool error that names the recorded calls
 
 The server answers both protocol eras, request by request: `server/discover` and requests whose `_meta` names a protocol
-version are modern, `initialize` is legacy. Faults (`MockFault`) replace or delay the answers of chosen tools.
+version are modern, `initialize` is legacy. Faults on demand replace or delay the answers of chosen tools.
 """
 
 import re
@@ -29,36 +29,17 @@ from toolvet.mcp.transport import LEGACY_VERSIONS, MODERN_VERSION
 from toolvet.mcp.wire import Noise, Request, encode_error, encode_result, parse
 from toolvet.version import __version__
 
-_FAULT: Final = re.compile(r"(?:latency=(?P<seconds>\d+(?:\.\d+)?)|(?P<kind>outage|malformed|error))(?::(?P<tool>.+))?")
-
+_FAULT: Final = re.compile(
+    r"(?:latency=(?P<seconds>\d{1,6}(?:\.\d+)?)|(?P<kind>outage|malformed|error))(?::(?P<tool>.+))?"
+)
 _MOST_NAMED: Final = 5
 _LONGEST_NAMED: Final = 200
 _INFO: Final = {"name": "toolvet mock", "version": __version__}
 _CAPABILITIES: Final = {"tools": dict[str, object]()}
-_OPENING: Final = {
-    "supportedVersions": [MODERN_VERSION],
-    "capabilities": _CAPABILITIES,
-    "_meta": {SERVER_INFO_KEY: _INFO},
-}
+_OPENING: Final = {"supportedVersions": [MODERN_VERSION], "capabilities": _CAPABILITIES}
 # The server never changes, and a test that starts another record must see its tools.
 _UNCACHED: Final[Mapping[str, object]] = {"ttlMs": 0, "cacheScope": "private"}
 _SAYS_EXAMPLE: Final = {f"{META_PREFIX}mock": "example"}
-
-
-class MockFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault on demand of one tool, or of all (""): `kind` is latency, outage, malformed or error (docs/mock.md)."""
-
-    kind: str
-    tool: str = ""
-    seconds: float = 0.0
-
-
-def read_fault(text: str) -> MockFault:
-    """Return the fault that `latency=2`, `latency=2:TOOL`, `outage:TOOL`, `malformed:TOOL` or `error:TOOL` asks for."""
-    found = _FAULT.fullmatch(text)
-    if found is None:
-        raise UsageError(f"--fault {text}: write latency=SECONDS, outage, malformed or error, or add :TOOL to it")
-    return MockFault(kind=found["kind"] or "latency", tool=found["tool"] or "", seconds=float(found["seconds"] or 0))
 
 
 def read_definitions(file: Path) -> tuple[Mapping[str, object], ...]:
@@ -79,7 +60,7 @@ class MockServer:
     Args:
         calls: The recorded calls, from `read_recorded`.
         definitions: The tools to list. Without any, recorded tools get definitions that allow all arguments.
-        faults: The faults on demand.
+        faults: The faults on demand, `KIND` or `KIND:TOOL`: `latency=SECONDS`, outage, malformed or error.
         unseen: How to answer an unseen call of a tool with an outputSchema: with an example, or always with an error.
 
     Example:
@@ -92,11 +73,12 @@ class MockServer:
         self,
         calls: Sequence[RecordedCall],
         definitions: Iterable[Mapping[str, object]] = (),
-        faults: Sequence[MockFault] = (),
+        faults: Iterable[str] = (),
         *,
         unseen: Literal["example", "error"] = "example",
     ) -> None:
-        self._faults = faults
+        # By kind and tool ("" for all): the seconds of `latency`.
+        self._faults = dict[tuple[str, str], float]()
         self._unseen = unseen
         # By tool and arguments: the answers in the recorded order.
         self._recorded = defaultdict[str, dict[bytes, list[RecordedCall]]](dict)
@@ -109,12 +91,16 @@ class MockServer:
                 if has_result:
                     made[call.tool] = {"name": call.tool, "inputSchema": {"type": "object"}}
         self._tools = {str(tool["name"]): tool for tool in definitions} or made
-        for fault in faults:
-            if fault.tool and fault.tool not in self._tools:
-                known = ", ".join(self._tools) or "none"
-                raise UsageError(f"--fault {fault.kind}:{fault.tool}: there is no such tool; the tools are: {known}")
+        self._names = ", ".join(self._tools) or "none"
+        for text in faults:
+            found = _FAULT.fullmatch(text)
+            if found is None:
+                raise UsageError(f"--fault {text}: write latency=SECONDS, outage, malformed or error, then :TOOL")
+            if found["tool"] and found["tool"] not in self._tools:
+                raise UsageError(f"--fault {text}: there is no such tool; the tools are: {self._names}")
+            self._faults[found["kind"] or "latency", found["tool"] or ""] = float(found["seconds"] or 0)
         self._results: dict[str, Mapping[str, object]] = {
-            "server/discover": {**_OPENING, **_UNCACHED},
+            "server/discover": {**_OPENING, **_UNCACHED, "_meta": {SERVER_INFO_KEY: _INFO}},
             "tools/list": {"tools": list(self._tools.values()), **_UNCACHED},
             "ping": {},
         }
@@ -142,12 +128,11 @@ class MockServer:
     def _call(self, request: Request, params: Mapping[str, object], *, is_modern: bool) -> tuple[bytes, float] | None:
         tool, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(tool, str) or not (tool in self._tools or tool in self._recorded):
-            known = ", ".join(self._tools) or "none"
-            return encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {known}"), 0.0
-        faults = {fault.kind: fault for fault in self._faults if fault.tool in ("", tool)}
+            return encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {self._names}"), 0.0
+        # A fault of this tool comes after those of all tools, and counts.
+        faults = {kind: seconds for (kind, of), seconds in sorted(self._faults.items()) if of in ("", tool)}
         if "outage" in faults:
             return None
-        delay = faults["latency"].seconds if "latency" in faults else 0.0
         if "error" in faults:
             found: object = _text(f"{tool} is not available at the moment (503 Service Unavailable).", isError=True)
         else:
@@ -157,7 +142,7 @@ class MockServer:
         else:
             result = found.result if isinstance(found, RecordedCall) else found
             line = encode_result(request.id, _in_era(members(result), is_modern=is_modern))
-        return line[: len(line) // 2] if "malformed" in faults else line, delay
+        return line[: len(line) // 2] if "malformed" in faults else line, faults.get("latency", 0.0)
 
     def _find(self, tool: str, arguments: object, *, is_modern: bool) -> RecordedCall | Mapping[str, object]:
         recorded = self._recorded.get(tool, {})

@@ -51,15 +51,14 @@ def command(
     import threading  # noqa: PLC0415 - all of these are for this command only
     from contextlib import suppress  # noqa: PLC0415
 
-    from toolvet.assess.mock import MockServer, read_definitions, read_fault  # noqa: PLC0415
+    from toolvet.assess.mock import MockServer, read_definitions  # noqa: PLC0415
     from toolvet.assess.replay import read_recorded  # noqa: PLC0415
     from toolvet.mcp.wire import DEFAULT_MESSAGE_BYTES, LineFramer  # noqa: PLC0415
 
-    faults = [read_fault(text) for text in fault or ()]
     calls = read_recorded(record)
     definitions = tools or Path(f"{record}.lock.json")
     listed = read_definitions(definitions) if tools or definitions.is_file() else ()
-    server = MockServer(calls, listed, faults, unseen=unseen)
+    server = MockServer(calls, listed, fault or (), unseen=unseen)
     framer = LineFramer(DEFAULT_MESSAGE_BYTES)
     turn = threading.Lock()
 
