@@ -248,3 +248,25 @@ def test_a_record_keeps_what_the_server_answers_to_a_bad_call(recorded: tuple[st
     assert "toolvet" not in json.dumps(answers[-1])
     _, mocked = conversation("auto", "mock", path, calls=[CALLS[-1]])
     assert mocked == [answers[-1]]
+
+
+def test_a_recorded_server_has_the_variables_and_the_folder_that_it_has_without_toolvet(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    # It starts only with both: also when its definitions are read.
+    needs = "import os; os.environ['OURS'], os.environ['GIVEN'], open('here')"
+    start = f"{needs}; os.execv({LIBRARY[0]!r}, {[*LIBRARY, 'old']!r})"
+    (tmp_path / "work" / "here").touch()
+    words = ("--env=GIVEN=1", "--cwd", str(tmp_path / "work"), "--", sys.executable, "-c", start)
+    client = Client(*TOOLVET, "record", "--out", str(tmp_path / "record.db"), *words, OURS="1")
+    try:
+        client.ask(
+            "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "t", "version": "1"}
+        )
+        client.send("notifications/initialized")
+        assert text_of(called(client, "get_news", topic="books")) == "Nothing happened today."
+        client.end()
+    finally:
+        client.close()
+    with mock(str(tmp_path / "record.db")) as mocked:
+        assert "find_renamed" in [tool["name"] for tool in mocked.ask("tools/list")["result"]["tools"]]
+        assert text_of(called(mocked, "get_news", topic="books")) == "Nothing happened today."
