@@ -32,14 +32,11 @@ from toolvet.version import __version__
 _FAULT: Final = re.compile(
     r"(?:latency=(?P<seconds>\d{1,6}(?:\.\d+)?)|(?P<kind>outage|malformed|error))(?::(?P<tool>.+))?"
 )
-_MOST_NAMED: Final = 5
-_LONGEST_NAMED: Final = 200
 _INFO: Final = {"name": "toolvet mock", "version": __version__}
 _CAPABILITIES: Final = {"tools": dict[str, object]()}
 _OPENING: Final = {"supportedVersions": [MODERN_VERSION], "capabilities": _CAPABILITIES}
 # The server never changes, and a test that starts another record must see its tools.
 _UNCACHED: Final[Mapping[str, object]] = {"ttlMs": 0, "cacheScope": "private"}
-_SAYS_EXAMPLE: Final = {f"{META_PREFIX}mock": "example"}
 
 
 def read_definitions(file: Path) -> tuple[Mapping[str, object], ...]:
@@ -161,7 +158,7 @@ class MockServer:
         elif "outputSchema" in definition:
             try:
                 example = valid_example(definition["outputSchema"])
-                return _text(_key(example).decode(), structuredContent=example, _meta=_SAYS_EXAMPLE)
+                return _text(_key(example).decode(), structuredContent=example, _meta={f"{META_PREFIX}mock": "example"})
             except Unsatisfiable as error:
                 why = f"no answer could be made from its outputSchema: {error}"
         words = f"toolvet mock: {tool} was not recorded with these arguments, and {why}. {_named(recorded)}"
@@ -204,8 +201,8 @@ def _matches(recorded: object, given: object) -> bool:
 def _named(recorded: Mapping[bytes, object]) -> str:
     if not recorded:
         return "The record has no call of this tool."
-    shown = "; ".join(shorten(key.decode(errors="replace"), _LONGEST_NAMED) for key in list(recorded)[:_MOST_NAMED])
-    more = f"; and {len(recorded) - _MOST_NAMED} more" if len(recorded) > _MOST_NAMED else ""
+    shown = "; ".join(shorten(key.decode(errors="replace"), 200) for key in list(recorded)[:5])
+    more = f"; and {len(recorded) - 5} more" if len(recorded) > 5 else ""
     return f"Recorded arguments: {shown}{more}"
 
 

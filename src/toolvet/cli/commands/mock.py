@@ -41,8 +41,6 @@ def command(
 ) -> int:
     """Serve a record over stdio: recorded calls get their results, and no server runs.
 
-    toolvet mock record.db
-
     toolvet mock record.db --tools toolvet.lock.json --fault latency=2 --fault outage:search
 
     Use it to test an agent offline. A call that was recorded several times gets its results in the recorded order, and
@@ -70,11 +68,9 @@ def command(
     while chunk := os.read(sys.stdin.fileno(), 65536):
         for line in framer.feed(chunk):
             answer = server.answer(line) if isinstance(line, bytes) else None
-            if answer is None:
-                continue
-            if answer[1]:
+            if answer is not None and answer[1]:
                 # A thread for each late answer: other requests are answered meanwhile, and the process waits for it.
                 threading.Timer(answer[1], send, [answer[0]]).start()
-            else:
+            elif answer is not None:
                 send(answer[0])
     return 0
