@@ -27,6 +27,7 @@ _HOW: Final = (
     'it has verdicts only, without arguments and results. Set `record = "calls"` under [proxy] in toolvet.toml, and '
     "record the calls again"
 )
+REDACTED_ARGUMENTS: Final = "its arguments were redacted in the record"
 _NOT_COMPARABLE: Final = {
     "refused": "the proxy answered it, the server never saw it",
     "validated": "the proxy answered it, the server never saw it",
@@ -127,7 +128,7 @@ def _of_verdict(number: int, verdict: VerdictRecord) -> RecordedCall:
     if not skip and not is_object(arguments):
         skip = "its arguments are not in the record"
     elif not skip and _holds(arguments, _is_redacted):
-        skip = "its arguments were redacted in the record"
+        skip = REDACTED_ARGUMENTS
     elif not skip and verdict.outcome in ("success", "tool_error") and not is_object(detail.get("result")):
         skip = "its result is not in the record"
     return RecordedCall(
@@ -156,7 +157,7 @@ def _of_reports(reports: Iterable[Report]) -> tuple[RecordedCall, ...]:
                 code = error.get("code")
                 skip = "its arguments were cut in the report" if _holds(scenario.arguments, _is_cut) else ""
                 if _holds(scenario.arguments, _is_redacted):
-                    skip = "its arguments were redacted in the record"
+                    skip = REDACTED_ARGUMENTS
                 if _holds(scenario.result, _is_cut):
                     skip = "its result was cut in the report"
                 verdict = scenario.verdict

@@ -121,6 +121,14 @@ class ProxyFlags:
             " ends in .jsonl gets lines of JSON.",
         ),
     ] = None
+    record: Annotated[
+        Literal["verdicts", "calls", "required", "required_calls"] | None,
+        Parameter(
+            group=RECORD,
+            help="What the store keeps of a call: its verdict, or its arguments and result too (`calls`). With"
+            " `required…` a call waits while the store has no room. [default: verdicts]",
+        ),
+    ] = None
     metrics: Annotated[
         str | None,
         Parameter(

@@ -127,6 +127,7 @@ def _read_policies(flags: ProxyFlags) -> Policies:
         "repair": flags.repair,
         "results": flags.results,
         "output_schema": flags.output_schema,
+        "record": flags.record,
         "fit": flags.fit,
         "lock_file": None if flags.lock is None else str(flags.lock),
         "max_message_bytes": flags.max_message_bytes,
