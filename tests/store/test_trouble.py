@@ -290,7 +290,7 @@ def test_a_wrong_password_is_said_and_never_shown(
     ("url", "words"),
     [
         ("postgresql://ann:hunter2@localhost:1/verdicts", "refused"),
-        ("postgresql://ann:hunter2@localhost:nonsense/verdicts", "no URL of a database"),
+        ("postgresql://ann:hunter2@localhost:nonsense/verdicts", "is not the URL of a database"),
         ("postgresql://ann:hun/ter2@localhost:1/verdicts", "refused"),
         ("postgresql://ann:x@localhost:1/verdicts?password=hunter2", "refused"),
         ("postgresql://ann:hunter2@nowhere.invalid/verdicts", "nowhere.invalid"),

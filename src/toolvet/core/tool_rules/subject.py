@@ -273,7 +273,7 @@ def tool_definition(raw: object, position: int = 0) -> ToolDefinition:
 def _with_descriptions(schema: Mapping[str, object], description: str) -> Mapping[str, object]:
     """The schema with the texts of a docstring (`Args:`, a list of parameters) where it describes a parameter itself.
 
-    What a docstring says of the answer (`Returns:`) is not about the parameters.
+    Words of a docstring about the answer (`Returns:`) are not about the parameters.
     """
     text, declared = _OF_THE_ANSWER.split(description[:_LONGEST_DESCRIPTION])[0], members(schema.get("properties"))
     said = {found[2]: " ".join(found[3].split()) for found in _PARAMETER_LINE.finditer(text)}

@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.messages import words_of_person
 
 USUAL: Final = 20
 """The `min_length` of an answer whose question and calls are not known."""
@@ -46,6 +45,9 @@ def least_length(text: str, calls: Sequence[object] | None, question: str | Sequ
     # "What about?" asks back.
     if len(text) >= 2 * USUAL or text.rstrip().endswith(("?", "？")):  # noqa: RUF001 - a full-width mark
         return _ANY
+    # Loaded only for a question: it takes milliseconds.
+    from toolvet.core.messages import words_of_person  # noqa: PLC0415
+
     # The words of the last message of the person.
     items = [question] if isinstance(question, str) else reversed(question)
     asked = next((words for item in items if (words := words_of_person([item]).strip())), "")

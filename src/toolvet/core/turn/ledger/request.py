@@ -41,7 +41,7 @@ class PersonRequest:
 
     @cached_property
     def context(self) -> str:
-        """The words that an agent may know before its calls, in lower case: rules, the person's words, earlier results."""
+        """The words that an agent may know before its calls, in lower case: rules, requests, earlier results."""
         return words_of_others(self._question).lower()
 
     @cached_property
