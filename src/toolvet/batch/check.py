@@ -68,9 +68,10 @@ class BatchCheck:
         if kind not in KINDS:
             raise UsageError(f"there is no kind {kind!r}; there are {', '.join(KINDS)}")
         found = Settings() if settings is None else load_settings(settings)
-        if options.get("model") is not None:
+        model = options.get("model")
+        if model is not None:
             # The file may be on this machine only.
-            options["model"] = AnswerCheck(model=options["model"]).model
+            options["model"] = AnswerCheck(model=model).model
         self._job = Job(
             kind=kind,
             columns=dict(columns or {}),

@@ -120,7 +120,7 @@ def _unwrapped(given: object) -> tuple[str, object]:
     item = cast("Mapping[str, object]", given)
     message = item.get("message")
     if item.get("type") not in ("user", "assistant") or not isinstance(message, Mapping):
-        return "", given
+        return "", item
     agent = item.get("parent_tool_use_id") or (item.get("isSidechain") is True and (item.get("agentId") or "agent"))
     return f"{agent or ''}", cast("object", message)
 

@@ -225,10 +225,9 @@ def _mapped(schema: object) -> object:
                 required = [other for other in names(found.get("required")) if other != name]
                 found = {**found, "properties": properties, "required": required}
             case ["renamed", str(new), str(old)]:
-                found["properties"] = {
-                    (old if key == new else key): each for key, each in members(found.get("properties")).items()
-                }
-                found["required"] = [old if key == new else key for key in names(found.get("required"))]
+                renamed = {(old if key == new else key): each for key, each in members(found.get("properties")).items()}
+                required = [old if key == new else key for key in names(found.get("required"))]
+                found = {**found, "properties": renamed, "required": required}
             case ["entries"]:
                 found = {"type": "object", "additionalProperties": at(found, ("items", "properties", "value"))}
             case ["text"]:

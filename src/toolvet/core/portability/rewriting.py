@@ -275,7 +275,7 @@ def _lift(rewriting: Rewriting, node: Node, path: Path, keyword: str) -> object:
             kinds = unique([without_notes(found[name]) for found in declared if name in found])
             properties[name] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     needed = [set(names(branch.get("required"))) for branch in branches]
-    shared = set.intersection(*needed) if needed else set[str]()
+    shared = needed[0].intersection(*needed[1:]) if needed else set[str]()
     required = unique([*names(rest.get("required")), *sorted(shared & properties.keys())])
     ways = " or ".join(", ".join(names(branch.get("required"))) or "none" for branch in branches)
     lifted: Node = {**rest, "type": "object", "properties": properties}

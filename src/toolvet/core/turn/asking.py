@@ -58,7 +58,7 @@ def least_length(text: str, calls: Sequence[object] | None, question: str | Sequ
     wishes = set[str]() if calls else {last, last if last.endswith("?") else first}
     known = _patterns()
     if any(brief.search(wish) for wish in wishes for _, brief, _, _ in known):
-        wishes = set()
+        wishes = set[str]()
     for text_wanted, _, fact_wanted, nods in known:
         if any(map(text_wanted.match, wishes)) or (answer in nods and fact_wanted.match(last)):
             return USUAL

@@ -115,7 +115,7 @@ class AnswerCheck:
         threshold: float | None = None,
         model: "Model | str | None" = None,
     ) -> None:
-        if min_length is not None and (isinstance(min_length, bool) or not isinstance(min_length, int)):
+        if min_length is not None and type(min_length) is not int:
             raise BadOption(f"min_length must be a whole number, not {min_length!r}")
         self.min_length = min_length
         self.model = model if model is None else _model(model)

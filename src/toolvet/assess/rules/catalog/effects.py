@@ -126,9 +126,10 @@ def changed_entries(
     Both are empty if nothing is lacking, if the list only moved on, and if what is new is a time or names `action`.
     """
     first, second = _entries(before), _entries(after)
-    lost, new = Counter(first) - Counter(second), Counter(second) - Counter(first)
-    if first is None or second is None or not lost:
-        return Counter(), Counter()
+    nothing = Counter[str]()
+    if first is None or second is None or not (lost := Counter(first) - Counter(second)):
+        return nothing, nothing
+    new = Counter(second) - Counter(first)
     named = [] if action is None else [action.tool.name, *map(str, members(action.arguments).values())]
     is_told = any(_TIMES.search(text) or any(name and name in text for name in named) for text in new)
     # Most of it must have stayed: a page of something else is another page.
@@ -137,7 +138,7 @@ def changed_entries(
         for long, short in ((first, second), (second, first))
         for count in range(1, min(len(long), _MOST_MOVED))
     )
-    return (Counter(), Counter()) if new and (is_told or is_other) else (lost, new)
+    return (nothing, nothing) if new and (is_told or is_other) else (lost, new)
 
 
 def _entries(call: ObservedCall) -> list[str] | None:

@@ -25,8 +25,7 @@ SERVER_CARD_DIFFERS = Card(
 def check_server_card(server: ObservedServer) -> Iterator[Finding]:
     """One finding for each member that differs."""
     http = server.http
-    card = members(http.card) if http is not None else {}
-    if http is None or not card:
+    if http is None or not (card := members(http.card)):
         return
     # Earlier drafts have the identity under `serverInfo`.
     version = card.get("version", members(card.get("serverInfo")).get("version"))

@@ -219,8 +219,9 @@ def _check_frontmatter(item: ListedItem, data: bytes) -> Iterator[Finding]:
 def check_skill_references(request: ObservedRequest) -> Iterator[Finding]:
     """Report links of SKILL.md that lead to files which hosts must not read."""
     item = request.item
-    data = _bytes_of(request) if item is not None and item.kind == "skill" and request.uri == item.identity else None
-    files = _declared(item) if item is not None else {}
+    if item is None or item.kind != "skill" or request.uri != item.identity:
+        return
+    data, files = _bytes_of(request), _declared(item)
     if data is None or not files:
         return
     folder = _folder(request.uri)

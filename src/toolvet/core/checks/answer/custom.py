@@ -18,8 +18,10 @@ class BadOption(UsageError, ValueError):  # noqa: N818 - reads as what it says.
 
 def names_of(option: str, given: object) -> tuple[str, ...]:
     """Return the names that an option lists; one text is a list of one. Raises BadOption for anything else."""
-    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
-    found = tuple(each for each in cast("tuple[object, ...]", names) if isinstance(each, str))
+    names: tuple[object, ...] = (given,)
+    if not isinstance(given, str):
+        names = tuple(cast("Iterable[object]", given)) if isinstance(given, Iterable) else (None,)
+    found = tuple(each for each in names if isinstance(each, str))
     if len(found) != len(names):
         raise BadOption(f"{option} must be a list of names, not {given!r}")
     return found

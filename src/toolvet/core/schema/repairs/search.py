@@ -133,7 +133,7 @@ def nest_dotted(ready: Schema, value: object) -> object:
             below = place.setdefault(part, {})
             if not isinstance(below, dict):
                 return value
-            place = below
+            place = cast("dict[str, object]", below)
         if path[-1] in place:
             return value
         place[path[-1]] = each

@@ -13,7 +13,7 @@ in the call comes neither from the request nor from a result: agents choose valu
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Final
+from typing import Final, cast
 
 from toolvet.core.causes import State
 from toolvet.core.checks.answer import FailureSignal, SignalType
@@ -483,13 +483,16 @@ def _is_among(days: Collection[Date], other: object) -> bool:
 
 
 def _is_weekday(weekday: int, other: object) -> bool:
-    return isinstance(other, tuple) and (not other[0] or (days_since_epoch(other) + _THURSDAY) % 7 == weekday)
+    if not isinstance(other, tuple):
+        return False
+    day = cast("Date", other)
+    return not day[0] or (days_since_epoch(day) + _THURSDAY) % 7 == weekday
 
 
 def _shown(value: object) -> str:
     if isinstance(value, int):
         return f"{value // 60:02}:{value % 60:02}"
-    return "{:04}-{:02}-{:02}".format(*value) if isinstance(value, tuple) else ""
+    return "{:04}-{:02}-{:02}".format(*cast("Date", value)) if isinstance(value, tuple) else ""
 
 
 def _bare(text: str) -> str:

@@ -185,7 +185,10 @@ class ClaimGrammar:
     def __init__(self, file: ClaimFile) -> None:
         self.file = file
         # Every word of a clause is asked for, again and again.
-        self.is_cut = lru_cache(maxsize=2048)(lambda word: self.cuts.fullmatch(word) is not None)
+        self.is_cut = lru_cache(maxsize=2048)(self._is_cut)
+
+    def _is_cut(self, word: str) -> bool:
+        return self.cuts.fullmatch(word) is not None
 
 
 class ActionFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
