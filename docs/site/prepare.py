@@ -1,5 +1,7 @@
 """Writes the pages of the site: those of docs/, the README as the first, and links out of docs/ to the repository.
 
+Each check of `checks.md` also gets a page of its own, which a search engine and a report can link to.
+
 python docs/site/prepare.py build/pages
 """
 
@@ -14,6 +16,7 @@ SOURCE: Final = "https://github.com/toolvet/toolvet/blob/main/"
 _PICTURES: Final = "https://raw.githubusercontent.com/toolvet/toolvet/main/docs/"
 # GitHub has no other way to name a heading. In the site's table of contents it would be a link without a name.
 _ANCHOR: Final = re.compile(r'^(#+) <a id="([\w-]+)"></a>(.*)$', re.MULTILINE)
+_CHECK: Final = re.compile(r'^### <a id="([\w-]+)"></a>`[\w-]+`\n(.*?)(?=^##|\Z)', re.MULTILINE | re.DOTALL)
 _OUT: Final = re.compile(r"(?<=\]\()\.\./([^)#\s]+)")
 
 
@@ -31,6 +34,23 @@ def main(folder: Path) -> None:
             lambda link: SOURCE + link[1] if (ROOT / link[1]).exists() else link[0], page.read_text(encoding="utf-8")
         )
         page.write_text(_ANCHOR.sub(r"\1 \3 {#\2}", words), encoding="utf-8")
+    split_checks(folder)
+
+
+def split_checks(folder: Path) -> None:
+    """Write `checks/ID.md` for each check, and let the index of checks.md lead there."""
+    page = folder / "checks.md"
+    (folder / "checks").mkdir()
+    for check, section in _CHECK.findall((ROOT / "docs" / "checks.md").read_text(encoding="utf-8")):
+        words = re.sub(r"\]\(#", "](../checks.md#", re.sub(r"\]\((?=[\w/-]+\.md)", "](../", section))
+        text = f"# `{check}`\n{words.rstrip()}\n\n[All checks](../checks.md)\n"
+        (folder / "checks" / f"{check}.md").write_text(text, encoding="utf-8")
+    page.write_text(
+        re.sub(
+            r"^- \[`([\w-]+)`\]\(#\1\)", r"- [`\1`](checks/\1.md)", page.read_text(encoding="utf-8"), flags=re.MULTILINE
+        ),
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":
