@@ -10,7 +10,7 @@ COMMON_OPTIONS: Final = frozenset(
     f"--{name}"
     for name in (
         "config", "header", "env", "cwd", "tool", "include", "include-destructive", "arguments", "plan-only", "timeout",
-        "workers", "into", "report", "baseline", "lock", "provider", "profile", "all", "ignore", "fail-on",
+        "workers", "into", "report", "baseline", "lock", "all", "ignore", "fail-on",
         "fail-under", "settings", "quiet", "verbose", "help",
     )
 )  # fmt: skip
