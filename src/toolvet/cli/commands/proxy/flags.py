@@ -125,7 +125,7 @@ class ProxyFlags:
         Literal["verdicts", "calls", "required", "required_calls"] | None,
         Parameter(
             group=RECORD,
-            help="The parts of a call that the store keeps: its verdict, or its arguments and result too (`calls`). With"
+            help="The parts of a call that the store keeps: its verdict, or also arguments and result (`calls`). With"
             " `required…` a call waits while the store has no room. [default: verdicts]",
         ),
     ] = None
