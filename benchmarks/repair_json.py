@@ -10,6 +10,8 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +136,8 @@ def is_accepted(schema: Any, text: str) -> bool:
 
 def main() -> None:
     """Print the table."""
-    try:
-        # Not installed everywhere.
-        from json_repair import repair_json as peer  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
-    except ImportError:
-        peer = None
+    # Not installed everywhere.
+    peer: Any = import_module("json_repair").repair_json if find_spec("json_repair") else None
     rng = random.Random(SEED)  # noqa: S311 - a fixed sequence
     counts = defaultdict[str, Counter[str]](Counter)
     times: dict[str, list[float]] = {"toolvet": [], "json-repair": []}
