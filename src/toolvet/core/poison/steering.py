@@ -8,6 +8,7 @@ signal      exfiltration, because order + secret_file + read are in one sentence
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -153,10 +154,10 @@ def steering_in(definition: object, *, others: Collection[str] = ()) -> Iterator
         [('/inputSchema/properties/contents_of_ssh_private_key', 'exfiltration')]
     """
     room = _MOST_VISITED
-    waiting: list[tuple[str, object, str]] = [("", definition, "")]
+    waiting = deque[tuple[str, object, str]]([("", definition, "")])
     while waiting and room > 0:
         room -= 1
-        where, value, key = waiting.pop(0)
+        where, value, key = waiting.popleft()
         if isinstance(value, str):
             if key in _TEXTS:
                 yield from ((where, each) for each in find_steering(value, others=others))
