@@ -1,5 +1,6 @@
 """The documentation's site, as `make site` built it, in a browser: no accessibility fault, nothing from elsewhere."""
 
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -48,3 +49,13 @@ def test_a_page_of_the_site_has_no_fault_and_fetches_nothing_from_elsewhere(
 
     # `open_page` fails for a request to another host, and for an error in the console.
     assert faults(open_page(f"{site}{name}/", color_scheme=scheme)) == []
+
+
+def test_an_edit_link_leads_to_a_file_of_the_repository() -> None:
+    links = {
+        link
+        for page in SITE.rglob("index.html")
+        for link in re.findall(r'href="[^"]*/edit/main/([^"]*)"', page.read_text(encoding="utf-8"))
+    }
+    assert len(links) > 50
+    assert [link for link in sorted(links) if not (SITE.parents[1] / link).is_file()] == []
