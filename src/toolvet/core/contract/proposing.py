@@ -93,8 +93,8 @@ def propose_schema(results: Iterable[object], arguments: Iterable[object] = ()) 
 def propose_for_parts(seen: _Seen, arguments: Iterable[object] = ()) -> SchemaProposal:
     """The same for results that come in several parts, each with the number of its result, counted from 0."""
     count = _count(seen)
-    draft = _Draft(arguments, count)
-    schema = draft.describe(seen, ())
+    draft = _Draft(arguments)
+    schema = draft.describe(seen, (), count)
     if schema:
         schema = {"$schema": DIALECT, "$comment": f"From {count} results, by toolvet.", **schema}
     return SchemaProposal(schema=schema, results=count, evidence=draft.evidence, undecided=draft.undecided)
@@ -103,16 +103,18 @@ def propose_for_parts(seen: _Seen, arguments: Iterable[object] = ()) -> SchemaPr
 class _Draft:
     """The schema under way. `path` is where the described place is in the schema."""
 
-    def __init__(self, arguments: Iterable[object], results: int) -> None:
+    def __init__(self, arguments: Iterable[object]) -> None:
         self.evidence: dict[str, int] = {}
         self.undecided: dict[str, str] = {}
         self._given = [_strings(each) for each, _ in zip(arguments, range(_MOST_RESULTS), strict=False)]
-        self._results = results
         self._values_left = _MOST_VALUES
         self._places_left = _MOST_PLACES
 
-    def describe(self, seen: _Seen, path: Path, name: str = "") -> dict[str, object]:
-        """Describe the values at one place. `name` is that of the member, whose values may be secret."""
+    def describe(self, seen: _Seen, path: Path, around: int, name: str = "") -> dict[str, object]:
+        """Describe the values at one place.
+
+        `around` results have what is around it. `name` is that of the member, whose values may be secret.
+        """
         self._values_left -= len(seen)
         self._places_left -= 1
         kinds: defaultdict[str, list[tuple[int, object]]] = defaultdict(list)
@@ -138,15 +140,14 @@ class _Draft:
         if "number" in kinds and self._are_whole(kinds["number"]):
             types[types.index("number")] = "integer"
         types += ["null"] if with_null else []
-        if count != self._results:
-            schema["$comment"] = f"From {count} results."
+        schema.update(_comment(_count(seen), around))
         schema["type"] = types[0] if len(types) == 1 else types
         self.evidence[pointer((*path, "type"))] = count
         if "string" in kinds and types == ["string"]:
             schema.update(self._strings(kinds["string"], path, name))
         if "array" in kinds:
             inner = [(number, each) for number, value in kinds["array"] for each in elements(value)]
-            items = self.describe(inner, (*path, "items"), name) if inner else {}
+            items = self.describe(inner, (*path, "items"), _count(seen), name) if inner else {}
             schema.update({"items": items} if items else {})
         if "object" in kinds:
             schema.update(self._objects([(number, members(value)) for number, value in kinds["object"]], path))
@@ -206,7 +207,7 @@ class _Draft:
             inner = (*path, "oneOf", index)
             branch = self._members(some, inner)
             own = {**members(branch.get("properties")), word: {"const": value}}
-            described.append({**branch, "properties": own})
+            described.append({**_comment(_count(some), _count(seen)), **branch, "properties": own})
             self.evidence[pointer((*inner, "properties", word, "const"))] = _count(some)
         return {"oneOf": described}
 
@@ -225,6 +226,7 @@ class _Draft:
         single = [name for name in often if len(numbers[name]) == 1]
         if len(single) > 3 and len(single) > _NEW_NAMES * sum(len(numbers[name]) for name in often):
             data |= set(often)
+        count = _count(seen)
         schema: dict[str, object] = {}
         properties: dict[str, object] = {}
         for name, some in values.items():
@@ -234,8 +236,7 @@ class _Draft:
             if len(numbers[name]) < LEAST["type"]:
                 self.undecided[pointer(inner)] = f"{len(numbers[name])} results have it"
                 continue
-            properties[name] = self.describe(some, inner, name)
-        count = _count(seen)
+            properties[name] = self.describe(some, inner, count, name)
         required = [name for name in properties if len(values[name]) == len(seen)]
         if properties:
             schema["properties"] = properties
@@ -247,7 +248,7 @@ class _Draft:
         # Beside fields, a new member may be another field.
         if data and not properties:
             entries = [each for name in data for each in values[name]]
-            others = self.describe(entries, (*path, "additionalProperties"))
+            others = self.describe(entries, (*path, "additionalProperties"), count)
             schema.update({"additionalProperties": others} if others else {})
         return schema
 
@@ -288,6 +289,11 @@ class _Draft:
 
 def _count(seen: Sequence[tuple[int, object]]) -> int:
     return len({number for number, _ in seen})
+
+
+def _comment(results: int, around: int) -> dict[str, object]:
+    """The number of results at a place, unless it is that of the place around it."""
+    return {} if results == around else {"$comment": f"From {results} results."}
 
 
 def _strings(arguments: object) -> frozenset[str]:
