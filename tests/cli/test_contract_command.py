@@ -11,6 +11,7 @@ from tests.cli.test_mock_command import conversation
 from toolvet.cli import run
 from toolvet.store import Store, VerdictFilter
 
+ROOT = Path(__file__).parents[2]
 CALLS: list[tuple[str, dict[str, Any]]] = [
     *[("get_shape", {"id": each}) for each in range(12)],
     *[("get_shape", {"id": 1})] * 3,
@@ -42,7 +43,9 @@ def test_the_table_says_of_each_tool_what_is_proposed_or_why_nothing_is(
     recorded: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["contract", recorded]) == 0
-    said = {line.split()[0]: " ".join(line.split()[1:]) for line in capsys.readouterr().out.splitlines()}
+    table = capsys.readouterr().out
+    assert table in (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+    said = {line.split()[0]: " ".join(line.split()[1:]) for line in table.splitlines()}
     assert said["tool"] == "results left out constraints undecided"
     assert said == {
         **said,

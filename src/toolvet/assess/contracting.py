@@ -21,7 +21,7 @@ _CHECK: Final = ResultCheck()
 
 
 class ToolContract(msgspec.Struct, frozen=True, kw_only=True):
-    """What a record says of the results of one tool. `proposal` is None if nothing is proposed, and `why` says why.
+    """The results of one tool in a record, and the schema for them. `proposal` is None if `why` forbids one.
 
     `results` counts the good results, `failed` those that were left out. `is_text` is true if the results are JSON as
     text: a server that declares the schema also has to send `structuredContent`.

@@ -1,4 +1,4 @@
-"""What a proposed schema demands, and what it leaves open: each rule with its near miss."""
+"""The constraints of a proposed schema, and the places that it leaves open: each rule with its near miss."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ def schema_of(results: Sequence[Any], arguments: Sequence[Any] = ()) -> Any:
 
 
 def member(values: Sequence[Any], name: str = "a", arguments: Sequence[Any] = ()) -> Any:
-    """What is demanded of a member with these values, one in each result."""
+    """The schema of a member with these values, one in each result."""
     return schema_of([{name: value} for value in values], arguments)["properties"][name]
 
 

@@ -149,7 +149,7 @@ ANSWERS = lock_of([READ], contracts=[{"name": "read", "outputSchema": {"type": "
 
 
 def outcome_of(one: Session, result: Any) -> tuple[Any, CallEnded]:
-    """What the client gets for this result of `read`, and the note on the call."""
+    """The answer that the client gets for this result of `read`, and the note on the call."""
     listed(one, READ)
     called(one, "read")
     steps = one.from_server(message(id=9, result=result))

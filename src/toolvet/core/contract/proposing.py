@@ -11,7 +11,7 @@ So each kind of constraint needs a number of results, of which those count that 
     oneOf     10     for each word of a member, such as `type`, which says what other members there are
 
 Left open on purpose: members that were not seen (a server may add some), the bounds of numbers, lengths and arrays (the
-next of n values is the largest with a chance of 1 in n+1, so an extreme is no bound), and single words (a member that
+next of n values is the largest with a chance of 1 in n+1, so an extreme is not a bound), and single words (a member that
 always was "USD" may be a default). Members that are data, such as ids and dates, make a map (`additionalProperties`).
 """
 
@@ -79,7 +79,7 @@ def propose_schema(results: Iterable[object], arguments: Iterable[object] = ()) 
     """Return the schema that these results keep. Total; the first 2,000 results count.
 
     Args:
-        results: What the tool returned as JSON, without its errors: the structured content, or the text parsed.
+        results: The results as JSON, without errors: the structured content, or the text parsed.
         arguments: The arguments of each call, in the same order: what a result repeats of them is not its own.
 
     Example:
@@ -93,14 +93,14 @@ def propose_schema(results: Iterable[object], arguments: Iterable[object] = ()) 
 def propose_for_parts(seen: _Seen, arguments: Iterable[object] = ()) -> SchemaProposal:
     """The same for results that come in several parts, each with the number of its result, counted from 0."""
     count = _count(seen)
-    draft = _Draft(arguments)
+    draft = _SchemaDraft(arguments)
     schema = draft.describe(seen, (), count)
     if schema:
         schema = {"$schema": DIALECT, "$comment": f"From {count} results, by toolvet.", **schema}
     return SchemaProposal(schema=schema, results=count, evidence=draft.evidence, undecided=draft.undecided)
 
 
-class _Draft:
+class _SchemaDraft:
     """The schema under way. `path` is where the described place is in the schema."""
 
     def __init__(self, arguments: Iterable[object]) -> None:
@@ -189,7 +189,7 @@ class _Draft:
             and all(len(numbers) >= _OF_EACH_WORD for numbers in found.values())
             and all(_WORD.fullmatch(word) and not _DATA_NAME.fullmatch(word) for word in found)
         )
-        # What the caller wrote, the next caller may write otherwise.
+        # Another caller may write other words.
         echoes = sum(
             word in self._given[number] for word, ns in found.items() for number in ns if number < len(self._given)
         )
