@@ -21,7 +21,7 @@ _CHECK: Final = ResultCheck()
 
 
 class ToolContract(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of one tool in a record, and the schema for them. `proposal` is None if `why` forbids one.
+    """The results of one tool in a record, and a schema for them. `proposal` is None for the reason in `why`.
 
     `results` counts the good results, `failed` those that were left out. `is_text` is true if the results are JSON as
     text: a server that declares the schema also has to send `structuredContent`.

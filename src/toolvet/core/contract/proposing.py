@@ -11,8 +11,9 @@ So each kind of constraint needs a number of results, of which those count that 
     oneOf     10     for each word of a member, such as `type`, which says what other members there are
 
 Left open on purpose: members that were not seen (a server may add some), the bounds of numbers, lengths and arrays (the
-next of n values is the largest with a chance of 1 in n+1, so an extreme is not a bound), and single words (a member that
-always was "USD" may be a default). Members that are data, such as ids and dates, make a map (`additionalProperties`).
+next of n values is the largest with a chance of 1 in n+1, so an extreme is not a bound), and single words (a member
+that always was "USD" may be a default). Members that are data, such as ids and dates, make a map
+(`additionalProperties`).
 """
 
 import re
