@@ -114,3 +114,12 @@ def test_an_assessment_reports_it_as_a_finding(contracts: str, capsys: pytest.Ca
         assert run(["assess", *words, "--", *LIBRARY, version]) == 0
         report = json.loads(capsys.readouterr().out)
         assert {each["tool"] for each in report["findings"] if each["id"] == "contract-left"} == expected
+
+
+def test_a_batch_of_results_is_held_to_the_contracts(contracts: str, tmp_path: Path) -> None:
+    rows = [{"tool": "get_shape", "result": {"title": "Emma", "pages": pages}} for pages in (474, {"total": 474})]
+    source, output = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    source.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    assert run(["batch", "results", str(source), str(output), "--lock", contracts, "--quiet"]) == 0
+    issues = [json.loads(line)["issues"] for line in output.read_text(encoding="utf-8").splitlines()]
+    assert [any("Contract: " in each for each in found) for found in issues] == [False, True]

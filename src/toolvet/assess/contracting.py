@@ -12,12 +12,11 @@ import msgspec
 
 from toolvet.assess.replay.recorded import REDACTED_ARGUMENTS, RecordedCall
 from toolvet.assess.rules import Outcome
-from toolvet.core.checks import ResultCheck
+from toolvet.core.checks import check_result
 from toolvet.core.contract import SchemaProposal, propose_for_parts
 from toolvet.core.json_value import elements, is_array, is_object, members
 
 LEAST_RESULTS: Final = 10
-_CHECK: Final = ResultCheck()
 
 
 class ToolContract(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +39,6 @@ def propose_contracts(
     definitions: Iterable[Mapping[str, object]] = (),
     tools: Collection[str] = (),
     least: int = LEAST_RESULTS,
-    check: ResultCheck = _CHECK,
 ) -> tuple[ToolContract, ...]:
     """Return the contract of each recorded tool, sorted by name.
 
@@ -49,7 +47,6 @@ def propose_contracts(
         definitions: The definitions of the tools. A tool that declares an outputSchema gets no other one.
         tools: The tools to look at, also those that declare an outputSchema; empty means all others.
         least: How many good results a tool needs.
-        check: Says which results are failures.
     """
     known = {str(each.get("name")): each for each in definitions}
     failed = Counter[str]()
@@ -60,12 +57,11 @@ def propose_contracts(
             continue
         verdict = None
         if call.outcome is Outcome.RESULT and is_object(call.result):
-            verdict = check(known.get(call.tool, {"name": call.tool}), call.arguments, call.result, shape="mcp")
+            verdict = check_result(known.get(call.tool, {"name": call.tool}), call.arguments, call.result, shape="mcp")
         if verdict is None or verdict.is_error or verdict.error_without_flag or not verdict.is_valid:
             failed[call.tool] += 1
         else:
-            key = repr((call.arguments, call.result))
-            good[call.tool][key] = call, list(_payloads(members(call.result)))
+            good[call.tool][repr((call.arguments, call.result))] = call, list(_payloads(members(call.result)))
     return tuple(
         _contract(tool, [*good[tool].values()], failed[tool], known.get(tool, {}), least, is_wanted=tool in tools)
         for tool in sorted({*good, *failed})
@@ -81,20 +77,21 @@ def _contract(
     *,
     is_wanted: bool,
 ) -> ToolContract:
-    counts = ToolContract(tool=tool, results=len(good), failed=failed)
     plain = sum(not payloads for _, payloads in good)
+    proposal, is_text, why = None, False, ""
     if "outputSchema" in definition and not is_wanted:
-        return msgspec.structs.replace(counts, why="declares an outputSchema")
-    if len(good) < least:
-        return msgspec.structs.replace(counts, why=f"{len(good)} different results, and {least} are needed")
-    if plain:
-        return msgspec.structs.replace(counts, why=f"{plain} of {len(good)} results are not JSON")
-    seen = [(number, each) for number, (_, payloads) in enumerate(good) for each in payloads]
-    proposal = propose_for_parts(seen, [call.arguments for call, _ in good])
-    if not proposal.schema:
-        return msgspec.structs.replace(counts, why="; ".join(proposal.undecided.values()))
-    is_text = any(not is_object(members(call.result).get("structuredContent")) for call, _ in good)
-    return msgspec.structs.replace(counts, proposal=proposal, is_text=is_text)
+        why = "declares an outputSchema"
+    elif len(good) < least:
+        why = f"{len(good)} different results, and {least} are needed"
+    elif plain:
+        why = f"{plain} of {len(good)} results are not JSON"
+    else:
+        seen = [(number, each) for number, (_, payloads) in enumerate(good) for each in payloads]
+        proposal = propose_for_parts(seen, [call.arguments for call, _ in good])
+        is_text = any(not is_object(members(call.result).get("structuredContent")) for call, _ in good)
+    if proposal is not None and not proposal.schema:
+        proposal, is_text, why = None, False, "; ".join(proposal.undecided.values())
+    return ToolContract(tool=tool, results=len(good), failed=failed, is_text=is_text, proposal=proposal, why=why)
 
 
 def _payloads(result: Mapping[str, object]) -> Iterable[object]:

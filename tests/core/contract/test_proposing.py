@@ -46,7 +46,7 @@ def test_a_schema_accepts_every_result_that_it_was_made_from(results: list[Any])
     for place, count in proposal.evidence.items():
         keyword = pointer_steps(place)[-1]
         assert at(proposal.schema, [int(step) if step.isdigit() else step for step in pointer_steps(place)]) is not None
-        assert count >= LEAST.get(keyword, 3)  # type: ignore[call-overload]
+        assert count >= LEAST.get(keyword, 3)
 
 
 def test_two_results_say_nothing() -> None:
@@ -119,6 +119,10 @@ def test_the_words_of_the_caller_are_no_enum() -> None:
 @pytest.mark.parametrize("name", ["password", "api_key"])
 def test_no_word_of_a_secret_is_shown(name: str) -> None:
     assert member(["hunterTwo", "swordFish"] * 20, name) == {"type": "string"}
+    nested = [{"type": "hunterTwo"}, {"type": "swordFish", "more": 1}] * 20
+    assert "hunterTwo" not in str(propose_schema([{name: each} for each in nested]))
+    assert "hunterTwo" not in str(propose_schema([{name: [{"deep": each}]} for each in nested]))
+    assert "hunterTwo" in str(propose_schema([{"place": each} for each in nested]))
     assert "hunterTwo" not in str(propose_schema([{name: {"hunterTwo": 1}}] * 2))
 
 

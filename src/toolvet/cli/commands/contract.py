@@ -82,7 +82,7 @@ def command(
                 sys.stdout.write(visible(f"\n{each.tool}\n") + escape_unseen(schema) + "\n")
     if out is not None:
         contracts = [
-            {"name": each.tool, "outputSchema": each.proposal.schema, "results": each.results}
+            {"name": each.tool, "outputSchema": each.proposal.schema, "results": each.proposal.results}
             for each in found
             if each.proposal is not None
         ]

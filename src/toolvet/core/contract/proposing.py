@@ -19,16 +19,15 @@ that always was "USD" may be a default). Members that are data, such as ids and 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 from toolvet.core.json_value import Path, elements, is_array, is_object, members, pointer, type_name
-from toolvet.core.redact import REDACTED, redact
+from toolvet.core.redact import REDACTED, is_secret_key, redact
 from toolvet.core.schema import compiled
 
-Constraint: TypeAlias = Literal["type", "required", "not_null", "format", "integer", "enum", "oneOf"]
-LEAST: Final[Mapping[Constraint, int]] = {
+LEAST: Final = {
     "type": 3,
     "required": 10,
     "not_null": 10,
@@ -93,6 +92,7 @@ def propose_schema(results: Iterable[object], arguments: Iterable[object] = ()) 
 
 def propose_for_parts(seen: _Seen, arguments: Iterable[object] = ()) -> SchemaProposal:
     """The same for results that come in several parts, each with the number of its result, counted from 0."""
+    seen = [(number, value) for number, value in seen if number < _MOST_RESULTS]
     count = _count(seen)
     draft = _SchemaDraft(arguments)
     schema = draft.describe(seen, (), count)
@@ -114,7 +114,7 @@ class _SchemaDraft:
     def describe(self, seen: _Seen, path: Path, around: int, name: str = "") -> dict[str, object]:
         """Describe the values at one place.
 
-        `around` results have what is around it. `name` is that of the member, whose values may be secret.
+        `around` results have what is around it. `name` is that of the member, or of one around it that holds secrets.
         """
         self._values_left -= len(seen)
         self._places_left -= 1
@@ -151,7 +151,7 @@ class _SchemaDraft:
             items = self.describe(inner, (*path, "items"), _count(seen), name) if inner else {}
             schema.update({"items": items} if items else {})
         if "object" in kinds:
-            schema.update(self._objects([(number, members(value)) for number, value in kinds["object"]], path))
+            schema.update(self._objects([(number, members(value)) for number, value in kinds["object"]], path, name))
         return schema
 
     @staticmethod
@@ -198,21 +198,21 @@ class _SchemaDraft:
             return []
         return sorted(found)
 
-    def _objects(self, seen: Sequence[tuple[int, Mapping[str, object]]], path: Path) -> dict[str, object]:
-        branches = self._branches(seen)
+    def _objects(self, seen: Sequence[tuple[int, Mapping[str, object]]], path: Path, name: str) -> dict[str, object]:
+        branches = None if is_secret_key(name) else self._branches(seen)
         if not branches:
-            return self._members(seen, path)
+            return self._members(seen, path, name)
         word, groups = branches
         described: list[object] = []
         for index, (value, some) in enumerate(sorted(groups.items())):
             inner = (*path, "oneOf", index)
-            branch = self._members(some, inner)
+            branch = self._members(some, inner, name)
             own = {**members(branch.get("properties")), word: {"const": value}}
             described.append({**_comment(_count(some), _count(seen)), **branch, "properties": own})
             self.evidence[pointer((*inner, "properties", word, "const"))] = _count(some)
         return {"oneOf": described}
 
-    def _members(self, seen: Sequence[tuple[int, Mapping[str, object]]], path: Path) -> dict[str, object]:
+    def _members(self, seen: Sequence[tuple[int, Mapping[str, object]]], path: Path, above: str) -> dict[str, object]:
         """The members of objects: those that are fields by name, the others as a map if they are data."""
         values: defaultdict[str, list[tuple[int, object]]] = defaultdict(list)
         for number, each in seen:
@@ -220,7 +220,11 @@ class _SchemaDraft:
                 if isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a program's own values
                     values[name].append((number, value))
         numbers = {name: {number for number, _ in some} for name, some in values.items()}
-        data = {name for name in values if self._is_given(name, numbers[name])}
+        # A name that the caller gave is data, as in `{"EUR": 1.08}`.
+        given = self._given
+        data = {
+            name for name, some in numbers.items() if all(each < len(given) and name in given[each] for each in some)
+        }
         if len(values) > 1 and all(map(_DATA_NAME.fullmatch, values)):
             data = set(values)
         often = [name for name in values if name not in data and len(values[name]) < len(seen)]
@@ -237,7 +241,7 @@ class _SchemaDraft:
             if len(numbers[name]) < LEAST["type"]:
                 self.undecided[pointer(inner)] = f"{len(numbers[name])} results have it"
                 continue
-            properties[name] = self.describe(some, inner, count, name)
+            properties[name] = self.describe(some, inner, count, above if is_secret_key(above) else name)
         required = [name for name in properties if len(values[name]) == len(seen)]
         if properties:
             schema["properties"] = properties
@@ -249,13 +253,9 @@ class _SchemaDraft:
         # Beside fields, a new member may be another field.
         if data and not properties:
             entries = [each for name in data for each in values[name]]
-            others = self.describe(entries, (*path, "additionalProperties"), count)
+            others = self.describe(entries, (*path, "additionalProperties"), count, above)
             schema.update({"additionalProperties": others} if others else {})
         return schema
-
-    def _is_given(self, name: str, numbers: Iterable[int]) -> bool:
-        """Whether the caller gave the name of the member: it is data then, as in `{"EUR": 1.08}`."""
-        return all(number < len(self._given) and name in self._given[number] for number in numbers)
 
     def _branches(
         self, seen: Sequence[tuple[int, Mapping[str, object]]]

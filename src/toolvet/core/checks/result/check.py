@@ -210,7 +210,7 @@ def contract_drift(contract: object, result: object) -> str:
 
     `contract` is a schema of `toolvet.core.contract.propose_schema`, or None.
     """
-    response = read_response(result, "mcp")
+    response = read_response(result)
     if contract is None or response.flagged or response.unreadable:
         return ""
     found = output_schema_validation(contract, response)
