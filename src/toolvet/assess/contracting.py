@@ -78,7 +78,8 @@ def _contract(
     is_wanted: bool,
 ) -> ToolContract:
     plain = sum(not payloads for _, payloads in good)
-    proposal, is_text, why = None, False, ""
+    proposal: SchemaProposal | None = None
+    is_text, why = False, ""
     if "outputSchema" in definition and not is_wanted:
         why = "declares an outputSchema"
     elif len(good) < least:
