@@ -91,7 +91,8 @@ def _contract(
         proposal = propose_for_parts(seen, [call.arguments for call, _ in good])
         is_text = any(not is_object(members(call.result).get("structuredContent")) for call, _ in good)
     if proposal is not None and not proposal.schema:
-        proposal, is_text, why = None, False, "; ".join(proposal.undecided.values())
+        why = "; ".join(proposal.undecided.values())
+        proposal, is_text = None, False
     return ToolContract(tool=tool, results=len(good), failed=failed, is_text=is_text, proposal=proposal, why=why)
 
 
