@@ -144,3 +144,18 @@ def test_lines_are_judged_as_they_are_where_no_member_is_named(tmp_path: Path, j
     assert [row["valid"] for row in judged["arguments"]] == [True, False]
     assert [row["valid"] for row in judged["envelopes"]] == [False, False]
     assert [row["should_escalate"] for row in judged["conversations"]] == [True, True, True]
+
+
+def test_a_result_that_leaves_the_contract_of_its_tool_has_an_issue() -> None:
+    contracts = {"count": {"name": "count", "outputSchema": {"type": "object", "required": ["total"]}}}
+    wrong, good = ({"content": [{"type": "text", "text": json.dumps(each)}]} for each in ({"sum": 3}, {"total": 3}))
+    kernel = ResultsKernel(ResultCheck(), {"tool": "tool"}, contracts)
+    batch = pa.record_batch(
+        {
+            "result": json_column([wrong, {"sum": 3}, '{"sum": 3}', good, wrong, {**wrong, "isError": True}]),
+            "tool": json_column(["count", {"name": "count"}, "count", "count", "other", "count"]),
+        }
+    )
+    left = [[issue for issue in row["issues"] if issue.startswith("Contract: ")] for row in kernel(batch).to_pylist()]
+    assert [len(each) for each in left] == [1, 1, 1, 0, 0, 0]
+    assert '"total" is a required property' in left[0][0]

@@ -38,6 +38,7 @@ from toolvet.assess.rules.ending import SAME, Ending, ending, is_explained_by_ou
 from toolvet.assess.rules.item import as_call
 from toolvet.assess.rules.message import repeats_an_error
 from toolvet.assess.tokens import count_definition
+from toolvet.core.contract import Lock
 from toolvet.core.redact import SecretMask
 from toolvet.core.tool_rules import PROBE_POINTER
 from toolvet.errors import ToolvetError, could_not_check
@@ -115,12 +116,17 @@ class CostsOnly:
         return True
 
 
-def listed_tool(raw: object, position: int) -> ToolRun:
-    """The tool in an entry of a list; one whose entry is too large is not called, and judged by its name alone."""
+def listed_tool(raw: object, position: int, lock: Lock | None = None) -> ToolRun:
+    """The tool in an entry of a list, with its contract in the lock.
+
+    One whose entry is too large is not called, and judged by its name alone.
+    """
     tool = ToolRun(ToolDefinition(raw={}, name="", position=position))
     with CostsOnly(tool):
         entry, is_excerpt = light(raw)
         read = tool_definition(entry, position)
+        if lock is not None:
+            read = msgspec.structs.replace(read, contract=lock.contract_of(read.name))
         if not is_excerpt:
             return ToolRun(read, tokens=count_definition(raw))
         stub = {"name": read.name, "description": read.description, "inputSchema": {"type": "object"}}

@@ -183,7 +183,7 @@ class Run:
             self.listing = await self.connection.list_tools(listed)
         finally:
             # Also when the run ends between two pages: the report then shows the tools of those that came.
-            self.tools = [listed_tool(raw, position) for position, raw in enumerate(listed)]
+            self.tools = [listed_tool(raw, position, self.options.lock) for position, raw in enumerate(listed)]
         await self._choose()
         if isinstance(self.target, StdioTarget):
             is_own = isinstance(self.target, WorkspaceTarget) and self.target.given.cwd is None

@@ -66,8 +66,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     `columns` are the names that the user gave for purposes, `keep` the columns that go into the output as they are.
     `checks` are the settings of the checks, `options` those of the check that the flags give; `tools` are definitions
-    of tools by name. `sample` is the share of the rows that are judged. All of it is content, not names of files: other
-    machines do not have these, and a run that goes on sees that one changed.
+    of tools by name, for results their contracts. `sample` is the share of the rows that are judged. All of it is
+    content, not names of files: other machines do not have these, and a run that goes on sees that one changed.
     """
 
     kind: str

@@ -110,7 +110,7 @@ def build(job: Job, columns: Mapping[str, str]) -> Kernel:
     if job.kind == "results":
         from toolvet.batch.kernel.results import ResultsKernel  # noqa: PLC0415
 
-        return ResultsKernel(settings.result_check(), names)
+        return ResultsKernel(settings.result_check(), names, job.tools or {})
     if job.kind == "arguments":
         from toolvet.batch.kernel.arguments import ArgumentsKernel  # noqa: PLC0415
 

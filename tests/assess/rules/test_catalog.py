@@ -218,6 +218,9 @@ def findings(case: Mapping[str, Any]) -> Sequence[Finding]:
         found += [*judge_tool(tool), *judge_calls(tool, calls), *judge_all(calls)]
     if "call" in case:
         call = call_of(read(case["call"]))
+        if "contract" in case:
+            tool = msgspec.structs.replace(call.tool, contract=read(case["contract"]))
+            call = msgspec.structs.replace(call, tool=tool)
         found += [*judge_call(call), *judge_calls(call.tool, [call]), *judge_all([call])]
     if {"tools", "unknown", "anomalies", "validation", "all_calls", "odd", "http", "overfilled", "consequences"} & set(
         case

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from toolvet.core.contract import lock_of
 from toolvet.proxy.session import (
     CallEnded,
@@ -141,3 +143,74 @@ def test_a_result_that_steers_is_noted_or_held_back() -> None:
     one = plain(steering="off")
     listed(one, READ)
     assert not answered(one, page)[1].verdict.issues
+
+
+ANSWERS = lock_of([READ], contracts=[{"name": "read", "outputSchema": {"type": "object", "required": ["total"]}}])
+
+
+def outcome_of(one: Session, result: Any) -> tuple[Any, CallEnded]:
+    """The answer that the client gets for this result of `read`, and the note on the call."""
+    listed(one, READ)
+    called(one, "read")
+    steps = one.from_server(message(id=9, result=result))
+    (sent,) = [json.loads(step.data) for step in steps if isinstance(step, ToClient)]
+    (note,) = [step for step in steps if isinstance(step, CallEnded)]
+    return sent["result"], note
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": words}]}
+
+
+def contracts(file: Any = ANSWERS, **settings: Any) -> Session:
+    return Session(Policies(ProxySettings(**settings), lock=file))
+
+
+def drift(note: CallEnded) -> list[str]:
+    return [] if note.verdict is None else [each for each in note.verdict.issues if each.startswith("Contract: ")]
+
+
+@pytest.mark.parametrize("results", ["off", "annotate"])
+def test_a_result_that_leaves_its_contract_is_reported_and_passes(results: str) -> None:
+    sent, note = outcome_of(contracts(results=results), text('{"sum": 3}'))
+    assert sent == text('{"sum": 3}')
+    (said,) = drift(note)
+    assert '"total" is a required property' in said
+    assert note.outcome == "success"
+
+
+def test_with_hold_a_result_that_leaves_its_contract_is_kept_from_the_client() -> None:
+    sent, note = outcome_of(contracts(lock="hold"), {**text("{}"), "structuredContent": {"sum": 3}})
+    assert sent["isError"] is True
+    assert "structuredContent" not in sent
+    assert "'read' ran, and its result was held back" in sent["content"][0]["text"]
+    assert note.blocked == "contract"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        text('{"total": 3, "new": true}'),
+        {**text("3 in all"), "structuredContent": {"total": 3}},
+        {**text("There is no such shelf."), "isError": True},
+        text('{"error": "There is no such shelf."}'),
+        {"resultType": "input_required", "inputRequests": {}},
+    ],
+)
+def test_a_result_that_keeps_its_contract_and_an_error_pass(result: Any) -> None:
+    sent, note = outcome_of(contracts(lock="hold"), result)
+    assert sent == result
+    assert not drift(note)
+    assert note.blocked is None
+
+
+def test_without_a_contract_and_with_the_policy_off_any_result_passes() -> None:
+    for one in (contracts(lock_of([READ])), contracts(lock="off")):
+        sent, note = outcome_of(one, text('{"sum": 3}'))
+        assert sent == text('{"sum": 3}')
+        assert not drift(note)
+
+
+def test_a_lock_of_contracts_alone_says_nothing_of_definitions() -> None:
+    one = contracts(lock_of(contracts=ANSWERS.contracts), lock="hold")
+    assert names(listed(one, READ, SEND)) == ["read", "send"]

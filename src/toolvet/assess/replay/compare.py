@@ -26,7 +26,7 @@ from toolvet.assess.replay.recorded import RecordedCall, is_about_output
 from toolvet.assess.report.replay import CallEnd, Comparison, ReplayChange
 from toolvet.assess.rules import ObservedCall, Outcome, ToolDefinition
 from toolvet.assess.rules.ending import Ending, ending, error_as_result, verdict_of, words_of
-from toolvet.core.checks import ResultCheck
+from toolvet.core.checks import ResultCheck, contract_drift
 from toolvet.core.json_value import elements, is_array, is_object, members, without
 from toolvet.core.redact import redact_text
 from toolvet.core.visible import shorten
@@ -216,6 +216,9 @@ def _changes(old: CallSide, new: CallSide, usual: ResultOutline) -> Iterator[Rep
         yield _change("output_schema", "worse", "valid", "invalid", "; ".join(new.output_issues))
     elif old.output_issues and not new.output_issues:
         yield _change("output_schema", "better", "invalid", "valid", "; ".join(old.output_issues))
+    contract = new.call.tool.contract
+    if (drift := contract_drift(contract, new.call.result)) and not contract_drift(contract, old.call.result):
+        yield _change("contract", "worse", "kept", "left", drift)
     old_verdict, new_verdict = old.call.verdict, new.call.verdict
     # Two successes, of which one shows no working tool: without any content, for example.
     if old_verdict is not None and new_verdict is not None and not old.output_issues and not new.output_issues:

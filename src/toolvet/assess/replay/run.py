@@ -30,6 +30,7 @@ from toolvet.assess.reproduce import reproduce_call
 from toolvet.assess.rules import Outcome, ToolDefinition
 from toolvet.assess.workspace import Concealer, open_workspace
 from toolvet.core.checks import ResultCheck
+from toolvet.core.contract import Lock
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact
 from toolvet.core.tool_rules import habits_of, why_not_called, writing_parameters
@@ -47,7 +48,7 @@ class ReplayOptions:
     shows that they only read, and `destructive="call"` includes every tool. `repeats` makes identical calls of one
     tool again each time instead of once. `limit` is the most calls to make (the first ones), `sample` spreads that many
     evenly over the record; None makes all. `era`, `keep_home` and `sandbox` are those of an assessment. `check` judges
-    the results of both sides.
+    the results of both sides. `lock` has the contracts that new results have to keep.
 
         ReplayOptions(timeout=5, include=["render_*"])
     """
@@ -65,6 +66,7 @@ class ReplayOptions:
     keep_home: bool = False
     sandbox: bool = False
     check: ResultCheck = field(default_factory=ResultCheck)
+    lock: Lock | None = None
 
     @property
     def guard(self) -> Options:
@@ -196,7 +198,7 @@ class _ReplayRun:
         self.session = await self.connection.open()
         listed: list[object] = []
         await self.connection.list_tools(listed)
-        tools = [listed_tool(raw, position).definition for position, raw in enumerate(listed)]
+        tools = [listed_tool(raw, position, self._options.lock).definition for position, raw in enumerate(listed)]
         self._choice = choose_calls(self._recorded, tools, self._options)
         self._watch.chosen(len(self._choice.groups))
         for group in self._choice.groups:

@@ -77,6 +77,10 @@ class ReplayFlags:
         Parameter(group=OUTPUT, help="`FORMAT=FILE` (`-` is stdout): html, json, junit, markdown; may be repeated."),
     ] = None
     json: JsonFlag = False
+    lock: Annotated[
+        Path | None,
+        Parameter(group=OUTPUT, help="A file of `toolvet contract`: a result that leaves its contract ends worse."),
+    ] = None
     fail_on: Annotated[
         Literal["worse", "changed", "never"],
         Parameter(
@@ -160,6 +164,7 @@ def command(
 
 def _read_options(flags: ReplayFlags) -> "ReplayOptions":
     from toolvet.assess.replay import ReplayOptions  # noqa: PLC0415 - as above
+    from toolvet.cli.options import load_lock  # noqa: PLC0415 - as above
     from toolvet.core.settings import load_settings  # noqa: PLC0415 - as above
 
     for name, value in (
@@ -184,6 +189,7 @@ def _read_options(flags: ReplayFlags) -> "ReplayOptions":
         keep_home=flags.keep_home,
         sandbox=flags.sandbox,
         check=load_settings(flags.settings).result_check(),
+        lock=None if flags.lock is None else load_lock(flags.lock),
     )
 
 

@@ -81,6 +81,7 @@ from toolvet.core.checks.result import (
     ResultVerdict as ResultVerdict,
     ToolResultSettings as ToolResultSettings,
     check_result as check_result,
+    contract_drift as contract_drift,
     is_framework_refusal as is_framework_refusal,
     outage_of as outage_of,
     overall_confidence as overall_confidence,

@@ -10,3 +10,8 @@ from toolvet.core.contract.lock import (
     read_lock as read_lock,
     write_lock as write_lock,
 )
+from toolvet.core.contract.proposing import (
+    SchemaProposal as SchemaProposal,
+    propose_for_parts as propose_for_parts,
+    propose_schema as propose_schema,
+)

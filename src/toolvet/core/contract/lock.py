@@ -28,7 +28,11 @@ _PASSING: Final = frozenset({"_meta", "size", "lastModified"})
 
 
 class Lock(msgspec.Struct, frozen=True, kw_only=True):
-    """The definitions of a server, by kind, each sorted by its name and without secrets. `lock_of` makes one."""
+    """The definitions of a server, by kind, each sorted by its name and without secrets. `lock_of` makes one.
+
+    `contracts` are outputSchemas that the server does not declare: each has the `name` of the tool, the `outputSchema`
+    that its results kept, and the number of `results`.
+    """
 
     format: str = FORMAT
     server: Mapping[str, object] = {}
@@ -37,6 +41,12 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     resources: Sequence[Mapping[str, object]] = ()
     resource_templates: Sequence[Mapping[str, object]] = ()
     skills: Sequence[Mapping[str, object]] = ()
+    contracts: Sequence[Mapping[str, object]] = ()
+
+    def contract_of(self, tool: str) -> Mapping[str, object] | None:
+        """The schema that the results of a tool kept in a record (`toolvet contract`); None without one."""
+        found = next((each for each in self.contracts if each.get("name") == tool), None)
+        return None if found is None else members(found.get("outputSchema"))
 
     def listed(self, kind: Kind) -> Sequence[Mapping[str, object]]:
         """The definitions of one kind."""
@@ -58,6 +68,7 @@ def lock_of(
     server: object = None,
     *,
     skills: Iterable[object] = (),
+    contracts: Iterable[object] = (),
 ) -> Lock:
     """Return the lock of a server's lists. Never raises: of two entries with one name, the second is left out.
 
@@ -71,25 +82,30 @@ def lock_of(
         "resource_template": resource_templates,
         "skill": skills,
     }
-    kept: dict[str, object] = {}
+    kept: dict[str, object] = {"contracts": _sorted("tool", contracts)}
     for kind, (member, _) in KINDS.items():
-        found: dict[str, Mapping[str, object]] = {}
-        for each in lists[kind]:
-            name = name_of(kind, each)
-            if name and is_object(each) and name not in found:
-                plain = {key: value for key, value in each.items() if key not in _PASSING}
-                if depth(plain, _DEEPEST) >= _DEEPEST or is_endless(plain):
-                    plain = {KINDS[kind][1]: name, "not_kept": "nested too deeply"}
-                found[name] = members(SecretMask.learned(plain).value(plain))
-        kept[member] = tuple(found[name] for name in sorted(found))
+        kept[member] = _sorted(kind, lists[kind])
     about = {key: value for key, value in members(server).items() if key in ("name", "version")}
     return msgspec.convert({"server": about, **kept}, decodable(Lock))
+
+
+def _sorted(kind: Kind, definitions: Iterable[object]) -> tuple[Mapping[str, object], ...]:
+    found: dict[str, Mapping[str, object]] = {}
+    for each in definitions:
+        name = name_of(kind, each)
+        if name and is_object(each) and name not in found:
+            plain = {key: value for key, value in each.items() if key not in _PASSING}
+            if depth(plain, _DEEPEST) >= _DEEPEST or is_endless(plain):
+                plain = {KINDS[kind][1]: name, "not_kept": "nested too deeply"}
+            found[name] = members(SecretMask.learned(plain).value(plain))
+    return tuple(found[name] for name in sorted(found))
 
 
 def write_lock(lock: Lock) -> str:
     """Return the document as text: two spaces, members in order, one line for each value."""
     # `required` and `enum` keep the author's order, which models read.
-    return json.dumps(msgspec.to_builtins(lock), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    document = {key: value for key, value in msgspec.to_builtins(lock).items() if value or key != "contracts"}
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def read_lock(text: str | bytes) -> Lock:
@@ -107,4 +123,5 @@ def read_lock(text: str | bytes) -> Lock:
         elements(found.resource_templates),
         found.server,
         skills=elements(found.skills),
+        contracts=elements(found.contracts),
     )

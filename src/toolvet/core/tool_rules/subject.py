@@ -180,6 +180,7 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
     `raw` is the entry itself, `position` its place in the list over all pages. The other fields are what could be read
     from it: a missing or wrongly typed name or description is "", a missing schema None, annotations that are not
     an object are empty. A parameter that its schema does not describe gets the words that `description` has for it.
+    `contract` is the schema that its results kept in a record, if there is one.
     """
 
     raw: Any
@@ -189,6 +190,7 @@ class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
     input_schema: Any = None
     output_schema: Any = None
     annotations: Mapping[str, Any] = {}
+    contract: Mapping[str, Any] | None = None
 
     @property
     def schema(self) -> Mapping[str, object] | None:

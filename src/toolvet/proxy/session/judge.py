@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 import msgspec
 
 from toolvet.core.causes import Retry, State, cause_of, state_of_stop
-from toolvet.core.checks import ArgumentReport, Classification, ResultCheck, ResultVerdict
+from toolvet.core.checks import ArgumentReport, Classification, ResultCheck, ResultVerdict, contract_drift
 from toolvet.core.json_value import elements, is_object, members
 from toolvet.core.meta import MCP_META_PREFIX, META_PREFIX
 from toolvet.core.poison import result_steering
@@ -59,6 +59,7 @@ Stop: TypeAlias = Literal[
     "definition",  # refused: the tool is not what the lock says, or its texts steer the model
     "result",  # held back: not a usable result
     "output_schema",  # held back: structured content that breaks the outputSchema
+    "contract",  # held back: a result that leaves its contract in the lock
     "steering",  # held back: a text that steers the model
     "large_result",  # held back: too large
     "unanswered",  # the server ended, or cannot be reached
@@ -76,6 +77,7 @@ _SAYS: Final[Mapping[Stop, str]] = {
     "definition": "Refused by toolvet, not sent to the server: the tool's definition is held back",
     "result": "Held back by toolvet, because the server sent no usable result",
     "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
+    "contract": "Held back by toolvet, because the result leaves the tool's contract",
     "steering": "Held back by toolvet, because the result steers the model",
     "large_result": "Held back by toolvet, because the result is beyond a limit",
     "unanswered": "Answered by toolvet, because the server did not",
@@ -269,7 +271,8 @@ def _inspect(call: PendingCall, tool: KnownTool | None, message: Result, check: 
     policy = call.policy
     size = len(message.raw)
     has_promise = policy.output_schema != "off" and tool is not None and tool.promises_output
-    if policy.results == "off" and policy.steering != "hold" and not has_promise and not call.wants_verdict:
+    is_looked_at = has_promise or call.contract is not None or call.wants_verdict
+    if policy.results == "off" and policy.steering != "hold" and not is_looked_at:
         return _skim(message)
     if policy.results == "enforce" and size > policy.max_result_bytes:
         why = f"the result has {size} bytes, and the limit is {policy.max_result_bytes}"
@@ -320,6 +323,14 @@ def _apply_policy(call: PendingCall, result: object, verdict: ResultVerdict) -> 
     elif violation is not None and policy.output_schema == "enforce":
         blocked = "output_schema"
         verdict = stopped_verdict("output_schema", why, verdict)
+    is_good = verdict.is_valid and outcome == "success" and not verdict.error_without_flag
+    if call.contract is not None and blocked is None and is_good and (drift := contract_drift(call.contract, result)):
+        said = f"the result leaves the tool's contract: {drift}"
+        if policy.lock == "hold":
+            blocked, why = "contract", said
+            verdict = stopped_verdict("contract", why, verdict)
+        else:
+            verdict = msgspec.structs.replace(verdict, issues=(*verdict.issues, f"Contract: {said}"))
     if policy.steering != "off" and blocked is None and (steering := result_steering(result)):
         said = f"a text {steering[0].says}"
         if policy.steering == "hold":
@@ -435,6 +446,8 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
         )
     elif found.blocked == "limits":
         lead = f"The result of '{call.tool}' is too large, so it was held back: {found.why}. Ask for less."
+    elif found.blocked == "contract":
+        lead = f"'{call.tool}' ran, and its result was held back: {found.why}. Tell the user; do not call it again."
     elif found.blocked == "steering":
         lead = f"The result of '{call.tool}' was held back: {found.why}. Tell the user, and go on without it."
     else:

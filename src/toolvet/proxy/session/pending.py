@@ -27,7 +27,8 @@ class PendingCall(msgspec.Struct):
     a legacy client asked for a task: such a call cannot be answered with a tool result. `is_unread` is set when the
     arguments are larger than the policy allows: they were not decoded, and count as none. `issues` are the faults of
     the arguments, `repaired` the repair that was applied. `would_block` and `why` say what a policy on audit found.
-    `is_unlisted` is set when the whole list was read, and the tool is not on it.
+    `is_unlisted` is set when the whole list was read, and the tool is not on it. `contract` is the schema that the lock
+    has for its results.
     """
 
     number: int
@@ -41,6 +42,7 @@ class PendingCall(msgspec.Struct):
     size: int
     policy: Policy
     traces: TraceSource
+    contract: Any = None
     is_unread: bool = False
     is_started: bool = False
     is_unlisted: bool = False
@@ -54,13 +56,14 @@ class PendingCall(msgspec.Struct):
         """Whether a result will pass unchanged, whatever is found in it."""
         policy = self.policy
         enforced = policy.results == "enforce" or policy.output_schema == "enforce" or policy.steering == "hold"
-        return not (enforced or policy.fit or self.repaired is not None or self.wants_notes)
+        holds_drift = self.contract is not None and policy.lock == "hold"
+        return not (enforced or holds_drift or policy.fit or self.repaired is not None or self.wants_notes)
 
     def reads_answer(self, size: int) -> bool:
         """Whether a result of this many bytes will be decoded, because the policy has it judged."""
         policy = self.policy
         return (
-            (policy.results != "off" or policy.steering == "hold")
+            (policy.results != "off" or policy.steering == "hold" or self.contract is not None)
             and size <= policy.max_judged_bytes
             and size <= policy.max_result_bytes
         )
@@ -178,6 +181,7 @@ def read_call(request: Request, number: int, policies: Policies, traces: TraceSo
         size=size,
         policy=policies.of(params.name),
         traces=traces,
+        contract=policies.contract_of(params.name),
         is_unread=size >= _LARGE and params.arguments is _NO_ARGUMENTS,
     )
 

@@ -53,7 +53,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     depths in nested containers: larger arguments are refused as bad ones are, results larger than `max_result_bytes`
     are held back where results are enforced, and results larger than `max_judged_bytes` pass unjudged. Results longer
     than `fit` are shortened, and kept for a tool that returns the rest. `lock` says what becomes of a tool that is not
-    what the lock file says: it is reported, or also kept from the client (`hold`). `steering` says the same of a tool
+    what the lock file says, and of a result that leaves its contract there: they are reported, or also kept from the
+    client (`hold`). `steering` says the same of a tool
     whose texts steer the model, and of results that do. `record` says
     what the record contains of a call (`calls`: its arguments and its result as well), and whether calls wait for it
     (`required`, `required_calls`); `redact` names fields that it hides, beside all that look
@@ -202,6 +203,12 @@ class Policies:
         """Whether the record of any tool is required: then all calls of the connection wait for it."""
         parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
         return any(part.record in ("required", "required_calls") for part in parts)
+
+    def contract_of(self, tool: str) -> object:
+        """Return the schema that the lock has for the results of this tool; None if nothing is to be compared."""
+        if self.lock is None or not self.lock.contracts or self.of(tool).lock == "off":
+            return None
+        return self.lock.contract_of(tool)
 
     def of(self, tool: str) -> Policy:
         """Return the policy of this tool; mostly the same object each time."""

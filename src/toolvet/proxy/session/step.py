@@ -44,7 +44,7 @@ OWN_OUTCOMES: Final = frozenset({"refused", "validated", "retrieved"})
 RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation", "definition"]
 """Why a call was not sent."""
 
-Reason: TypeAlias = RefusalReason | Literal["result", "output_schema", "steering"]
+Reason: TypeAlias = RefusalReason | Literal["result", "output_schema", "contract", "steering"]
 """Which policy stepped in."""
 
 Change: TypeAlias = Literal["repair", "verdict", "trace", "is_error", "content", "structured_content"]

@@ -31,7 +31,8 @@ def vet_definitions(catalogue: Catalogue, policies: Policies) -> Iterator[Policy
             catalogue.steering[tool.name] = (definition, tool.steers)
             if tool.steers and not is_known:
                 yield PolicyFault("definition_steers", f"'{tool.name}' {tool.steers}", tool.name)
-        if policies.lock is not None and tool.drift is None and policy.lock != "off":
+        # A lock without tools has contracts only.
+        if policies.lock is not None and policies.lock.tools and tool.drift is None and policy.lock != "off":
             known = catalogue.drifts.get(tool.name)
             is_known = known is not None and known[0] == definition
             tool.drift = known[1] if known is not None and is_known else describe_drift(tool, policies.lock)

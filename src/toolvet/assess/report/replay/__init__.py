@@ -51,8 +51,8 @@ class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
 class ReplayChange(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that changed.
 
-    `kind` is `tool`, `arguments`, `outcome`, `error_kind`, `state`, `output_schema`, `result` or `shape`. `old` and
-    `new` are words for programs, `words` are for people.
+    `kind` is `tool`, `arguments`, `outcome`, `error_kind`, `state`, `output_schema`, `contract`, `result` or `shape`.
+    `old` and `new` are words for programs, `words` are for people.
     """
 
     kind: str

@@ -1,10 +1,12 @@
-"""The server compared with its lock: changes that break callers."""
+"""The server compared with its lock: changes that break callers, and results that leave their contract."""
 
 from collections.abc import Iterator
 
+from toolvet.assess.rules.ending import Ending, ending
 from toolvet.assess.rules.quote import quote, show
-from toolvet.assess.rules.rule import of_server
-from toolvet.core.tool_rules import ObservedServer
+from toolvet.assess.rules.rule import of_call, of_server
+from toolvet.core.checks import contract_drift
+from toolvet.core.tool_rules import ObservedCall, ObservedServer
 from toolvet.findings import Card, Finding, Severity
 
 CONTRACT_BROKEN = Card(
@@ -42,4 +44,35 @@ def check_contract_broken(server: ObservedServer) -> Iterator[Finding]:
             evidence=shown,
             tool=change.tool if change.kind == "tool" else None,
             item=None if change.kind == "tool" else (change.kind, change.tool),
+        )
+
+
+CONTRACT_LEFT = Card(
+    id="contract-left",
+    title="A result leaves the contract that earlier results kept",
+    severity=Severity.WARNING,
+    looks_for=(
+        "With `--lock` and a file of `toolvet contract`: a successful result that breaks the schema which the file has "
+        "for the results of this tool. Errors are not compared, and members that the schema does not know are allowed."
+    ),
+    why=(
+        "The tool declares no outputSchema, so programs and prompts rely on what its results have looked like. A "
+        "member that is renamed, gone or of another type breaks them silently."
+    ),
+    remedy=(
+        "Return what was returned before, under the same names. If the change is meant, record the new version and "
+        "run `toolvet contract` again; better, declare the schema as the tool's outputSchema."
+    ),
+)
+
+
+@of_call(CONTRACT_LEFT)
+def check_contract_left(call: ObservedCall) -> Iterator[Finding]:
+    """Judge whole results only: an excerpt may lack what the schema demands."""
+    if call.tool.contract is None or call.excerpt is not None or ending(call) is not Ending.SUCCESS:
+        return
+    drift = contract_drift(call.tool.contract, call.result)
+    if drift:
+        yield CONTRACT_LEFT.finding(
+            message=f"The result leaves the tool's contract: {quote(drift, 300)}", evidence=show(call.result, 200)
         )

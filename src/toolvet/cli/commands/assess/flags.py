@@ -202,7 +202,7 @@ class AssessFlags:
         Path | None,
         Parameter(
             group=OUTPUT,
-            help="A lock file of `toolvet lock`: changes that break callers are findings.",
+            help="A lock file of `toolvet lock`: changes that break callers, or contracts, are findings.",
         ),
     ] = None
     provider: Annotated[

@@ -230,6 +230,9 @@ def results(
         str | None, Parameter(help="The column of the tool, by name or definition. [default: tool, name or tool_name]")
     ] = None,
     arguments: Annotated[str | None, Parameter(help="The column of the arguments sent. [default: arguments]")] = None,
+    lock: Annotated[
+        Path | None, Parameter(help="A file of `toolvet contract`: results that leave their contract get an issue.")
+    ] = None,
     flags: BatchFlags | None = None,
 ) -> int:
     """Judge a column of tool results: fully working, partially working, an error (whose?) or broken.
@@ -242,4 +245,4 @@ def results(
     from toolvet.cli.commands.batch.run import judge_rows  # noqa: PLC0415 - the heavy half
 
     columns = {"result": result, "tool": tool, "arguments": arguments}
-    return judge_rows("results", source, output, flags or BatchFlags(), columns=columns)
+    return judge_rows("results", source, output, flags or BatchFlags(), columns=columns, lock=lock)

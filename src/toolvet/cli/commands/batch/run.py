@@ -25,7 +25,7 @@ from toolvet.batch.run import BatchOutcome, Interrupted, Progress, run_batch
 from toolvet.batch.summary import SummaryOptions, summarise
 from toolvet.cli import INTERRUPTED
 from toolvet.cli.commands.batch.flags import BatchFlags, SummaryFlags
-from toolvet.cli.options import parse_reports, write_documents
+from toolvet.cli.options import load_lock, parse_reports, write_documents
 from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.core.visible import json_text, visible
 from toolvet.errors import UsageError
@@ -43,6 +43,7 @@ def judge_rows(
     columns: Mapping[str, str | None],
     options: Mapping[str, object] | None = None,
     tools: Path | None = None,
+    lock: Path | None = None,
 ) -> int:
     """Judge all rows; return 2 when some could not be judged, 1 for flagged ones where that was asked for, else 0."""
     if flags.sample is not None and not 0 < flags.sample <= 1:
@@ -58,13 +59,14 @@ def judge_rows(
         raise UsageError("--report, --time and --label read the output again: give a file instead of -")
     if wants_report:
         import_module("duckdb")  # A long run must not end with its absence.
+    contracts = None if lock is None else {str(each["name"]): each for each in load_lock(lock).contracts}
     job = Job(
         kind=kind,
         columns={purpose: name for purpose, name in {**columns, "id": flags.id}.items() if name is not None},
         keep=tuple(dict.fromkeys([*(split(flags.keep) or ()), *options_of_report.columns])),
         checks=load_settings(flags.settings)[CheckSettings],
         options={name: value for name, value in (options or {}).items() if value is not None},
-        tools=None if tools is None else read_tools(str(tools)),
+        tools=contracts if tools is None else read_tools(str(tools)),
         sample=flags.sample,
     )
     console = Console(stderr=True, highlight=False, soft_wrap=True)

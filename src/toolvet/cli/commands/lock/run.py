@@ -4,11 +4,12 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from toolvet.assess.locking import lock_server
 from toolvet.cli.options import load_lock
@@ -55,7 +56,11 @@ class LockedServer:
 
 def write(out: Path, server: LockedServer) -> int:
     """Write the lock of the server to a file, `-` for stdout, and return the exit code."""
-    text = write_lock(server.read())
+    lock = server.read()
+    with suppress(UsageError):
+        # `toolvet contract` wrote them, from a record.
+        lock = structs.replace(lock, contracts=load_lock(out).contracts)
+    text = write_lock(lock)
     if str(out) == "-":
         sys.stdout.write(text)
         return 0

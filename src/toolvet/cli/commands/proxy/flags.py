@@ -74,7 +74,7 @@ class ProxyFlags:
         Parameter(
             group=POLICY,
             help="A lock file of `toolvet lock`: a tool that differs from it is reported, or held back with"
-            ' `lock = "hold"` in toolvet.toml.',
+            ' `lock = "hold"` in toolvet.toml. With contracts: the same for results.',
         ),
     ] = None
     max_message_bytes: Annotated[

@@ -48,6 +48,7 @@ All phrases are data in `patterns/`, one file per state; adding one touches that
 from toolvet.core.checks.result.body import exit_code_in
 from toolvet.core.checks.result.check import (
     check_result,
+    contract_drift,
     extract_metadata,
     is_business_logic_error,
     is_framework_refusal,
@@ -92,6 +93,7 @@ __all__ = [
     "ToolResultSettings",
     "as_mcp",
     "check_result",
+    "contract_drift",
     "exit_code_in",
     "extract_metadata",
     "failure_sentence",

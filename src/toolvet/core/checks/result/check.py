@@ -205,6 +205,20 @@ def extract_metadata(tool: object, result: object) -> ResultMetadata:
     return _metadata(response, envelope_in(response), output_schema_validation(schema, response))
 
 
+def contract_drift(contract: object, result: object) -> str:
+    """Describe how a result leaves the contract of its tool; empty if it keeps it, or is an error. Total.
+
+    `contract` is a schema of `toolvet.core.contract.propose_schema`, or None.
+    """
+    response = read_response(result)
+    if contract is None or response.flagged or response.unreadable:
+        return ""
+    found = output_schema_validation(contract, response)
+    if found is None or found.error is None:
+        return ""
+    return "it contains no JSON" if found.error == NO_JSON else found.error.removeprefix(_UNKEPT)
+
+
 def _flagged(seen: _Seen, category: str | None, own: OwnWords | None, *, any_response: bool) -> ResultVerdict:
     response, envelope = seen.response, seen.envelope
     metadata = _metadata(response, envelope)
@@ -491,6 +505,7 @@ def _structure(text: str, response: ToolResponse) -> str:
     return next((f"JSON with {key.strip(chr(34))}" for key in keys if key in text), "")
 
 
+_UNKEPT: Final = "Output schema validation failed: "
 NO_JSON = "Tool has output schema but response contains no valid JSON"
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
 _MOST_TOLD = 3
@@ -535,7 +550,7 @@ def output_schema_validation(
     return OutputSchemaValidation(
         has_output_schema=True,
         is_valid=False,
-        error=f"Output schema validation failed: {listed}{f' and {more} more' if more > 0 else ''}",
+        error=f"{_UNKEPT}{listed}{f' and {more} more' if more > 0 else ''}",
     )
 
 
