@@ -34,6 +34,7 @@ from toolvet.core.turn.ledger.entries import EMAIL, CallTime, ClaimEntry, Ledger
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families, phrases
+from toolvet.core.turn.ledger.quantities import AmountSlots
 from toolvet.core.turn.ledger.request import TITLE, PersonRequest
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
@@ -88,7 +89,8 @@ class TurnLedger:
 
     def _found(self, text: str, entries: Sequence[ClaimEntry], *, admits: bool) -> Iterator[FailureSignal]:
         for entry in entries if self._changes else ():
-            yield from self._other_value(text, entry)
+            apart = list(self._other_value(text, entry))
+            yield from apart or self._not_as_asked(text, entry)
         yield from self._other_target(text, entries)
         if not admits:
             asked = [entry for entry in entries if entry.claim.asked]
@@ -119,12 +121,24 @@ class TurnLedger:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
                 yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
                 return
-        for slot in (self._other_time, self._other_amount, self._other_title):
+        for slot in (self._other_time, self._other_amount, self._other_count, self._other_title):
             apart = slot(text, entry)
             if apart is not None:
                 start, end, call, value = apart
                 yield _signal(text, start, end, WRONG_VALUE, f"{call.name} was called with {value}")
                 return
+
+    def _not_as_asked(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
+        """Yield a signal for an amount or a count that a call was sent, if the person asked for another one."""
+        if not entry.claim.asked:
+            return
+        slots = self._slots(text, entry)
+        found = slots.unasked_amount(self._request.text) or slots.unasked_count(self._request.text)
+        if found is not None:
+            call, sent, wanted = found
+            hit = entry.claim.hit
+            against = f"{call.name} was called with {sent}; the request names {wanted}"
+            yield _signal(text, hit.start, hit.end, DIFFERS, against, weight=_WEIGHT_TRUE)
 
     def _doers(self, entry: ClaimEntry) -> list[LedgerCall]:
         """The calls that may have done what is claimed."""
@@ -187,25 +201,16 @@ class TurnLedger:
         days = {days_since_epoch(date) for token in found for date in numeric_date(token)}
         return days.pop() if len(days) == 1 else None
 
-    def _other_amount(self, _text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
-        """An amount that was asked for and is claimed, if the call that did it was sent others alone."""
-        said = [each for each in entry.mentions if each.kind is Kind.NUMBER]
-        asked = [each for each in said if each.token in self._request.text]
-        doers = [(call, call.amounts) for call in self._doers(entry) if call.amounts] if asked else []
-        if not doers or len(asked) < len(said):
-            return None
-        values = {reading.value for each in asked for reading in each.numbers}
-        done = "\n".join(f"{call.sent_text}\n{call.brought_text}" for call in self._changes)
-        every = {float(each.replace(",", "")) for each in _NUMERAL.findall(done)[:_MOST_NUMBERS]}
-        # Cents, shares, and the sum or the product of what was sent.
-        every |= {value * factor for value in every for factor in (0.01, 100.0, 0.001, 1000.0)}
-        sent = [value for _, amounts in doers for value in amounts.values()][:_MOST_PAIRED]
-        every |= {sum(sent), *(one * other for one in sent for other in sent)}
-        if any(abs(value - each) < _CENT for value in values for each in every):
-            return None
-        call, amounts = doers[-1]
-        key, value = next(iter(amounts.items()))
-        return asked[0].start, asked[0].end, call, f"{key}={value:g}"
+    def _slots(self, text: str, entry: ClaimEntry) -> AmountSlots:
+        doers = self._doers(entry)
+        before = "\n".join(each.brought_text for each in self._calls if each not in doers)
+        return AmountSlots(text, doers, self._changes, before, self._request.context)
+
+    def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        return self._slots(text, entry).other_amount(entry, self._request.text)
+
+    def _other_count(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        return self._slots(text, entry).other_count(entry, self._request.text)
 
     def _other_title(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
         """A title in quotation marks that was asked for and is claimed, if the call was sent another one."""
@@ -456,10 +461,6 @@ _LINK = re.compile(
 _NOUN_AFTER = re.compile(
     r"\s(?!(?:[ap]\.?m\b|o'clock|uhr|sharp|today|tomorrow|tonight|local))([^\W\d_]{2,20})", re.IGNORECASE
 )
-_NUMERAL = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,6})?(?!\w)")
-_MOST_NUMBERS = 400
-_MOST_PAIRED = 8
-_CENT = 0.005
 
 
 def _is_adverbial(text: str, start: int, end: int) -> bool:
