@@ -203,8 +203,8 @@ class TurnLedger:
 
     def _slots(self, text: str, entry: ClaimEntry) -> AmountSlots:
         doers = self._doers(entry)
-        before = "\n".join(each.brought_text for each in self._calls if each not in doers)
-        return AmountSlots(text, doers, self._changes, before, self._request.context)
+        others = [call for call in self._calls if call not in doers]
+        return AmountSlots(text, doers, self._changes, others, self._request.context)
 
     def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
         return self._slots(text, entry).other_amount(entry, self._request.text)

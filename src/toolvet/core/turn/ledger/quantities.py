@@ -4,37 +4,46 @@
     calls     refund(amount=500), book(event="Aida", quantity=3)
     answer    I refunded $50 and booked two tickets.
 
-An amount is the same in cents, as a share, in thousands, as the sum or the product of what was sent, or as what follows
-from the numbers around it. A count is the same as the length of a list, as the number of calls, as what was added to the
-state before, or as one of several counts beside it. Only what nothing explains is another value.
+An amount is the same in cents, as a share, in thousands, as the sum or the product of what was sent, or as what
+follows from the numbers around it. A count is the same as the length of a list, as the number of calls, as what was
+added to the state before, or as one of several counts beside it. Only what nothing explains is another value.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.schema.naming import words_of
+from toolvet.core.turn.ledger.dates import months
 from toolvet.core.turn.ledger.entries import ClaimEntry, LedgerCall
 from toolvet.core.turn.ledger.figures import Sorted, Steps, calculation
 from toolvet.core.turn.ledger.mentions import Kind, Mention, mentions_in
-from toolvet.core.turn.ledger.tokens import NumeralReading, readings
+from toolvet.core.turn.ledger.tokens import NumeralReading, after_ending, readings, surroundings
 
 _CENT = 0.005
 _MOST_NUMBERS = 400
 _MOST_PAIRED = 8
+_MOST_HEARD = 4_000
+_MOST_PRICED = 40
 _MOST_READ = 100_000
 _MOST_ANSWER = 20_000
 _FACTORS = (1.0, 0.01, 100.0, 0.001, 1000.0)
-_MONEY = frozenset(
-    {"amount", "total", "price", "cost", "fee", "charge", "payment", "refund", "sum", "deposit", "tip", "budget", "value"}
-)
-_SIGNS = {"$": ("usd", "cad", "aud", "nzd", "sgd", "mxn"), "€": ("eur",), "£": ("gbp",), "¥": ("jpy", "cny"), "₹": ("inr",)}
+_SIGNS = {
+    "$": ("usd", "cad", "aud", "nzd", "sgd", "mxn"),
+    "€": ("eur",),
+    "£": ("gbp",),
+    "¥": ("jpy", "cny"),
+    "₹": ("inr",),
+}
+_CODES = {code for codes in _SIGNS.values() for code in codes}
 _PLAIN_NUMERAL = re.compile(r"[$€£¥₹]?\s?(-?\d[\d.,]{0,18})\s?(?:[A-Za-z]{3}|[€%])?\Z")
-_NUMERAL = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
+_PRICED = re.compile(r'(?:amount|total|price|cost|fee|charge|refund|balance)\w{0,12}"\W{1,3}(\d{1,9}(?:\.\d{1,4})?)')
+_NUMERAL = re.compile(r"(?<![\w.#/-])\d+(?:[.,]\d+)*(?!\w)")
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)\.? \Z")
 _SHORTEST_NOUN = 3
 _STEM = 5
 
@@ -51,10 +60,16 @@ def amounts_of(call: LedgerCall) -> list[NamedAmount]:
     return [
         NamedAmount(key, number)
         for key, values in call.sent.items()
-        if not key.endswith(("id", "code", "page", "limit", "offset", "year", "zip", "phone", "date", "time"))
+        if count_words().naming.isdisjoint(words_of(key))
         for value in values
         if (number := _number(value)) is not None
     ]
+
+
+def _is_of_money(key: str) -> bool:
+    """Whether a key is one of an amount: `refund_amount`, `amount_usd`, and no `total_baggages`."""
+    words = words_of(key)
+    return bool(words) and not count_words().money.isdisjoint(words[-1:] if words[-1] not in _CODES else words[-2:])
 
 
 def _number(value: object) -> float | None:
@@ -68,22 +83,35 @@ def _number(value: object) -> float | None:
 class AmountSlots:
     """The numbers of one turn, for claims about amounts and counts: read when one asks.
 
-    `doers` are the calls that may have done what is claimed, `changes` all that changed something, `before` what was
-    read, and `context` what the agent may know from the request and its rules.
+    `doers` are the calls that may have done what is claimed, `changes` all that changed something, `others` the rest,
+    and `context` what the agent may know from the request and its rules.
     """
 
     def __init__(
-        self, text: str, doers: Sequence[LedgerCall], changes: Sequence[LedgerCall], before: str, context: str
+        self,
+        text: str,
+        doers: Sequence[LedgerCall],
+        changes: Sequence[LedgerCall],
+        others: Sequence[LedgerCall],
+        context: str,
     ) -> None:
         self._text = text[:_MOST_ANSWER]
         self._doers = doers
         self._changes = changes
-        self._before = before
+        self._others = others
         self._context = context
+
+    @cached_property
+    def _before(self) -> str:
+        return "\n".join(call.brought_text for call in self._others)[:_MOST_READ]
 
     def other_amount(self, entry: ClaimEntry, request: str) -> tuple[int, int, LedgerCall, str] | None:
         """An amount of the claim, if the call that did it was sent others that nothing explains."""
-        said = [each for each in entry.mentions if each.kind is Kind.NUMBER and not each.about]
+        said = [
+            each
+            for each in entry.mentions
+            if each.kind is Kind.NUMBER and not each.about and not after_ending(self._text, each.start)
+        ]
         sent = [(call, each) for call in self._doers for each in amounts_of(call)]
         if not said or not sent or self._is_in_another_currency():
             return None
@@ -101,8 +129,8 @@ class AmountSlots:
             call, amount = sent[-1]
             return asked[0].start, asked[0].end, call, f"{amount.key}={amount.value:g}"
         money = next((each for each in said if each.money), None)
-        paid = [(call, each) for call, each in sent if not _MONEY.isdisjoint(words_of(each.key))]
-        if money is None or not paid or any(self._is_explained(each.value) for _, each in paid):
+        paid = [(call, each) for call, each in sent if _is_of_money(each.key)]
+        if money is None or not paid or any(self._is_explained(each.value, request) for _, each in paid):
             return None
         call, amount = paid[-1]
         return money.start, money.end, call, f"{amount.key}={amount.value:g}"
@@ -110,9 +138,7 @@ class AmountSlots:
     def unasked_amount(self, request: str) -> tuple[LedgerCall, str, str] | None:
         """The only amount that a call was sent, if the request has another one and nothing explains it."""
         wanted = [each for each in mentions_in(request) if each.kind is Kind.NUMBER and each.money]
-        paid = [
-            (call, each) for call in self._doers for each in amounts_of(call) if not _MONEY.isdisjoint(words_of(each.key))
-        ]
+        paid = [(call, each) for call in self._doers for each in amounts_of(call) if _is_of_money(each.key)]
         if len(wanted) != 1 or wanted[0].about or len(paid) != 1 or self._is_in_another_currency():
             return None
         call, amount = paid[0]
@@ -120,7 +146,7 @@ class AmountSlots:
         if any(abs(reading.value - each) < _CENT for reading in _readings(wanted[0]) for each in done):
             return None
         shown = f"{amount.key}={amount.value:g}"
-        return None if self._is_explained(amount.value, of_answer=False) else (call, shown, wanted[0].token)
+        return None if self._is_explained(amount.value, request, of_answer=False) else (call, shown, wanted[0].token)
 
     def other_count(self, entry: ClaimEntry, request: str) -> tuple[int, int, LedgerCall, str] | None:
         """A count of the claim ("two tickets"), if the call that did it was sent another one of the same things."""
@@ -146,16 +172,31 @@ class AmountSlots:
         return None
 
     def _apart(self, count: "CountMention", alike: Sequence[int], *, is_asked: bool) -> tuple[LedgerCall, str] | None:
-        slots = [(call, key, value) for call in self._doers for key, value in _counts_of(call, count, is_asked=is_asked)]
+        slots = [
+            (call, key, value) for call in self._doers for key, value in _counts_of(call, count, is_asked=is_asked)
+        ]
         if not slots or len({key for _, key, _ in slots}) > 2:
             return None
         values = {value for *_, value in slots}
-        known = {value for *_, value in slots} | {sum(value for *_, value in slots), len(self._changes), len(slots)}
+        known = {value for *_, value in slots} | {
+            sum(value for *_, value in slots),
+            len(self._changes),
+            len(self._doers),
+        }
         known |= {one * other for one in values for other in (*values, *alike)}
         key = slots[-1][1]
-        earlier = {int(each) for each in re.findall(rf'"{re.escape(key)}"\W{{1,3}}(\d{{1,3}})\b', self._before)[:40]}
+        named = {each for call, *_ in slots for id_, sent in call.sent.items() if id_.endswith("id") for each in sent}
+        earlier = {
+            each
+            for read in self._others
+            if any(f"{each}".lower() in read.brought_text for each in named)
+            for each in read.brought.get(key.lower(), ())
+            if isinstance(each, int)
+        }
         known |= {abs(value - each) for value in values for each in earlier}
-        if not known.isdisjoint(alike) or not {sum(alike), *(abs(a - b) for a, b in pairwise(alike))}.isdisjoint(values):
+        if not known.isdisjoint(alike) or not {sum(alike), *(abs(a - b) for a, b in pairwise(alike))}.isdisjoint(
+            values
+        ):
             return None
         call, key, value = slots[-1]
         return call, f"{key}={value}"
@@ -178,19 +219,22 @@ class AmountSlots:
         every = {value * factor for value in every for factor in _FACTORS}
         return every | {abs(sum(sent)), *(one * other for one in sent for other in sent)}
 
-    def _is_explained(self, value: float, *, of_answer: bool = True) -> bool:
+    def _is_explained(self, value: float, request: str, *, of_answer: bool = True) -> bool:
         """Whether the answer, the request or a result has a number, or numbers that it follows from."""
         value = abs(value)
         said = [each for each in _numbers(self._text) if of_answer or abs(each - value) > _CENT][:_MOST_NUMBERS]
-        heard = [*said, *list(_numbers(f"{self._context[-_MOST_READ:]}\n{self._before[:_MOST_READ]}"))[:_MOST_NUMBERS]]
-        known = Sorted(each * factor for each in heard for factor in _FACTORS)
+        said += list(_numbers(request))[:_MOST_PRICED]
+        heard = list(_numbers(f"{self._context[-_MOST_READ:]}\n{self._before}"))[:_MOST_HEARD]
+        known = Sorted(each * factor for each in (*said, *heard) for factor in (1.0, 0.01, 100.0))
         if known.between(value - _CENT, value + _CENT) or not value:
             return True
-        multiples = [int(each) for each in heard if 2 <= each <= 59 and each == int(each)][:20]
-        return (
-            calculation(value, _CENT, said or heard[:40], known=Sorted(heard), multiples=multiples, steps=Steps())
-            is not None
-        )
+        multiples = sorted({int(each) for each in said if 2 <= each <= 59 and each == int(each)})
+        # Of the many numbers of the results only multiples of a price: of all, some two would fit.
+        priced = Sorted(float(each) for each in _PRICED.findall(self._before)[:_MOST_PRICED])
+        if any(priced.between(value / times - _CENT, value / times + _CENT) for times in {2, 3, 4, 5, *multiples}):
+            return True
+        beside = said[:_MOST_PRICED]
+        return calculation(value, _CENT, beside, known=Sorted(said), multiples=multiples, steps=Steps()) is not None
 
 
 def _numbers(text: str) -> Iterator[float]:
@@ -225,6 +269,8 @@ class CountWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measures: frozenset[str]
     people: frozenset[str]
     keys: frozenset[str]
+    money: frozenset[str]
+    naming: frozenset[str]
     idle: frozenset[str]
 
 
@@ -241,7 +287,8 @@ def _pattern() -> re.Pattern[str]:
     solid = "|".join(sorted((re.escape(word) for word in tables.words if word >= "\u0e00"), key=len, reverse=True))
     measures = "|".join(sorted(map(re.escape, tables.measures), key=len, reverse=True))
     return re.compile(
-        rf"(?<![\w.,:/$€£¥₹#-])(?:(?P<digits>\d{{1,2}})|(?P<word>{spaced}))(?P<after>(?:[ -][^\W\d_][\w'-]{{0,30}}){{1,4}})"
+        rf"(?<![\w.,:/$€£¥₹#-])(?:(?P<digits>\d{{1,2}})|(?P<word>{spaced}))"
+        rf"(?P<after>(?:[ -][^\W\d_][\w'-]{{0,30}}){{1,4}})"
         rf"|(?:(?<!\d)(?P<figure>\d{{1,2}}) ?|(?P<solid>{solid}))(?P<measure>{measures})",
         re.IGNORECASE,
     )
@@ -259,7 +306,11 @@ def counts_in(text: str) -> Iterator[CountMention]:
         words = [word.lower().strip("'") for word in re.split(r"[ -]", match["after"]) if word]
         cut = next((place for place, word in enumerate(words) if word in tables.idle), len(words))
         nouns = frozenset(_stem(word) for word in words[:cut] if len(word) >= _SHORTEST_NOUN)
-        if value and nouns:
+        before = _WORD_BEFORE.search(text, max(0, match.start() - 20), match.start())
+        is_label = before is not None and (
+            before[1].lower() in months() or before[1].lower() in surroundings().label.words
+        )
+        if value and nouns and not is_label:
             end = match.start("after") + len(match["after"]) if cut == len(words) else match.end()
             yield CountMention(match.start(), end, value, nouns)
 
@@ -311,5 +362,3 @@ def _counted(arguments: object) -> Iterator[tuple[str, int]]:
                     pending.append((each, depth + 1))
         elif isinstance(value, list | tuple):
             pending.extend((each, depth) for each in value[:50])
-
-
