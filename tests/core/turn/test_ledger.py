@@ -372,7 +372,7 @@ def test_another_amount_was_sent_than_was_asked_for_and_claimed() -> None:
     pay = {"name": "transfer_money", "arguments": {"to_account": "checking", "amount": 750}, "result": {"ok": True}}
     wish = "Transfer $500 to my checking account."
     assert found("I've transferred $500 to your checking account.", [pay], wish) == {"wrong_value"}
-    assert found("I've transferred $750 to your checking account.", [pay], wish) == set()
+    assert found("I've transferred $750 to your checking account.", [pay], wish) == {"differs_from_request"}
     for right in (500, 50_000, 250):
         calls = [{**pay, "arguments": {"to_account": "checking", "amount": right, "times": 2}}]
         assert found("I've transferred $500 to your checking account.", calls, wish) == set()

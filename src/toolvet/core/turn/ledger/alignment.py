@@ -359,7 +359,8 @@ class TurnLedger:
                 continue
             words = " ".join(text[entry.start : entry.end].lower() for entry in entries)
             kinds = {entry.claim.family for entry in entries}
-            if not _is_about(call, words, kinds):
+            done = frozenset(noun for later in self._changes if later.place > call.place for noun in later.nouns)
+            if not _is_about(call, words, kinds, done):
                 continue
             hit = entries[0].claim.hit
             yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
@@ -557,12 +558,17 @@ def _verb(name: str) -> str:
     return words[0] if words else ""
 
 
-def _is_about(call: LedgerCall, words: str, kinds: set[str]) -> bool:
-    """Whether sentences speak of what a call was for: of its verb's kind, of its nouns, or of what it was sent."""
+def _is_about(call: LedgerCall, words: str, kinds: set[str], done: frozenset[str]) -> bool:
+    """Whether sentences speak of what a call was for: of its verb's kind, or of its nouns.
+
+    `done` are the nouns of the calls that succeeded later: what they share says nothing about the one that failed.
+    """
     known = families().family
-    if kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known):
+    if any(noun[:_STEM] in words for noun in call.nouns - done if len(noun) >= _STEM):
         return True
-    return any(noun[:_STEM] in words for noun in call.nouns if len(noun) >= _STEM)
+    if any(noun[:_STEM] in words for noun in done - call.nouns if len(noun) >= _STEM):
+        return False
+    return kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known)
 
 
 def _is_of(read: LedgerCall, change: LedgerCall) -> bool:

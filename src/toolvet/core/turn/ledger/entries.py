@@ -112,7 +112,7 @@ class ClaimEntry(msgspec.Struct, frozen=True):
     mentions: tuple[Mention, ...]
 
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;。！？]")  # noqa: RUF001 - full-width marks
+_SENTENCE_END = re.compile(r"[.!?](?=[\"'\u201d\u2019)*_]{0,4}(?:\s|$))|[\n;。！？]")  # noqa: RUF001 - full-width marks
 _LONGEST = 400
 
 

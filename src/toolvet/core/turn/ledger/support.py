@@ -11,7 +11,7 @@ from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
 from toolvet.core.turn.ledger.clause import LEADING
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, bases_of, names, past_forms, verb_of, written
 from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
 
 AFTER_FAILURE = "claimed_success_after_failure"
@@ -192,8 +192,9 @@ class ClaimSupport:
         named = [text for text in texts if any(each in text for each in ids)]
         if claim.echo and failed is None and claim.verb:
             # `"invites_sent": []` reports that nothing was sent.
+            stems = "|".join(map(re.escape, (claim.verb[:_STEM], *bases_of(claim.verb))))
             stem = re.compile(
-                rf"{re.escape(claim.verb[:_STEM])}(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))"
+                rf"(?:{stems})(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))"
             )
             if any(stem.search(text) for text in texts):
                 return True
