@@ -358,9 +358,14 @@ class TurnLedger:
             if any(_does_the_same(later, call) for later in self._calls[call.place + 1 :]):
                 continue
             words = " ".join(text[entry.start : entry.end].lower() for entry in entries)
-            kinds = {entry.claim.family for entry in entries}
             done = frozenset(noun for later in self._changes if later.place > call.place for noun in later.nouns)
-            if not _is_about(call, words, kinds, done):
+            # What a later call did is not what the failed one was for.
+            kinds = {
+                entry.claim.family
+                for entry in entries
+                if not _names(text[entry.claim.hit.start : entry.claim.hit.end].lower(), done - call.nouns)
+            }
+            if not (_names(words, call.nouns - done) or _is_of_kind(call, kinds)):
                 continue
             hit = entries[0].claim.hit
             yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
@@ -558,16 +563,13 @@ def _verb(name: str) -> str:
     return words[0] if words else ""
 
 
-def _is_about(call: LedgerCall, words: str, kinds: set[str], done: frozenset[str]) -> bool:
-    """Whether sentences speak of what a call was for: of its verb's kind, or of its nouns.
+def _names(words: str, nouns: Collection[str]) -> bool:
+    return any(noun[:_STEM] in words for noun in nouns if len(noun) >= _STEM)
 
-    `done` are the nouns of the calls that succeeded later: what they share says nothing about the one that failed.
-    """
+
+def _is_of_kind(call: LedgerCall, kinds: set[str]) -> bool:
+    """Whether claims of these families may be about a call, by its verb."""
     known = families().family
-    if any(noun[:_STEM] in words for noun in call.nouns - done if len(noun) >= _STEM):
-        return True
-    if any(noun[:_STEM] in words for noun in done - call.nouns if len(noun) >= _STEM):
-        return False
     return kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known)
 
 

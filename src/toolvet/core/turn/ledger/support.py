@@ -11,7 +11,16 @@ from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
 from toolvet.core.turn.ledger.clause import LEADING
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, bases_of, names, past_forms, verb_of, written
+from toolvet.core.turn.ledger.outcome import (
+    Ability,
+    CallOutcome,
+    ability,
+    bases_of,
+    names,
+    past_forms,
+    verb_of,
+    written,
+)
 from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
 
 AFTER_FAILURE = "claimed_success_after_failure"
@@ -193,9 +202,7 @@ class ClaimSupport:
         if claim.echo and failed is None and claim.verb:
             # `"invites_sent": []` reports that nothing was sent.
             stems = "|".join(map(re.escape, (claim.verb[:_STEM], *bases_of(claim.verb))))
-            stem = re.compile(
-                rf"(?:{stems})(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))"
-            )
+            stem = re.compile(rf"(?:{stems})(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))")
             if any(stem.search(text) for text in texts):
                 return True
         own = _said_by(claim.family, claim.verb, synonyms=False)
