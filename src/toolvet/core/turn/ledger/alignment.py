@@ -13,11 +13,13 @@ in the call comes neither from the request nor from a result: agents choose valu
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from typing import Final, cast
 
 from toolvet.core.causes import State
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.json_value import is_array, is_object
+from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import (
@@ -121,7 +123,7 @@ class TurnLedger:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
                 yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
                 return
-        for slot in (self._other_time, self._other_amount, self._other_count, self._other_title):
+        for slot in (self._other_time, self._other_amount, self._other_count, self._other_title, self._other_kind):
             apart = slot(text, entry)
             if apart is not None:
                 start, end, call, value = apart
@@ -229,6 +231,32 @@ class TurnLedger:
                         return match.start(1), match.end(1), call, f"{key}={value[:60]}"
         return None
 
+    def _other_kind(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """A kind of thing that the answer names ("to your gift card"), if the call was sent the id of another kind."""
+        sent = [
+            (call, match)
+            for call in self._doers(entry)
+            for key, values in call.sent.items()
+            if key.endswith("id") and _PEOPLE.isdisjoint(words_of(key))
+            for value in values
+            if isinstance(value, str) and (match := _KINDED.fullmatch(value.lower())) is not None
+        ]
+        kinds = {match[1] for _, match in sent}
+        if len(kinds) != 1:
+            return None
+        lower, (kind,) = text.lower(), kinds
+        if kind.replace("_", " ") in lower or kind in lower or ("card" in kind and _BY_CARD.search(lower)):
+            return None
+        persons = {f"{each}".lower() for call in self._calls for key in _USERS for each in call.sent.get(key, ())}
+        found = islice(_KINDED.finditer(self._read_text), _MOST_KINDS)
+        for other in sorted({match[1] for match in found if match[0] not in persons} - kinds):
+            words = other.replace("_", " ")
+            match = re.search(rf"\b(?:to|using|with|from|on|by|via) (?:your |the |my )?(?:\w+ )?{words}\b", lower)
+            if match is not None and not any(other in call.sent_text for call in self._changes):
+                call, value = sent[-1]
+                return match.start(), match.end(), call, value[0]
+        return None
+
     def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[LedgerCall, str] | None:
         days = {date for date in mention.dates if date[0]}
         clock = {minute for each in entry.mentions if each.kind is Kind.TIME for minute in each.minutes}
@@ -265,10 +293,10 @@ class TurnLedger:
                         else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
             for key, sent in call.sent.items():
-                is_id = key.endswith("id")
-                if not (is_id or key in _RECIPIENTS or key in _NAMES):
+                is_id = key.endswith(("id", "ids"))
+                if not (is_id or key in _RECIPIENTS or key in _NAMES or _PLACE.search(key)):
                     continue
-                there = self._known_ids(call, key, sent) if is_id else []
+                there = self._known_ids(call, key.removesuffix("s"), sent) if is_id else []
                 known = "\n".join(each.brought_text for each in self._calls[: call.place])
                 for value in (each for each in sent if isinstance(each, str)):
                     small = value.lower()
@@ -276,6 +304,7 @@ class TurnLedger:
                         (there and small not in request and small not in known and _is_invented(value, there))
                         or (key in _RECIPIENTS and self._is_stranger(value, known))
                         or (key in _NAMES and self._is_unheard(value, f"{known}\n{lower}"))
+                        or (_PLACE.search(key) and self._is_elsewhere(value, f"{known}\n{lower}"))
                     ):
                         yield _signal(
                             text,
@@ -317,6 +346,12 @@ class TurnLedger:
             and self._request.context.isascii()
             and not any(word in known or word in self._request.context for word in words)
         )
+
+    def _is_elsewhere(self, value: str, known: str) -> bool:
+        """Whether a postal address has numbers, and none of them is in the request, a result, or the answer."""
+        numbers = _HOUSE.findall(value)
+        heard = f"{known}\n{self._request.context}"
+        return bool(numbers) and not any(re.search(rf"(?<!\d){each}(?!\d)", heard) for each in numbers)
 
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
@@ -440,6 +475,14 @@ _ALIVE = frozenset({"active", "open", "opened", "enabled", "live", "todo", "inco
 _RECIPIENTS = frozenset({"to", "receiver", "receivers", "recipient", "recipients", "attendees", "cc", "invitees"})
 _HANDLE = re.compile(r"@?[A-Za-z][\w.-]{3,40}")
 _NAMES = frozenset({"title", "name", "event_name", "task", "label"})
+_PLACE = re.compile(r"(?:^|_)(?:address(?:_?line)?_?1?|street(?:_address)?|line_?1)\Z")
+_HOUSE = re.compile(r"(?<!\d)\d{2,6}(?!\d)")
+# credit_card_9513926: what kind of thing it is, and which one.
+_KINDED = re.compile(r"(?<![a-z\d_])([a-z]{4,20}(?:_[a-z]{3,20}){0,2})_\d{3,12}(?![\w])")
+_USERS = ("user_id", "customer_id", "account_id", "member_id")
+_PEOPLE = frozenset({"user", "customer", "account", "member", "client", "owner"})
+_MOST_KINDS = 2_000
+_BY_CARD = re.compile(r"(?<!gift )\bcard\b|\b(?:visa|mastercard|amex|american express|credit|debit)\b")
 _TITLES = _NAMES | {"subject", "summary", "headline"}
 _FEWEST_WORDS = 3
 _SENTENCES = re.compile(r"(?<=[.!?])\s|\n")
