@@ -165,7 +165,11 @@ class AmountSlots:
     def unasked_count(self, request: str) -> tuple[LedgerCall, str, str] | None:
         """A count that a call was sent, if the request has another one of the same things."""
         asked = list(counts_in(request))
+        said = list(counts_in(self._text))
         for count in asked:
+            if any(each.value == count.value and each.is_of(count) for each in said):
+                # The answer claims it: that is `other_count`.
+                continue
             found = self._apart(count, [each.value for each in asked if each.is_of(count)], is_asked=True)
             if found is not None:
                 return (*found, request[count.start : count.end])
@@ -289,7 +293,7 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w.,:/$€£¥₹#-])(?:(?P<digits>\d{{1,2}})|(?P<word>{spaced}))"
         rf"(?P<after>(?:[ -][^\W\d_][\w'-]{{0,30}}){{1,4}})"
-        rf"|(?:(?<!\d)(?P<figure>\d{{1,2}}) ?|(?P<solid>{solid}))(?P<measure>{measures})",
+        rf"|(?:(?<!\d)(?P<figure>\d{{1,2}}) ?|(?P<solid>{solid}) ?)(?P<measure>{measures})",
         re.IGNORECASE,
     )
 
