@@ -484,7 +484,7 @@ def test_an_amount_that_was_asked_for_and_not_sent() -> None:
     assert found("Done, I refunded the order.", [_paid(amount=500)], wish) == {"differs_from_request"}
     assert found("I refunded $500.", [_paid(amount=500)], wish) == {"differs_from_request"}
     assert found("I booked three tickets.", [_booked(quantity=3)], "Book two tickets.") == {"differs_from_request"}
-    # A later call makes it right, a result explains it, and a part of a price is no wish.
+    # A later call makes it right, a result explains it, and one of two prices is not a wish.
     assert found("Done, I refunded the order.", [_paid(amount=500), _paid(amount=50)], wish) == set()
     rule = {"name": "get_order", "arguments": {"id": "A-1001"}, "result": {"id": "A-1001", "refundable": 41.5}}
     assert found("Done, I refunded the order.", [rule, _paid(amount=41.5)], wish) == set()
@@ -505,7 +505,7 @@ def test_another_kind_of_thing_than_the_answer_names() -> None:
     assert found(card, [user, _paid(payment_method_id="credit_card_6437000")], wish) == set()
     both = "I refunded $20 to your gift card and the rest to your PayPal account."
     assert found(both, [user, _paid(payment_method_id="gift_card_8190333")], wish) == set()
-    # The name of a person is no kind.
+    # The name of a person is not a kind.
     assert found(text, [user, _paid(user_id="omar_rossi_1241")], wish) == set()
 
 

@@ -394,7 +394,7 @@ class TurnLedger:
                 continue
             words = " ".join(text[entry.start : entry.end].lower() for entry in entries)
             done = frozenset(noun for later in self._changes if later.place > call.place for noun in later.nouns)
-            # What a later call did is not what the failed one was for.
+            # A later call did this, so the failed one was for something else.
             kinds = {
                 entry.claim.family
                 for entry in entries

@@ -217,7 +217,7 @@ class AmountSlots:
         return False
 
     def _done(self, sent: Sequence[float]) -> set[float]:
-        """What was sent and returned, and what follows from it: cents and shares, sum and product."""
+        """The numbers that were sent and returned, as cents and shares too, with the sum and products of those sent."""
         done = "\n".join(f"{call.sent_text}\n{call.brought_text}" for call in self._changes)[:_MOST_READ]
         every = set(list(_numbers(done))[:_MOST_NUMBERS]) | {abs(value) for value in sent}
         every = {value * factor for value in every for factor in _FACTORS}
@@ -242,14 +242,14 @@ class AmountSlots:
 
 
 def _numbers(text: str) -> Iterator[float]:
-    """The numbers of a text. `1,200` is no fraction here: as cents, it would explain 120."""
+    """The numbers of a text. `1,200` is not read as a fraction: as cents, it would explain 120."""
     for token in _NUMERAL.findall(text):
         every = readings(token)
         yield from (each.value for each in (every[:1] if "," in token else every))
 
 
 def _readings(mention: Mention) -> list[NumeralReading]:
-    """How an amount may be read: nobody writes money with three decimals."""
+    """How an amount may be read. Amounts of money do not have three decimals."""
     return [each for each in mention.numbers if not mention.money or each.place > 0.001] or list(mention.numbers)
 
 

@@ -173,7 +173,7 @@ class ClaimSupport:
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
 
     def _other_thing(self, claim: MadeClaim, did: Sequence[CallOutcome]) -> tuple[str, str] | None:
-        """What was sent in place of the thing that the claim names: others of its form ("order W1 is cancelled")."""
+        """The call with another identifier of the form of the claimed one ("order W1 is cancelled"), and that one."""
         named = [each for each in claim.ids if is_identifier(each)]
         marks = frozenset(mark for outcome in did for mark in self._marks(outcome))
         forms = [form for each in named if (form := form_of(each)) is not None]
