@@ -64,6 +64,7 @@ class TurnLedger:
 
     def __init__(self, outcomes: Sequence[CallOutcome], request: PersonRequest) -> None:
         self._request = request
+        self._last_slots: AmountSlots | None = None
         self._calls = [LedgerCall(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
 
     @cached_property
@@ -204,9 +205,13 @@ class TurnLedger:
         return days.pop() if len(days) == 1 else None
 
     def _slots(self, text: str, entry: ClaimEntry) -> AmountSlots:
+        # Most claims are about the same calls.
         doers = self._doers(entry)
+        if self._last_slots is not None and self._last_slots.are_of(text, doers):
+            return self._last_slots
         others = [call for call in self._calls if call not in doers]
-        return AmountSlots(text, doers, self._changes, others, self._request.context)
+        self._last_slots = AmountSlots(text, doers, self._changes, others, self._request.context)
+        return self._last_slots
 
     def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
         return self._slots(text, entry).other_amount(entry, self._request.text)

@@ -11,7 +11,7 @@ added to the state before, or as one of several counts beside it. Only what noth
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -96,10 +96,19 @@ class AmountSlots:
         context: str,
     ) -> None:
         self._text = text[:_MOST_ANSWER]
-        self._doers = doers
+        self._doers = list(doers)
         self._changes = changes
         self._others = others
         self._context = context
+
+    def are_of(self, text: str, doers: Sequence[LedgerCall]) -> bool:
+        """Whether these are the numbers for claims of this answer about these calls."""
+        return list(doers) == self._doers and text[:_MOST_ANSWER] == self._text
+
+    @cached_property
+    def _counts(self) -> list[tuple[LedgerCall, list[tuple[str, int]]]]:
+        counted = ((call, list(_counted(call.outcome.call.arguments))) for call in self._doers)
+        return [each for each in counted if each[1]]
 
     @cached_property
     def _before(self) -> str:
@@ -137,9 +146,11 @@ class AmountSlots:
 
     def unasked_amount(self, request: str) -> tuple[LedgerCall, str, str] | None:
         """The only amount that a call was sent, if the request has another one and nothing explains it."""
-        wanted = [each for each in mentions_in(request) if each.kind is Kind.NUMBER and each.money]
         paid = [(call, each) for call in self._doers for each in amounts_of(call) if _is_of_money(each.key)]
-        if len(wanted) != 1 or wanted[0].about or len(paid) != 1 or self._is_in_another_currency():
+        if len(paid) != 1:
+            return None
+        wanted = [each for each in mentions_in(request) if each.kind is Kind.NUMBER and each.money]
+        if len(wanted) != 1 or wanted[0].about or self._is_in_another_currency():
             return None
         call, amount = paid[0]
         done = self._done([each.value for each in amounts_of(call)][:_MOST_PAIRED])
@@ -150,8 +161,9 @@ class AmountSlots:
 
     def other_count(self, entry: ClaimEntry, request: str) -> tuple[int, int, LedgerCall, str] | None:
         """A count of the claim ("two tickets"), if the call that did it was sent another one of the same things."""
-        every = list(counts_in(self._text))
-        asked = list(counts_in(request))
+        if not self._counts:
+            return None
+        every, asked = counts_in(self._text), counts_in(request)
         for count in every:
             if not entry.start <= count.start < entry.end:
                 continue
@@ -164,8 +176,9 @@ class AmountSlots:
 
     def unasked_count(self, request: str) -> tuple[LedgerCall, str, str] | None:
         """A count that a call was sent, if the request has another one of the same things."""
-        asked = list(counts_in(request))
-        said = list(counts_in(self._text))
+        if not self._counts:
+            return None
+        asked, said = counts_in(request), counts_in(self._text)
         for count in asked:
             if any(each.value == count.value and each.is_of(count) for each in said):
                 # The answer claims it: that is `other_count`.
@@ -177,7 +190,9 @@ class AmountSlots:
 
     def _apart(self, count: "CountMention", alike: Sequence[int], *, is_asked: bool) -> tuple[LedgerCall, str] | None:
         slots = [
-            (call, key, value) for call in self._doers for key, value in _counts_of(call, count, is_asked=is_asked)
+            (call, key, value)
+            for call, counted in self._counts
+            for key, value in _counts_of(call, counted, count, is_asked=is_asked)
         ]
         if not slots or len({key for _, key, _ in slots}) > 2:
             return None
@@ -298,8 +313,13 @@ def _pattern() -> re.Pattern[str]:
     )
 
 
-def counts_in(text: str) -> Iterator[CountMention]:
+@lru_cache(maxsize=64)
+def counts_in(text: str) -> tuple[CountMention, ...]:
     """The counts of things in a text: "two front-row tickets", "3 bags", "both invoices", "两张票"."""
+    return tuple(_counts_in(text))
+
+
+def _counts_in(text: str) -> Iterator[CountMention]:
     tables = count_words()
     for match in _pattern().finditer(text):
         number = match["digits"] or match["figure"]
@@ -325,12 +345,14 @@ def _stem(word: str) -> str:
     return "people" if word in tables.people else word.removesuffix("s")[:_STEM]
 
 
-def _counts_of(call: LedgerCall, count: CountMention, *, is_asked: bool) -> Iterator[tuple[str, int]]:
+def _counts_of(
+    call: LedgerCall, counted: Sequence[tuple[str, int]], count: CountMention, *, is_asked: bool
+) -> Iterator[tuple[str, int]]:
     """The arguments that count the same things: by their key, or by a key that counts whatever the call is about."""
     named = " ".join(value.lower() for values in call.sent.values() for value in values if isinstance(value, str))
     general: list[tuple[str, int]] = []
     found = False
-    for key, value in _counted(call.outcome.call.arguments):
+    for key, value in counted:
         words = words_of(key)
         stems = {_stem(word) for word in words} - {""}
         if any(
