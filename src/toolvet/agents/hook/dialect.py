@@ -135,8 +135,9 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
     if not isinstance(event, str):
         of_moment = {moment: event for event, moment in reversed(dialect.events.items())}
         if found.get("tool") is None:
-            moment = "hand_back" if found.get("agent") is not None else "end"
-            name = of_moment.get(moment, "") if found.get("transcript") is not None else ""
+            name = of_moment["end"] if found.get("transcript") is not None else ""
+            if name and found.get("agent") is not None:
+                name = of_moment.get("hand_back", name)
         elif error is not None:
             failures = (each for each in dialect.events if each.lower().endswith("failure"))
             name = next(failures, of_moment["after"])

@@ -139,10 +139,10 @@ class ClaimSupport:
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
         meant = self._meant(able, claim)
         if any(not outcome.failed for outcome in meant):
-            other = self._other_thing(claim, [outcome for outcome in able if not outcome.failed])
-            if other is None:
+            apart = self._other_thing(claim, [outcome for outcome in able if not outcome.failed])
+            if apart is None:
                 return None
-            did, named = other
+            did, named = apart
             return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_OTHER, f"{did}, and no call with {named}", named)
         failed = meant[-1] if meant else None
         if failed is None and all(outcome.failed for outcome in outcomes):
