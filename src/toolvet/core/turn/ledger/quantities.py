@@ -10,13 +10,14 @@ added to the state before, or as one of several counts beside it. Only what noth
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
+from toolvet.core.json_value import is_array, is_object
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.dates import months
 from toolvet.core.turn.ledger.entries import ClaimEntry, LedgerCall
@@ -45,6 +46,8 @@ _PRICED = re.compile(r'(?:amount|total|price|cost|fee|charge|refund|balance)\w{0
 _NUMERAL = re.compile(r"(?<![\w.#/-])\d+(?:[.,]\d+)*(?!\w)")
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.? \Z")
 _SHORTEST_NOUN = 3
+_MOST_COUNTED = 99
+_DEEPEST = 4
 _STEM = 5
 
 
@@ -376,15 +379,15 @@ def _counted(arguments: object) -> Iterator[tuple[str, int]]:
     while pending and left:
         left -= 1
         value, depth = pending.pop()
-        if isinstance(value, Mapping):
+        if is_object(value):
             for key, each in value.items():
-                if isinstance(each, list | tuple):
+                if is_array(each):
                     yield f"{key}", len(each)
-                elif isinstance(each, int) and not isinstance(each, bool) and 0 <= each <= 99:
+                elif isinstance(each, int) and not isinstance(each, bool) and 0 <= each <= _MOST_COUNTED:
                     yield f"{key}", each
                 elif isinstance(each, str) and each.isdecimal() and len(each) <= 2:
                     yield f"{key}", int(each)
-                if depth < 4 and isinstance(each, Mapping | list | tuple):
+                if depth < _DEEPEST and (is_object(each) or is_array(each)):
                     pending.append((each, depth + 1))
-        elif isinstance(value, list | tuple):
+        elif is_array(value):
             pending.extend((each, depth) for each in value[:50])
