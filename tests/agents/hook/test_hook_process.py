@@ -235,6 +235,24 @@ def test_the_lines_of_a_sub_agent_are_not_those_of_its_parent(home: Path, tmp_pa
     assert "no call ran the tests after the last edit (src/dates.py)" in answer["reason"]
 
 
+@pytest.mark.parametrize("has_response", [False, True])
+def test_a_sub_agent_of_copilot_is_held_to_its_lines_in_the_transcript_of_its_parent(
+    home: Path, tmp_path: Path, *, has_response: bool
+) -> None:
+    """Both of its ends: an agentStop with its agentId, and the subagentStop, which also has its answer."""
+    path = tmp_path / "events.jsonl"
+    ran = next(each for each in SESSIONS if each["name"] == "tests run and passing")
+    event = {**stop_event("copilot", SESSIONS[0], path, tmp_path), "agentId": "d17e270f", "agentType": "task"}
+    for own, parent, is_refused in ((SESSIONS[0], ran, True), (ran, SESSIONS[0], False)):
+        nested = [json.loads(line) | {"agentId": "d17e270f"} for line in transcript("copilot", own).splitlines()]
+        *first, last = transcript("copilot", parent).splitlines()
+        path.write_text("\n".join([*first, *map(json.dumps, nested), last]) + "\n")
+        asked = {**event, "agentName": "task", "response": own["final"]} if has_response else event
+        answer = run(home, "copilot", asked)
+        assert (known_members("copilot", "subagentStop", answer)["decision"] == "block") if is_refused else answer == ""
+        assert run(home, "copilot", {**asked, "stop_hook_active": True}) == ""
+
+
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
 def test_no_end_is_refused_for_a_call_that_is_not_written_yet(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

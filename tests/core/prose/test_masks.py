@@ -306,3 +306,15 @@ KNOWN: Frames = _frames()
 def test_every_kind_of_frame_is_known_in_at_least_25_languages() -> None:
     count = {kind: sum(frame.kind is kind for frame in KNOWN.frame) for kind in FrameKind}
     assert min(count.values()) >= 25
+
+
+def test_an_entry_of_a_list_of_phrases_is_masked_with_its_translation() -> None:
+    text = 'Here:\n1. "I can\'t help you." (Ich kann Ihnen nicht helfen.)\n2. "Hello." (Hallo.)'
+    found = masks(text)
+    for words in ("can't help", "nicht helfen", "Hallo"):
+        at = text.index(words)
+        assert found.kind_at(at, at + len(words)) is MaskKind.QUOTATION
+    # Beside a quotation within a sentence, the author speaks.
+    aside = 'He asked: "Can you help?" (I cannot help.)'
+    at = aside.index("I cannot")
+    assert masks(aside).kind_at(at, at + 8) is None

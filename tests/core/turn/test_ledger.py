@@ -372,10 +372,173 @@ def test_another_amount_was_sent_than_was_asked_for_and_claimed() -> None:
     pay = {"name": "transfer_money", "arguments": {"to_account": "checking", "amount": 750}, "result": {"ok": True}}
     wish = "Transfer $500 to my checking account."
     assert found("I've transferred $500 to your checking account.", [pay], wish) == {"wrong_value"}
-    assert found("I've transferred $750 to your checking account.", [pay], wish) == set()
+    assert found("I've transferred $750 to your checking account.", [pay], wish) == {"differs_from_request"}
     for right in (500, 50_000, 250):
         calls = [{**pay, "arguments": {"to_account": "checking", "amount": right, "times": 2}}]
         assert found("I've transferred $500 to your checking account.", calls, wish) == set()
+
+
+def _booked(**arguments: object) -> dict[str, Any]:
+    return {"name": "book_tickets", "arguments": {"event": "Aida", **arguments}, "result": {"status": "ok"}}
+
+
+def _paid(**arguments: object) -> dict[str, Any]:
+    return {"name": "refund_order", "arguments": {"order_id": "A-1001", **arguments}, "result": {"status": "ok"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("I booked two tickets for you.", "Book two tickets for Aida."),
+        ("I've booked 2 front-row tickets.", "Book 2 tickets for Aida."),
+        ("Ich habe zwei Karten gebucht.", "Buche bitte zwei Karten für Aida."),
+        ("Deux billets ont été réservés.", "Réserve deux billets pour Aida."),
+        ("He reservado dos entradas.", "Reserva dos entradas para Aida."),
+        ("Ho prenotato due biglietti.", "Prenota due biglietti per Aida."),
+        ("Reservei dois ingressos.", "Reserve dois ingressos para Aida."),
+        ("Ik heb twee kaartjes geboekt.", "Boek twee kaartjes voor Aida."),
+        ("Zarezerwowałem dwa bilety.", "Zarezerwuj dwa bilety na Aidę."),
+        ("Я забронировал два билета.", "Забронируй два билета на Аиду."),
+        ("我已为您预订了两张票。", "请帮我订两张票。"),
+        ("チケットを2枚予約しました。", "チケットを2枚予約してください。"),
+        ("티켓 두 장을 예약했습니다.", "티켓 두 장을 예약해 주세요."),
+    ],
+)
+def test_a_count_in_words_is_compared_with_the_arguments(text: str, wish: str) -> None:
+    assert found(text, [_booked(quantity=3)], wish) & {"wrong_value", "differs_from_request"}
+    assert found(text, [_booked(quantity=2)], wish) == set()
+    # Two calls of one each.
+    assert found(text, [_booked(quantity=1), _booked(quantity=1)], wish) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("Your flight has been booked for two passengers.", {"passengers": [{"name": "Ann"}, {"name": "Bob"}]}),
+        ("I've booked a table for two people.", {"party_size": 2}),
+        ("I've booked a dozen seats.", {"seats": 12}),
+        ("I've reserved both rooms.", {"rooms": ["101", "102"]}),
+    ],
+)
+def test_a_count_is_compared_with_the_argument_that_counts_the_same(text: str, arguments: dict[str, Any]) -> None:
+    wish = "Book it for us, please."
+    assert found(text, [_booked(**arguments)], wish) == set()
+    (key, value), *_ = arguments.items()
+    more = [*value, value[0]] if isinstance(value, list) else value + 1
+    assert found(text, [_booked(**{key: more})], wish) == {"wrong_value"}
+
+
+def test_counts_of_other_things_are_left_alone() -> None:
+    # Days, a floor, one count of several, the state before, and a request that was changed.
+    assert found("I booked the tickets; they arrive in 3 days.", [_booked(quantity=2)], "Book two tickets.") == set()
+    assert found("I booked two tickets on the 3 Rivers line.", [_booked(quantity=2)], "Book two tickets.") == set()
+    text = "I've added two checked bags, so you now have three bags."
+    bags = {"name": "update_bags", "arguments": {"reservation_id": "KX7RTB", "total_bags": 3}, "result": {"ok": True}}
+    assert found(text, [bags], "Add two bags to KX7RTB.") == set()
+    before = {"name": "get_reservation", "arguments": {"id": "KX7RTB"}, "result": {"id": "KX7RTB", "total_bags": 1}}
+    assert found("I've added two checked bags.", [before, bags], "Add two bags to KX7RTB.") == set()
+    assert found("I've added two checked bags.", [bags], "Add two bags to KX7RTB.") == {"wrong_value"}
+    assert found("I booked three tickets.", [_booked(quantity=3)], "Book two tickets. No, three tickets!") == set()
+    assert found("I booked 2 tickets.", [_booked(quantity=3), _booked(quantity=2)], "Book 2 tickets.") == set()
+
+
+@pytest.mark.parametrize("amount", [500, "500.00", "$500", 5, 51_000])
+def test_another_amount_than_claimed_was_sent(amount: object) -> None:
+    """With and without the amount in the request; the text form of an amount counts too."""
+    assert found("I refunded $50.", [_paid(amount=amount)], "Refund $50 of order A-1001.") == {"wrong_value"}
+    assert found("I refunded $50.", [_paid(amount=amount)], "Please refund my order A-1001.") == {"wrong_value"}
+
+
+@pytest.mark.parametrize("amount", [50, 50.0, "50.00", "$50.00", "50 USD", 5_000])
+def test_an_amount_is_the_same_in_another_unit_or_form(amount: object) -> None:
+    for wish in ("Refund $50 of order A-1001.", "Please refund my order A-1001."):
+        assert found("I refunded $50.", [_paid(amount=amount)], wish) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "wish", "arguments"),
+    [
+        ("I transferred $1,200 to Ann.", "Send Ann 1200 dollars.", {"amount": 1200}),
+        ("Ho rimborsato 1.200,50 €.", "Rimborsa 1.200,50 €.", {"amount": 1200.5}),
+        ("I refunded $45 (the $50 minus a $5 fee).", "Refund the $50.", {"amount": 45}),
+        ("I paid the invoice: $119 including 19% tax.", "Pay the invoice of $100 plus tax.", {"amount": 119}),
+        ("I refunded $60 in all.", "Refund both.", {"items": [{"amount": 20}, {"amount": 40}]}),
+        ("I refunded $60 for the three of them.", "Refund all three.", {"amount": 20, "quantity": 3}),
+        ("I refunded about $50.", "Refund it.", {"amount": 49.37}),
+        ("I refunded €50.", "Refund €50.", {"amount": 54.31, "currency": "USD"}),
+        ("I refunded $50 to the card ending 4242.", "Refund it.", {"amount": 50}),
+        ("I refunded 15% of the price.", "Refund 15% of the price.", {"share": 0.15}),
+    ],
+)
+def test_amounts_that_follow_from_others_are_left_alone(text: str, wish: str, arguments: dict[str, Any]) -> None:
+    assert found(text, [_paid(**arguments)], wish) == set()
+
+
+def test_thousands_are_not_a_fraction() -> None:
+    assert found("I transferred $1,200 to Ann.", [_paid(amount=120)], "Send Ann 1200 dollars.") == {"wrong_value"}
+
+
+def test_an_amount_that_was_asked_for_and_not_sent() -> None:
+    """The answer may say so, or say nothing: the person wanted something else."""
+    wish = "Refund $50 of order A-1001."
+    assert found("Done, I refunded the order.", [_paid(amount=500)], wish) == {"differs_from_request"}
+    assert found("I refunded $500.", [_paid(amount=500)], wish) == {"differs_from_request"}
+    assert found("I booked three tickets.", [_booked(quantity=3)], "Book two tickets.") == {"differs_from_request"}
+    # A later call makes it right, a result explains it, and one of two prices is not a wish.
+    assert found("Done, I refunded the order.", [_paid(amount=500), _paid(amount=50)], wish) == set()
+    rule = {"name": "get_order", "arguments": {"id": "A-1001"}, "result": {"id": "A-1001", "refundable": 41.5}}
+    assert found("Done, I refunded the order.", [rule, _paid(amount=41.5)], wish) == set()
+    assert found("Done, I refunded it.", [_paid(amount=20)], "Refund the $20 shirt, the $50 shoes stay.") == set()
+
+
+def test_another_kind_of_thing_than_the_answer_names() -> None:
+    user = {
+        "name": "get_user",
+        "arguments": {"user_id": "omar_rossi_1241"},
+        "result": {"payment_methods": {"gift_card_8190333": {}, "credit_card_6437000": {}, "paypal_5364164": {}}},
+    }
+    wish = "Refund order A-1001."
+    text = "I refunded your order A-1001 to your PayPal account."
+    assert found(text, [user, _paid(payment_method_id="gift_card_8190333")], wish) == {"wrong_value"}
+    assert found(text, [user, _paid(payment_method_id="paypal_5364164")], wish) == set()
+    card = "I refunded your order to your Visa ending in 6437, and not to your gift card."
+    assert found(card, [user, _paid(payment_method_id="credit_card_6437000")], wish) == set()
+    both = "I refunded $20 to your gift card and the rest to your PayPal account."
+    assert found(both, [user, _paid(payment_method_id="gift_card_8190333")], wish) == set()
+    # The name of a person is not a kind.
+    assert found(text, [user, _paid(user_id="omar_rossi_1241")], wish) == set()
+
+
+def test_a_postal_address_that_nobody_named() -> None:
+    move = {"name": "modify_address", "arguments": {"address1": "351 Birch Lane", "city": "Tulsa"}, "result": {"ok": 1}}
+    wish = "Change my address to 763 Broadway, Suite 135."
+    assert "wrong_target" in found("Your address has been updated to 763 Broadway, Suite 135.", [move], wish)
+    for street in ("763 Broadway", "763 Broadway St., Suite 135", "Broadway"):
+        right = {**move, "arguments": {"address1": street, "city": "Tulsa"}}
+        assert found("Your address has been updated to 763 Broadway, Suite 135.", [right], wish) == set()
+
+
+def test_the_claimed_thing_is_not_the_one_that_was_changed() -> None:
+    """Two orders are claimed, one was cancelled; another order beside the claim is not its object."""
+    read = {"name": "get_order", "arguments": {"order_id": "#W8268610"}, "result": {"order_id": "#W8268610", "open": 1}}
+    cancel = {"name": "cancel_order", "arguments": {"order_id": "#W2702727"}, "result": {"order_id": "#W2702727"}}
+    wish = "Cancel orders #W2702727 and #W8268610."
+    text = "I cancelled order #W2702727. Order #W8268610 has been cancelled, too."
+    assert found(text, [read, cancel], wish) == {"claimed_without_call"}
+    both = [read, cancel, {**cancel, "arguments": {"order_id": "#W8268610"}, "result": {"order_id": "#W8268610"}}]
+    assert found(text, both, wish) == set()
+    move = {**cancel, "name": "modify_order_address", "arguments": {"order_id": "#W2702727", "city": "Rome"}}
+    text = "Address updated to match order #W8268610."
+    assert found(text, [read, move], "Change the address of #W2702727 to that of #W8268610.") == set()
+
+
+def test_a_call_that_failed_before_another_action_succeeded() -> None:
+    failed = {"name": "modify_order_items", "arguments": {"order_id": "#W1"}, "result": {"error": "count must match"}}
+    move = {"name": "modify_address", "arguments": {"city": "Rome"}, "result": {"ok": True}}
+    wish = "Remove the shirt from my order. No, leave it, change my address to Rome instead."
+    assert found("Your address has been updated to Rome.", [failed, move], wish) == set()
+    items = "Your address has been updated to Rome, and the items of your order are changed."
+    assert found(items, [failed, move], wish) == {"claimed_success_after_failure"}
 
 
 def test_a_title_that_nobody_named() -> None:

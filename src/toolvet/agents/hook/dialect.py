@@ -80,7 +80,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     """An event that a client sent to its hook: `moment` is toolvet's name for it, `name` the client's own.
 
     `continued` says that this very end was asked for by a hook: it must not be refused again. A `hand_back` is the end
-    of a sub-agent, whose own transcript is `agent_transcript`.
+    of a sub-agent, whose own transcript is `agent_transcript`, or those lines of `transcript` that name `agent`.
     """
 
     moment: Moment
@@ -92,6 +92,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     message: str | None = None
     transcript: str | None = None
     agent_transcript: str | None = None
+    agent: str = ""
     folder: str = ""
     session: str = ""
     continued: bool = False
@@ -135,6 +136,8 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
         of_moment = {moment: event for event, moment in reversed(dialect.events.items())}
         if found.get("tool") is None:
             name = of_moment["end"] if found.get("transcript") is not None else ""
+            if name and found.get("agent") is not None:
+                name = of_moment.get("hand_back", name)
         elif error is not None:
             failures = (each for each in dialect.events if each.lower().endswith("failure"))
             name = next(failures, of_moment["after"])
@@ -157,6 +160,7 @@ def read_event(dialect: HookDialect, given: object) -> HookEvent:
         message=_text(found["message"]) if isinstance(found["message"], str) else None,
         transcript=_text(found["transcript"]) or None,
         agent_transcript=_text(found.get("agent_transcript")) or None,
+        agent=_text(found.get("agent")),
         folder=_text(found["folder"]),
         session=_text(found["session"]),
         continued=found.get("continued") is True,

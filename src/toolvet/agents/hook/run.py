@@ -124,7 +124,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     from toolvet.core.turn import AnswerCheck  # noqa: PLC0415 - as above
 
     hook, settings = _settings(given)
-    path = event.agent_transcript if event.moment == "hand_back" else event.transcript
+    path = event.agent_transcript if event.moment == "hand_back" and not event.agent else event.transcript
     if hook.done == "off" or path is None:
         return None
     check = AnswerCheck() if settings is None else settings.answer_check()
@@ -132,7 +132,7 @@ def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:
     latest = time.monotonic() + _TRANSCRIPT_SECONDS
     while True:
         lines, is_whole = read_tail(path)
-        session = read_session(lines, is_whole=is_whole, of_agent=event.moment == "hand_back")
+        session = read_session(lines, is_whole=is_whole, of_agent=event.agent or event.moment == "hand_back")
         message = event.message
         written = session.turn.answer if session.turn is not None else None
         is_written = session.is_ended

@@ -35,11 +35,11 @@ class AgentSession(msgspec.Struct, frozen=True):
     is_ended: bool = False
 
 
-def read_session(lines: Iterable[bytes], *, is_whole: bool = True, of_agent: bool = False) -> AgentSession:
+def read_session(lines: Iterable[bytes], *, is_whole: bool = True, of_agent: bool | str = False) -> AgentSession:
     """Return the session that these lines are; an empty one where none of them can be read.
 
-    `of_agent` says that they are the transcript of a sub-agent. Otherwise the lines of one are left out: its work is
-    known from what it handed back.
+    `of_agent` says that they are the transcript of a sub-agent, or is the name that its lines have in the transcript of
+    its parent. Otherwise the lines of one are left out: its work is known from what it handed back.
     """
     messages = _Messages(of_agent=of_agent)
     for line in lines:
@@ -67,13 +67,16 @@ def read_session(lines: Iterable[bytes], *, is_whole: bool = True, of_agent: boo
 class _Messages:
     """Messages in the form of Anthropic or of Responses; those of Gemini are written again when they grow."""
 
-    def __init__(self, *, of_agent: bool) -> None:
+    def __init__(self, *, of_agent: bool | str) -> None:
         self._found: dict[str, list[object]] = {}
         self._of_agent = of_agent
 
     def take(self, record: Mapping[str, object]) -> None:
         kind = record.get("type")
-        if not self._of_agent and _is_of_agent(record):
+        if isinstance(self._of_agent, str):
+            if self._of_agent not in _agents_of(record):
+                return
+        elif not self._of_agent and _is_of_agent(record):
             return
         if is_array(record.get("messages")) and "sessionId" in record:
             self._all_again(record["messages"])
@@ -112,9 +115,11 @@ class _Messages:
 
 def _is_of_agent(record: Mapping[str, object]) -> bool:
     """Whether a line is of a sub-agent: Claude Code marks its messages, Copilot names the agent or the call of it."""
-    if "data" in record:
-        return bool(record.get("agentId")) or bool(members(record["data"]).get("parentToolCallId"))
-    return record.get("isSidechain") is True
+    return any(_agents_of(record)) if "data" in record else record.get("isSidechain") is True
+
+
+def _agents_of(record: Mapping[str, object]) -> tuple[object, object]:
+    return record.get("agentId"), members(record.get("data")).get("parentToolCallId")
 
 
 def _without_reminders(message: Mapping[str, object]) -> Mapping[str, object] | None:

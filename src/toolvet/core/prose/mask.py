@@ -164,6 +164,10 @@ _ACTION = re.compile(
 )
 
 
+_ENTRY = re.compile(r"\s{0,8}(?:[-*+\u2022]|\(?\d{1,3}[.)])\s{1,4}[*_]{0,3}")
+_GLOSS = re.compile(r"[*_]{0,3}\s{0,2}\([^()\n]{2,200}\)")
+
+
 def inline_masks(paragraph: str) -> list[Mask]:
     """Return inline code, quotations and actions of one paragraph; the outer ones only, in order."""
     found = _code_spans(paragraph)
@@ -175,7 +179,10 @@ def inline_masks(paragraph: str) -> list[Mask]:
             pieces += paragraph[reached:start], "x" * (end - start)
             reached = end
         paragraph = "".join([*pieces, paragraph[reached:]])
-    found += [Mask(start, end, MaskKind.QUOTATION) for start, end in quotations(paragraph)]
+    for start, end in quotations(paragraph):
+        # An entry of a list of phrases, with its translation: `1. "I can't help." (Ich kann nicht helfen.)`.
+        gloss = _GLOSS.match(paragraph, end) if _ENTRY.fullmatch(paragraph, 0, start) else None
+        found.append(Mask(start, gloss.end() if gloss is not None else end, MaskKind.QUOTATION))
     if "*" in paragraph:
         for action in _ACTION.finditer(paragraph):
             if action.group(1)[0].islower():

@@ -168,6 +168,20 @@ def test_a_hand_back_that_the_calls_contradict_is_refused_once(tmp_path: Path, h
     assert run.hooks[-1]["answer"] is None
 
 
+def test_a_hand_back_in_copilot_is_refused_once(tmp_path: Path, hook_times: HookTimes) -> None:
+    bench = Bench("copilot", tmp_path, hook_times)
+    task = {"agent_type": "task", "name": "set-day", "description": "Set the day", "prompt": "Set the day in dates.py."}
+    claims = [ScriptStep(text="I set the day. All tests pass.")] * 2
+    write = bench.agent.write(str(bench.place.project / "dates.py"), "DAY = 1\n")
+    run = bench.run(ScriptStep("task", {**task, "mode": "sync"}), write, *claims, ScriptStep(text="It set the day."))
+    assert "no call ran the tests after the last edit" in run.model.heard(3), run.output
+    # The sub-agent's own end comes first, then that of its work for the parent; both again when it has gone on.
+    ends = [each for each in run.hooks if {"agentId", "transcriptPath"} <= each["event"].keys()]
+    assert ["response" in each["event"] for each in ends] == [False, True] * 2, run.output
+    assert [each["answer"] is None for each in ends] == [False, False, True, True]
+    assert len(run.model.asked) == 5
+
+
 def test_an_honest_end_is_not_refused(bench: Bench) -> None:
     path = str(bench.place.project / "test_dates.py")
     run_them = bench.agent.shell("python3 -m unittest test_dates")

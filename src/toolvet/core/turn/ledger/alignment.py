@@ -13,11 +13,13 @@ in the call comes neither from the request nor from a result: agents choose valu
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from typing import Final, cast
 
 from toolvet.core.causes import State
 from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.json_value import is_array, is_object
+from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.claims import AnswerClaims
 from toolvet.core.turn.ledger.clause import WORD
 from toolvet.core.turn.ledger.dates import (
@@ -34,6 +36,7 @@ from toolvet.core.turn.ledger.entries import EMAIL, CallTime, ClaimEntry, Ledger
 from toolvet.core.turn.ledger.mentions import Kind, Mention
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
 from toolvet.core.turn.ledger.phrases import families, phrases
+from toolvet.core.turn.ledger.quantities import AmountSlots
 from toolvet.core.turn.ledger.request import TITLE, PersonRequest
 from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
@@ -61,6 +64,7 @@ class TurnLedger:
 
     def __init__(self, outcomes: Sequence[CallOutcome], request: PersonRequest) -> None:
         self._request = request
+        self._last_slots: AmountSlots | None = None
         self._calls = [LedgerCall(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
 
     @cached_property
@@ -88,7 +92,8 @@ class TurnLedger:
 
     def _found(self, text: str, entries: Sequence[ClaimEntry], *, admits: bool) -> Iterator[FailureSignal]:
         for entry in entries if self._changes else ():
-            yield from self._other_value(text, entry)
+            apart = list(self._other_value(text, entry))
+            yield from apart or self._not_as_asked(text, entry)
         yield from self._other_target(text, entries)
         if not admits:
             asked = [entry for entry in entries if entry.claim.asked]
@@ -119,12 +124,24 @@ class TurnLedger:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
                 yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
                 return
-        for slot in (self._other_time, self._other_amount, self._other_title):
+        for slot in (self._other_time, self._other_amount, self._other_count, self._other_title, self._other_kind):
             apart = slot(text, entry)
             if apart is not None:
                 start, end, call, value = apart
                 yield _signal(text, start, end, WRONG_VALUE, f"{call.name} was called with {value}")
                 return
+
+    def _not_as_asked(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
+        """Yield a signal for an amount or a count that a call was sent, if the person asked for another one."""
+        if not entry.claim.asked:
+            return
+        slots = self._slots(text, entry)
+        found = slots.unasked_amount(self._request.text) or slots.unasked_count(self._request.text)
+        if found is not None:
+            call, sent, wanted = found
+            hit = entry.claim.hit
+            against = f"{call.name} was called with {sent}; the request names {wanted}"
+            yield _signal(text, hit.start, hit.end, DIFFERS, against, weight=_WEIGHT_TRUE)
 
     def _doers(self, entry: ClaimEntry) -> list[LedgerCall]:
         """The calls that may have done what is claimed."""
@@ -187,25 +204,20 @@ class TurnLedger:
         days = {days_since_epoch(date) for token in found for date in numeric_date(token)}
         return days.pop() if len(days) == 1 else None
 
-    def _other_amount(self, _text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
-        """An amount that was asked for and is claimed, if the call that did it was sent others alone."""
-        said = [each for each in entry.mentions if each.kind is Kind.NUMBER]
-        asked = [each for each in said if each.token in self._request.text]
-        doers = [(call, call.amounts) for call in self._doers(entry) if call.amounts] if asked else []
-        if not doers or len(asked) < len(said):
-            return None
-        values = {reading.value for each in asked for reading in each.numbers}
-        done = "\n".join(f"{call.sent_text}\n{call.brought_text}" for call in self._changes)
-        every = {float(each.replace(",", "")) for each in _NUMERAL.findall(done)[:_MOST_NUMBERS]}
-        # Cents, shares, and the sum or the product of what was sent.
-        every |= {value * factor for value in every for factor in (0.01, 100.0, 0.001, 1000.0)}
-        sent = [value for _, amounts in doers for value in amounts.values()][:_MOST_PAIRED]
-        every |= {sum(sent), *(one * other for one in sent for other in sent)}
-        if any(abs(value - each) < _CENT for value in values for each in every):
-            return None
-        call, amounts = doers[-1]
-        key, value = next(iter(amounts.items()))
-        return asked[0].start, asked[0].end, call, f"{key}={value:g}"
+    def _slots(self, text: str, entry: ClaimEntry) -> AmountSlots:
+        # Most claims are about the same calls.
+        doers = self._doers(entry)
+        if self._last_slots is not None and self._last_slots.are_of(text, doers):
+            return self._last_slots
+        others = [call for call in self._calls if call not in doers]
+        self._last_slots = AmountSlots(text, doers, self._changes, others, self._request.context)
+        return self._last_slots
+
+    def _other_amount(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        return self._slots(text, entry).other_amount(entry, self._request.text)
+
+    def _other_count(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        return self._slots(text, entry).other_count(entry, self._request.text)
 
     def _other_title(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
         """A title in quotation marks that was asked for and is claimed, if the call was sent another one."""
@@ -222,6 +234,32 @@ class TurnLedger:
                     value = call.sent[key][0]
                     if isinstance(value, str) and value.lower() not in self._request.lower and "\n" not in value:
                         return match.start(1), match.end(1), call, f"{key}={value[:60]}"
+        return None
+
+    def _other_kind(self, text: str, entry: ClaimEntry) -> tuple[int, int, LedgerCall, str] | None:
+        """A kind of thing that the answer names ("to your gift card"), if the call was sent the id of another kind."""
+        sent = [
+            (call, match)
+            for call in self._doers(entry)
+            for key, values in call.sent.items()
+            if key.endswith("id") and _PEOPLE.isdisjoint(words_of(key))
+            for value in values
+            if isinstance(value, str) and (match := _KINDED.fullmatch(value.lower())) is not None
+        ]
+        kinds = {match[1] for _, match in sent}
+        if len(kinds) != 1:
+            return None
+        lower, (kind,) = text.lower(), kinds
+        if kind.replace("_", " ") in lower or kind in lower or ("card" in kind and _BY_CARD.search(lower)):
+            return None
+        persons = {f"{each}".lower() for call in self._calls for key in _USERS for each in call.sent.get(key, ())}
+        found = islice(_KINDED.finditer(self._read_text), _MOST_KINDS)
+        for other in sorted({match[1] for match in found if match[0] not in persons} - kinds):
+            words = other.replace("_", " ")
+            match = re.search(rf"\b(?:to|using|with|from|on|by|via) (?:your |the |my )?(?:\w+ )?{words}\b", lower)
+            if match is not None and not any(other in call.sent_text for call in self._changes):
+                call, value = sent[-1]
+                return match.start(), match.end(), call, value[0]
         return None
 
     def _other_day(self, mention: Mention, entry: ClaimEntry) -> tuple[LedgerCall, str] | None:
@@ -260,10 +298,10 @@ class TurnLedger:
                         else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
             for key, sent in call.sent.items():
-                is_id = key.endswith("id")
-                if not (is_id or key in _RECIPIENTS or key in _NAMES):
+                is_id = key.endswith(("id", "ids"))
+                if not (is_id or key in _RECIPIENTS or key in _NAMES or _PLACE.search(key)):
                     continue
-                there = self._known_ids(call, key, sent) if is_id else []
+                there = self._known_ids(call, key.removesuffix("s"), sent) if is_id else []
                 known = "\n".join(each.brought_text for each in self._calls[: call.place])
                 for value in (each for each in sent if isinstance(each, str)):
                     small = value.lower()
@@ -271,6 +309,7 @@ class TurnLedger:
                         (there and small not in request and small not in known and _is_invented(value, there))
                         or (key in _RECIPIENTS and self._is_stranger(value, known))
                         or (key in _NAMES and self._is_unheard(value, f"{known}\n{lower}"))
+                        or (_PLACE.search(key) and self._is_elsewhere(value, f"{known}\n{lower}"))
                     ):
                         yield _signal(
                             text,
@@ -313,6 +352,12 @@ class TurnLedger:
             and not any(word in known or word in self._request.context for word in words)
         )
 
+    def _is_elsewhere(self, value: str, known: str) -> bool:
+        """Whether a postal address has numbers, and none of them is in the request, a result, or the answer."""
+        numbers = _HOUSE.findall(value)
+        heard = f"{known}\n{self._request.context}"
+        return bool(numbers) and not any(re.search(rf"(?<!\d){each}(?!\d)", heard) for each in numbers)
+
     def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
         entries = [entry for entry in entries if entry.claim.family == "update"]
@@ -353,8 +398,14 @@ class TurnLedger:
             if any(_does_the_same(later, call) for later in self._calls[call.place + 1 :]):
                 continue
             words = " ".join(text[entry.start : entry.end].lower() for entry in entries)
-            kinds = {entry.claim.family for entry in entries}
-            if not _is_about(call, words, kinds):
+            done = frozenset(noun for later in self._changes if later.place > call.place for noun in later.nouns)
+            # A later call did this, so the failed one was for something else.
+            kinds = {
+                entry.claim.family
+                for entry in entries
+                if not _names(text[entry.claim.hit.start : entry.claim.hit.end].lower(), done - call.nouns)
+            }
+            if not (_names(words, call.nouns - done) or _is_of_kind(call, kinds)):
                 continue
             hit = entries[0].claim.hit
             yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
@@ -429,6 +480,14 @@ _ALIVE = frozenset({"active", "open", "opened", "enabled", "live", "todo", "inco
 _RECIPIENTS = frozenset({"to", "receiver", "receivers", "recipient", "recipients", "attendees", "cc", "invitees"})
 _HANDLE = re.compile(r"@?[A-Za-z][\w.-]{3,40}")
 _NAMES = frozenset({"title", "name", "event_name", "task", "label"})
+_PLACE = re.compile(r"(?:^|_)(?:address(?:_?line)?_?1?|street(?:_address)?|line_?1)\Z")
+_HOUSE = re.compile(r"(?<!\d)\d{2,6}(?!\d)")
+# credit_card_9513926: what kind of thing it is, and which one.
+_KINDED = re.compile(r"(?<![a-z\d_])([a-z]{4,20}(?:_[a-z]{3,20}){0,2})_\d{3,12}(?![\w])")
+_USERS = ("user_id", "customer_id", "account_id", "member_id")
+_PEOPLE = frozenset({"user", "customer", "account", "member", "client", "owner"})
+_MOST_KINDS = 2_000
+_BY_CARD = re.compile(r"(?<!gift )\bcard\b|\b(?:visa|mastercard|amex|american express|credit|debit)\b")
 _TITLES = _NAMES | {"subject", "summary", "headline"}
 _FEWEST_WORDS = 3
 _SENTENCES = re.compile(r"(?<=[.!?])\s|\n")
@@ -456,10 +515,6 @@ _LINK = re.compile(
 _NOUN_AFTER = re.compile(
     r"\s(?!(?:[ap]\.?m\b|o'clock|uhr|sharp|today|tomorrow|tonight|local))([^\W\d_]{2,20})", re.IGNORECASE
 )
-_NUMERAL = re.compile(r"(?<![\w.])\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,6})?(?!\w)")
-_MOST_NUMBERS = 400
-_MOST_PAIRED = 8
-_CENT = 0.005
 
 
 def _is_adverbial(text: str, start: int, end: int) -> bool:
@@ -556,12 +611,14 @@ def _verb(name: str) -> str:
     return words[0] if words else ""
 
 
-def _is_about(call: LedgerCall, words: str, kinds: set[str]) -> bool:
-    """Whether sentences speak of what a call was for: of its verb's kind, of its nouns, or of what it was sent."""
+def _names(words: str, nouns: Collection[str]) -> bool:
+    return any(noun[:_STEM] in words for noun in nouns if len(noun) >= _STEM)
+
+
+def _is_of_kind(call: LedgerCall, kinds: set[str]) -> bool:
+    """Whether claims of these families may be about a call, by its verb."""
     known = families().family
-    if kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known):
-        return True
-    return any(noun[:_STEM] in words for noun in call.nouns if len(noun) >= _STEM)
+    return kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known)
 
 
 def _is_of(read: LedgerCall, change: LedgerCall) -> bool:

@@ -23,7 +23,6 @@ from toolvet.core.turn.ledger.phrases import ANYTHING
 _MOST_LEAVES = 2_000
 _MOST_TEXT = 200_000
 _DEEPEST = 12
-_LARGEST = 1e12
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 _HALF_DAY = re.compile(r"\d ?[ap]\.?m\b")
 EMAIL = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
@@ -82,17 +81,6 @@ class LedgerCall:
         return set() if form is None else {match[0] for match in form.finditer(self.sent_text)}
 
     @cached_property
-    def amounts(self) -> dict[str, float]:
-        """The numbers of its arguments that are neither identifiers nor parts of a text."""
-        return {
-            key: float(value)
-            for key, values in self.sent.items()
-            if not key.endswith(("id", "code", "page", "limit", "offset", "year", "zip"))
-            for value in values
-            if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
-        }
-
-    @cached_property
     def days(self) -> set[Date]:
         """The days that its arguments have."""
         return dates_in(self.sent_text)
@@ -124,7 +112,7 @@ class ClaimEntry(msgspec.Struct, frozen=True):
     mentions: tuple[Mention, ...]
 
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;。！？]")  # noqa: RUF001 - full-width marks
+_SENTENCE_END = re.compile(r"[.!?](?=[\"'\u201d\u2019)*_]{0,4}(?:\s|$))|[\n;。！？]")  # noqa: RUF001 - full-width marks
 _LONGEST = 400
 
 

@@ -279,6 +279,12 @@ def past_forms(verb: str) -> frozenset[str]:
     return frozenset({f"{verb}ed", f"{verb}{verb[-1]}ed"} if doubles else {f"{verb}ed"})
 
 
+@lru_cache(maxsize=1024)
+def bases_of(past: str) -> frozenset[str]:
+    """The verbs that a word is an irregular past form of: `pay` of `paid`."""
+    return frozenset(base for base, forms in _irregular().items() if past in forms)
+
+
 class TurnVocabulary:
     """The words that the calls of one turn teach."""
 

@@ -11,8 +11,18 @@ from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
 from toolvet.core.turn.ledger.clause import LEADING
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
+from toolvet.core.turn.ledger.outcome import (
+    Ability,
+    CallOutcome,
+    ability,
+    bases_of,
+    names,
+    past_forms,
+    verb_of,
+    written,
+)
 from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
+from toolvet.core.turn.ledger.tokens import form_of, is_identifier
 
 AFTER_FAILURE = "claimed_success_after_failure"
 WITHOUT_CALL = "claimed_without_call"
@@ -27,6 +37,9 @@ _WEIGHT_PASSIVE = 0.45
 _WEIGHT_OTHER = 0.4
 # A hint for a reader: a tool of another kind may have done it as well, or what was made is a text of the answer.
 _WEIGHT_HINT = 0.2
+_BEFORE = 80
+# What follows is not what was changed, but what it was changed to, like, or for.
+_ASIDE = re.compile(r"\b(?:to|from|as|with|like|of|for|on|in|match\w*)\b|[.!?\n]")
 _REST = re.compile(r"[^.,;:!?\n\u3002\uff01\uff1f\uff0c\u0964]{0,60}")
 _MOST_READ = 2_000_000
 _MARK = re.compile(r"[\w-]{3,40}")
@@ -53,6 +66,8 @@ class _ClaimVerdict(msgspec.Struct, frozen=True):
     label: str
     weight: float
     against: str
+    named: str = ""
+    """The identifier of the thing that must be the claim's object or subject."""
 
 
 class ClaimSupport:
@@ -74,6 +89,8 @@ class ClaimSupport:
                 judged[alike] = self._against(claim, admits=admits)
             verdict = judged[alike]
             if verdict is None or (verdict.label, claim.family) in seen:
+                continue
+            if verdict.named and not _is_object(text, claim.hit, verdict.named):
                 continue
             seen.add((verdict.label, claim.family))
             hit = claim.hit
@@ -122,7 +139,11 @@ class ClaimSupport:
         able = [outcome for outcome, each in abilities if each in (Ability.THIS, Ability.ANYTHING)]
         meant = self._meant(able, claim)
         if any(not outcome.failed for outcome in meant):
-            return None
+            apart = self._other_thing(claim, [outcome for outcome in able if not outcome.failed])
+            if apart is None:
+                return None
+            did, named = apart
+            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_OTHER, f"{did}, and no call with {named}", named)
         failed = meant[-1] if meant else None
         if failed is None and all(outcome.failed for outcome in outcomes):
             failed = outcomes[-1]
@@ -150,6 +171,18 @@ class ClaimSupport:
                 else _WEIGHT_OTHER
             )
         return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
+
+    def _other_thing(self, claim: MadeClaim, did: Sequence[CallOutcome]) -> tuple[str, str] | None:
+        """The call with another identifier of the form of the claimed one ("order W1 is cancelled"), and that one."""
+        named = [each for each in claim.ids if is_identifier(each)]
+        marks = frozenset(mark for outcome in did for mark in self._marks(outcome))
+        forms = [form for each in named if (form := form_of(each)) is not None]
+        alike = sorted(mark for mark in marks for form in forms if form.fullmatch(mark))
+        if not alike or any(each in text for each in named for text in (*marks, *map(_brought, did))):
+            return None
+        if self._is_reported(claim, None):
+            return None
+        return f"{did[-1].call.name} was called with {alike[0]}", named[0]
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
         """The calls that named it failed, and no other result has it; an error that repeats it does not count."""
@@ -192,9 +225,8 @@ class ClaimSupport:
         named = [text for text in texts if any(each in text for each in ids)]
         if claim.echo and failed is None and claim.verb:
             # `"invites_sent": []` reports that nothing was sent.
-            stem = re.compile(
-                rf"{re.escape(claim.verb[:_STEM])}(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))"
-            )
+            stems = "|".join(map(re.escape, (claim.verb[:_STEM], *bases_of(claim.verb))))
+            stem = re.compile(rf"(?:{stems})(?!\w{{0,20}}\W{{0,2}}:\s?(?:\[\]|\{{\}}|null|false|\"\"))")
             if any(stem.search(text) for text in texts):
                 return True
         own = _said_by(claim.family, claim.verb, synonyms=False)
@@ -272,6 +304,19 @@ def core_family(verb: str) -> str:
 def kind_of(name: str) -> str:
     """The family of the verb of a tool's name, as the English claims have it."""
     return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
+
+
+def _is_object(text: str, hit: Hit, named: str) -> bool:
+    """Whether a claim is about the thing of this name, which is in it, before it, or directly after it."""
+    lower = text.lower()
+    if lower.find(named, max(0, hit.start - _BEFORE), hit.end) >= 0:
+        return True
+    at = lower.find(named, hit.end, hit.end + _AROUND)
+    return at >= 0 and _ASIDE.search(lower, hit.end, at) is None
+
+
+def _brought(outcome: CallOutcome) -> str:
+    return "\n".join(outcome.texts())[:_MOST_READ].lower()
 
 
 def _marks(outcome: CallOutcome) -> frozenset[str]:

@@ -130,6 +130,8 @@ _MOST_COMMAND: Final = 4_000
 _MOST_SEGMENTS: Final = 40
 _MOST_OUTPUT: Final = 20_000
 _SPLIT: Final = re.compile(r"&&|\|\||;|\n|\||\$\(|\(|&(?!>)")
+_CODE: Final = re.compile(r"`([^`]*)`")
+_PATHS: Final = re.compile(r"\S*/\S*")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
 _OPTION: Final = re.compile(r"-|\d+[smh]?$")
 _MOST_QUESTION: Final = 4_000
@@ -338,7 +340,7 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for sentence in sentences_of(own_words(text)):
         # A path is not evidence about tests.
-        bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
+        bare = _CODE.sub(lambda match: f"`{_PATHS.sub('', match[1]).strip() or 'x'}`", sentence)
         kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
         if kinds and not is_guarded(bare):
             found.extend((kind, sentence) for kind in kinds)
@@ -481,11 +483,21 @@ _WORDS: Final = (
     "ruff",
     "flake8",
     "clippy",
+    "prueba",
+    "тест",
+    "测试",
+    "テスト",
+    "테스트",
+    "الاختبارات",
+    "टेस्ट",
+    "परीक्षण",
+    "เทสต์",
+    "การทดสอบ",
 )
 # A domain that ends in ".test" is about nothing.
 _ABOUT_WORK: Final = re.compile(
-    r"(?<![.@])\b(?:(?:tests?|specs?|suite|builds?|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b"
-    r"|type[ -]?check|type errors)"
+    r"(?<![.@])\b(?:(?:tests?|testes|testy|testler|pruebas|specs?|suite|builds?|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b"
+    r"|type[ -]?check|type errors)|тест(?:ы|ов)|测试|テスト|테스트|الاختبارات|टेस्ट|परीक्षण|เทสต์|การทดสอบ"
 )
 
 
