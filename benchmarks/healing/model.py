@@ -1,0 +1,42 @@
+"""A model as a healer: any endpoint that answers like OpenAI's chat completions, asked over plain HTTP."""
+
+import json
+import re
+import urllib.request
+from typing import Any, NamedTuple
+
+from benchmarks.healing.values import NOTHING, read
+
+PROMPT = """You called a tool with these JSON arguments:
+
+{call}
+
+The tool answered with this error:
+
+{text}
+
+You cannot see the definition of the tool. Reply with the corrected JSON arguments alone."""
+
+
+class Model(NamedTuple):
+    """Where it is, its name, and the key, if it wants one."""
+
+    base_url: str
+    name: str
+    key: str = ""
+
+    def heal(self, call: Any, text: str) -> Any:
+        """The arguments of its reply; the same call where the reply has none."""
+        asked = {
+            "model": self.name,
+            "messages": [{"role": "user", "content": PROMPT.format(call=json.dumps(call, indent=2), text=text)}],
+        }
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {self.key}"} if self.key else {})}
+        request = urllib.request.Request(
+            f"{self.base_url.rstrip('/')}/chat/completions", json.dumps(asked).encode(), headers
+        )
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            reply = json.load(answer)["choices"][0]["message"]["content"] or ""
+        shown = re.search(r"\{.*\}", reply, re.DOTALL)
+        found = read(shown[0]) if shown else NOTHING
+        return found if isinstance(found, dict) else call
