@@ -26,6 +26,7 @@ from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 from tests.core.schema.repair.site import Site, renamed, shuffled, sites
 from tests.core.schema.repair.ways import HOPELESS, KINDS, Breaker
 
+from toolvet.core.json_value import same
 from toolvet.core.schema import compiled
 
 BFCL: Final = "bfcl-eval==2026.3.23"
@@ -61,10 +62,10 @@ class Broken(msgspec.Struct, frozen=True):
         """The members whose value is not determined."""
         if not self.undetermined:
             return set()
-        return {name for name, value in self.call.items() if name not in self.sent or self.sent[name] != value}
+        return {name for name, value in self.call.items() if name not in self.sent or not same(self.sent[name], value)}
 
 
-# ── kinds that the tests of repairs lack; the names of parameters are what SpecTool and BFCL find wrong most ──
+# ── kinds that the tests of repairs lack; the names of parameters are what ToolScan and BFCL find wrong most ──
 
 
 def key_short(rng: random.Random, call: Any, found: Sequence[Site]) -> Iterator[tuple[Any, Any]]:

@@ -25,6 +25,7 @@ from benchmarks.healing.values import (
     put,
     read,
     rename,
+    written,
 )
 
 _LONGEST: Final = 4_000  # Characters of a text that are looked at.
@@ -60,8 +61,8 @@ def _edits(written: str, text: str) -> Sequence[Edit]:
     names = _names(text)
     found: dict[str, Edit] = {}
     for edit in [*_copies(call, text), *_changes(call, text, names), *_additions(call, text, names)]:
-        key = json.dumps(edit.call, sort_keys=True)
-        if edit.call != call and isinstance(edit.call, dict) and (key not in found or _weight(edit) > _weight(found[key])):
+        key = written(edit.call)
+        if key != written(call) and isinstance(edit.call, dict) and (key not in found or _weight(edit) > _weight(found[key])):
             found[key] = edit
     return sorted(found.values(), key=_weight, reverse=True)[:_MOST]
 
@@ -121,7 +122,7 @@ def _changes(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
         types = {TYPES[word] for word in re.findall(r"[a-z]+", window.lower()) if word in TYPES}
         for wanted in EXAMPLES:
             other = as_type(value, wanted)
-            if other is not NOTHING and other != value:
+            if other is not NOTHING and written(other) != written(value):
                 yield edit(f"to {wanted}", put(call, path, other), 0.5, named=wanted in types)
         yield edit("drop", drop(call, path), 0.5 if value in (None, "", "null", "None") else 0.0, named=False)
         if isinstance(value, str):

@@ -49,11 +49,11 @@ async def libraries(tools: Sequence[Tool], folder: Path) -> AsyncIterator[tuple[
     """All of them, ready for calls, and their versions. The classes that are generated are kept in the folder."""
     logging.disable()  # Servers log each call that they refuse, some with a traceback in colour.
     models = [generated(tool, folder) for tool in tools]
-    found = [_pydantic(models), *_toolvet(tools)]
+    found = [of_pydantic(models), *of_toolvet(tools)]
     names = ["pydantic", "fastmcp", "mcp", "langchain-core", "langgraph", "openai-agents", "toolvet"]
     versions = {name: version(name) for name in [*names, "datamodel-code-generator"]}
     async with contextlib.AsyncExitStack() as stack:
-        found.append(await stack.enter_async_context(_fastmcp(models)))
+        found.append(await stack.enter_async_context(of_fastmcp(models)))
         found.append(await stack.enter_async_context(_python_sdk(models)))
         found += [_langchain(models), _openai_agents(models, shown=False), _openai_agents(models, shown=True)]
         of_node, its_versions = stack.enter_context(_node(tools))
@@ -81,11 +81,11 @@ def issues_alone(text: str) -> str:
     return re.sub(r"^   - Example: .*\n?", "", text, flags=re.MULTILINE)
 
 
-def _toolvet(tools: Sequence[Tool]) -> Iterator[Library]:
+def of_toolvet(tools: Sequence[Tool]) -> Iterator[Library]:
     def judge_with(read: Callable[[str], str]) -> Callable[[int, Arguments], Awaitable[Judged]]:
         async def judge(number: int, arguments: Arguments) -> Judged:
             tool = tools[number]
-            report = check_arguments({"name": tool.name, "inputSchema": tool.schema}, arguments)
+            report = check_arguments({"name": f"tool_{number}", "inputSchema": tool.schema}, arguments)
             return Judged(None, arguments) if report.valid else Judged(read(report.to_text()))
 
         return judge
@@ -124,7 +124,7 @@ def generated(tool: Tool, folder: Path) -> type[BaseModel]:
     return found
 
 
-def _pydantic(models: Sequence[type[BaseModel]]) -> Library:
+def of_pydantic(models: Sequence[type[BaseModel]]) -> Library:
     async def judge(number: int, arguments: Arguments) -> Judged:
         try:
             read = models[number].model_validate_json(json.dumps(arguments))
@@ -175,7 +175,7 @@ def functions(models: Sequence[type[BaseModel]]) -> list[Function]:
 
 
 @contextlib.asynccontextmanager
-async def _fastmcp(models: Sequence[type[BaseModel]]) -> AsyncIterator[Library]:
+async def of_fastmcp(models: Sequence[type[BaseModel]]) -> AsyncIterator[Library]:
     from fastmcp import Client, FastMCP
 
     server, known = FastMCP("server"), functions(models)

@@ -7,12 +7,12 @@ is what words such as "required" meant elsewhere.
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from benchmarks.healing.edits import Edit, edits
-from benchmarks.healing.values import NOTHING, at, kind
+from benchmarks.healing.values import NOTHING, at, kind, written
 
 _ROUNDS: Final = 3
 _MOST_WORDS: Final = 12
@@ -79,7 +79,7 @@ class Ranker:
     def _sum(self, names: Sequence[str]) -> float:
         return sum(self.weights.get(name, 0.0) for name in names)
 
-    def heal(self, call: Any, text: str, tried: list[Any]) -> Any:
+    def heal(self, call: Any, text: str, tried: Collection[str]) -> Any:
         """The call after the change that it ranks first among those that were not tried before."""
-        found = [edit for edit in edits(call, text) if edit.call not in tried]
+        found = [edit for edit in edits(call, text) if written(edit.call) not in tried]
         return max(found, key=lambda edit: self.score(call, edit)).call if found else call

@@ -22,6 +22,7 @@ from benchmarks.healing.values import (
     put,
     read,
     rename,
+    written,
 )
 
 
@@ -82,7 +83,7 @@ def entries(text: str) -> Iterator[tuple[str, str]]:
             where, _, message = part[4:].partition(" ")
             yield where, message
     else:  # LangChain, a line each; the MCP SDK for TypeScript, one after the other
-        body = re.sub(r"^.*?Invalid arguments for tool \S+: ", "", text)
+        body = re.sub(r"^.*?Invalid arguments for tool \S*: ", "", text)
         for part in re.split(r"\n|, (?=(?:[\w.$-]+: )?(?:Invalid|Unrecognized|Too|Expected))", body):
             match = re.match(r" ?([\w.$-]+): (.+)", part)
             yield (match[1], match[2]) if match and match[1] != "Invalid" else ("", part)
@@ -195,7 +196,7 @@ def _value(call: Any, fault: Fault) -> Any:
         return put(call, fault.path, read(meant[1]))
     if fault.what == "choice" and (choices := _choices(message)):
         return put(call, fault.path, closest(value, choices)[0])
-    if value in (None, "", "null", "None"):
+    if value is None or value in ("", "null", "None"):
         return drop(call, fault.path)
     if fault.what == "bound":
         limits = [json.loads(each) for each in re.findall(r"-?\d+(?:\.\d+)?", message.split("\n")[0])]
@@ -204,7 +205,7 @@ def _value(call: Any, fault: Fault) -> Any:
         return put(call, fault.path, value[: int(limits[0])]) if limits and isinstance(value, str) else NOTHING
     for wanted in _types(message):
         other = as_type(value, wanted)
-        if other is not NOTHING and other != value:
+        if other is not NOTHING and written(other) != written(value):
             return put(call, fault.path, other)
     if isinstance(value, str) and (others := notations(value)):
         pattern = re.search(r"pattern [\"'/]?(\^.*?\$)", message)

@@ -1,8 +1,10 @@
 """The healer of search: it knows no phrase, tries the change for which most speaks, and never the same call twice."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from benchmarks.healing.edits import Edit, edits
+from benchmarks.healing.values import written
 
 # What a change costs before anything speaks for it: less is taken away by a conversion than by dropping a member.
 _COSTS: Final = {"copy": 0.4, "rewrite": 0.9, "choose": 0.6, "rename": 0.6, "unwrap": 0.7, "drop": 0.9, "nest": 1.6}
@@ -14,7 +16,7 @@ def score(edit: Edit) -> float:
     return edit.near + edit.alike + 0.5 * edit.named - cost
 
 
-def heal(call: Any, text: str, tried: list[Any]) -> Any:
+def heal(call: Any, text: str, tried: Collection[str]) -> Any:
     """The call after the change with the highest score that was not tried before."""
-    found = [edit for edit in edits(call, text) if edit.call not in tried]
+    found = [edit for edit in edits(call, text) if written(edit.call) not in tried]
     return max(found, key=score).call if found else call

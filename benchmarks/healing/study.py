@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from benchmarks.healing import rules, search
@@ -10,6 +10,7 @@ from benchmarks.healing.calls import Broken, Tool
 from benchmarks.healing.edits import edits
 from benchmarks.healing.libraries import Arguments, Judged, Library
 from benchmarks.healing.ranker import Example, Ranker
+from benchmarks.healing.values import written
 
 from toolvet.core.json_value import same
 from toolvet.core.schema import compiled
@@ -17,7 +18,7 @@ from toolvet.core.schema import compiled
 STEPS: Final = 3
 _EXAMPLES: Final = 1_000  # That one ranker is trained on.
 
-Heal = Callable[[Any, str, list[Any]], Any]
+Heal = Callable[[Any, str, Collection[str]], Any]
 
 
 class Outcome(NamedTuple):
@@ -51,17 +52,17 @@ class Study:
     async def outcome(self, library: Library, row: Broken, heal: Heal) -> Outcome:
         """What becomes of one call."""
         call: Any = row.sent
-        tried = [call]
+        tried = {written(call)}
         for step in range(STEPS + 1):
             judged = await self.judge(library, row.tool, call)
             if judged.text is None:
                 meant = await self.judge(library, row.tool, row.call)
                 return Outcome(step, as_meant(judged.received, meant.received, row.open_members()))
             if step < STEPS:
-                call = heal(call, judged.text, tried)
-                if not isinstance(call, dict) or call in tried:
+                call = heal(call, _news(judged.text, row.tool, call), tried)
+                if not isinstance(call, dict) or written(call) in tried:
                     break  # It has no further idea.
-                tried.append(call)
+                tried.add(written(call))
         return Outcome(None, meant=False)
 
     async def outcomes(self, library: Library, healer: Callable[[Broken], Heal]) -> list[Outcome]:
@@ -77,7 +78,7 @@ class Study:
         for library in self.libraries:
             judged = await self.first(library)
             pool += [
-                (library.family, row.tool % 2, row, each.text)
+                (library.family, row.tool % 2, row, _news(each.text, row.tool, row.sent))
                 for row, each in zip(self.rows, judged, strict=True)
                 if each.text is not None
             ]
@@ -99,6 +100,13 @@ class Study:
             for edit in edits(row.sent, text)
         ]
         return Example(row.sent, changes)
+
+
+def _news(text: str, tool: int, call: Any) -> str:
+    """The text without what the caller knows, the name of the tool and the call as a whole: they are not hints."""
+    for known in (f"tool_{tool}", str(call), json.dumps(call)):
+        text = text.replace(known, "")
+    return text
 
 
 def as_meant(received: Any, meant: Any, undetermined: set[str]) -> bool:

@@ -31,6 +31,11 @@ TYPES: Final = {
 }
 
 
+def written(value: Any) -> str:
+    """The value as JSON, by which values compare: in Python, 1 and True are equal."""
+    return json.dumps(value, sort_keys=True)
+
+
 def at(value: Any, path: Path) -> Any:
     """What is there, or NOTHING."""
     for step in path:

@@ -1,0 +1,132 @@
+"""docs/healing.md: the template with the figures of the last run."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.healing.calls import FAULTS
+
+from toolvet.batch.summary.statistics import share
+
+_HERE: Final = Path(__file__).parent
+FIGURES: Final = _HERE / "figures.json"
+TEMPLATE: Final = _HERE / "healing.template.md"
+PAGE: Final = _HERE.parents[1] / "docs" / "healing.md"
+HEALERS: Final = {"rules": "rules", "search": "search", "ranker": "learned"}
+LENGTHS: Final = ["up to 120", "121 to 300", "301 to 900", "over 900"]
+
+Figures = Mapping[str, Any]
+
+
+def read() -> Figures:
+    """The figures of the last run."""
+    found: Figures = json.loads(FIGURES.read_text(encoding="utf-8"))
+    return found
+
+
+def render(figures: Figures) -> str:
+    """The page."""
+    words = {
+        "date": figures["date"],
+        "calls": f"{figures['calls']:,}",
+        "refused": f"{figures['refused by all']:,}",
+        "leaderboard": f"{figures['leaderboard']:,}",
+        "own": f"{figures['calls'] - figures['leaderboard']:,}",
+        "tools": f"{figures['tools']:,}",
+        "sha256": figures["sha256"],
+        "versions": ", ".join(f"{name} {number}" for name, number in sorted(figures["versions"].items())),
+        "faults": _faults(),
+        "main": _main(figures),
+        "all": _all(figures),
+        "by fault": _by_fault(figures),
+        "by length": _by_length(figures),
+    }
+    page = TEMPLATE.read_text(encoding="utf-8")
+    for name, value in words.items():
+        page = page.replace(f"{{{{{name}}}}}", value)
+    return page
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _share(count: int, of: int) -> str:
+    """A share with its interval, in percent."""
+    found = share(count, of)
+    return "–" if not of else f"{count / of:.0%} ({found.low:.0%}–{found.high:.0%})".replace("%–", "–").replace("%", " %")
+
+
+def _rows(figures: Figures, cells: Callable[[Mapping[str, Any]], Sequence[str]]) -> Iterable[Sequence[str]]:
+    return ([name, *cells(entry)] for name, entry in figures["libraries"].items())
+
+
+def _main(figures: Figures) -> str:
+    of = figures["refused by all"]
+
+    def cells(entry: Mapping[str, Any]) -> Sequence[str]:
+        healed = [entry["healers"][name] for name in HEALERS]
+        in_each = [f"{each['in one'] / of:.0%}, {_share(each['in three'], of)}".replace("%,", " %,") for each in healed]
+        wrong = ", ".join(f"{each['not as meant'] / of:.0%}".replace("%", " %") for each in healed)
+        return [f"{entry['characters'][1]:,}", *in_each, wrong]
+
+    columns = ["error text of", "characters", *(f"{name}: in one, in three" for name in HEALERS.values()), "not as meant"]
+    return _table(columns, _rows(figures, cells))
+
+
+def _all(figures: Figures) -> str:
+    of = figures["calls"]
+
+    def cells(entry: Mapping[str, Any]) -> Sequence[str]:
+        at_once = [entry["at once, as meant"], entry["at once, not as meant"], entry["refused"]]
+        return [*(f"{each:,}" for each in at_once), *(_share(entry["healers"][name]["of all"], of) for name in HEALERS)]
+
+    columns = ["library", "accepted as meant", "accepted, not as meant", "refused", *(f"in the end, {name}" for name in HEALERS.values())]
+    return _table(columns, _rows(figures, cells))
+
+
+def _by_fault(figures: Figures) -> str:
+    """Healed in three steps, the mean of the three healers."""
+    faults = figures["faults"]
+
+    def cells(entry: Mapping[str, Any]) -> Sequence[str]:
+        return [
+            f"{sum(entry['healers'][name]['faults'][fault] for name in HEALERS) / (len(HEALERS) * of):.0%}".replace("%", "")
+            if of
+            else "–"
+            for fault, of in faults.items()
+        ]
+
+    return _table(["%", *(f"{fault} ({of})" for fault, of in faults.items())], _rows(figures, cells))
+
+
+def _by_length(figures: Figures) -> str:
+    def cells(entry: Mapping[str, Any]) -> Sequence[str]:
+        return [f"{_share(healed, of)} of {of // len(HEALERS):,}" if of else "–" for of, healed in entry["lengths"]]
+
+    return _table(["error text of", *(f"{each} characters" for each in LENGTHS)], _rows(figures, cells))
+
+
+def _faults() -> str:
+    return _table(
+        ["fault", "kinds", "ToolScan", "BFCL's checker"],
+        ([fault, ", ".join(dict.fromkeys(f"`{kind}`" for kind in kinds)), *SOURCES[fault]] for fault, kinds in FAULTS.items()),
+    )
+
+
+# What the published taxonomies call each fault: ToolScan's patterns, and the error types of the leaderboard's checker.
+SOURCES: Final = {
+    "wrong type": ("incorrect argument type", "`type_error:simple`"),
+    "text for a structure": ("invalid format error", "`type_error:simple`"),
+    "list or single value": ("incorrect argument type", "`type_error:nested`, `value_error:list/tuple`"),
+    "not one of the choices": ("incorrect argument value", "`value_error:string`"),
+    "wrong name": ("incorrect argument name", "`unexpected_param`, `missing_required`"),
+    "wrong depth": ("invalid format error", "`value_error:dict_key`, `missing_required`"),
+    "null or empty": ("incorrect argument value", "`type_error:simple`"),
+    "format, pattern or bounds": ("incorrect argument value", "`value_error:others`"),
+    "missing": ("incorrect argument value", "`missing_required`"),
+    "unknown member": ("incorrect argument name", "`unexpected_param`"),
+    "two at once": ("–", "–"),
+}
