@@ -21,7 +21,7 @@ from toolvet.core.json_value import same
 
 PYDANTIC = """2 validation errors for Arguments
 limit
-  Input should be a valid integer, unable to parse string as an integer [type=int_parsing, input_value='5 ', input_type=str]
+  Input should be a valid integer, unable to parse string as an integer [type=int_parsing, input_value='5']
     For further information visit https://errors.pydantic.dev/2.14/v/int_parsing
 qery
   Extra inputs are not permitted [type=extra_forbidden, input_value='x', input_type=str]
@@ -38,7 +38,7 @@ limit: Input should be a valid integer, unable to parse string as an integer
 qery: Extra inputs are not permitted
  Please fix the error and try again."""
 ZOD = """[
-  {"expected": "string", "code": "invalid_type", "path": ["query"], "message": "Invalid input: expected string, received undefined"},
+  {"expected": "string", "path": ["query"], "message": "Invalid input: expected string, received undefined"},
   {"code": "unrecognized_keys", "keys": ["qery"], "path": [], "message": "Unrecognized key: \\"qery\\""},
   {"expected": "number", "path": ["limit"], "message": "Invalid input: expected number, received string"}
 ]"""
@@ -47,7 +47,9 @@ PRETTY = """✖ Unrecognized key: "qery"
   → at query
 ✖ Invalid input: expected number, received string
   → at limit"""
-AJV_TEXT = "data must have required property 'query', data must NOT have additional properties, data/limit must be integer"
+AJV_TEXT = (
+    "data must have required property 'query', data must NOT have additional properties, data/limit must be integer"
+)
 AJV_JSON = """[
   {"instancePath": "", "params": {"missingProperty": "query"}, "message": "must have required property 'query'"},
   {"instancePath": "", "params": {"additionalProperty": "qery"}, "message": "must NOT have additional properties"},
@@ -213,7 +215,9 @@ def test_toolvets_text_heals_most_calls_and_its_words_alone_hardly_fewer() -> No
 
 
 def test_without_the_calls_no_call_can_be_copied() -> None:
-    text = "a\n\n## Corrected Call:\n\n```json\n{}\n```\n\n## Tool Schema:\n\nb\n\n## Valid Example:\n\n```json\n{}\n```\n"
+    text = (
+        "a\n\n## Corrected Call:\n\n```json\n{}\n```\n\n## Tool Schema:\n\nb\n\n## Valid Example:\n\n```json\n{}\n```\n"
+    )
     assert libraries.without_calls(text) == "a\n\n## Tool Schema:\n\nb\n\n"
     assert libraries.issues_alone("## Issues Found:\n\n1. **a**: x\n   - Example: 1\n\n## Suggestions:\n") == (
         "## Issues Found:\n\n1. **a**: x\n\n"

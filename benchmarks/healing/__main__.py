@@ -37,7 +37,9 @@ async def study(total: int, model: Model | None) -> dict[str, Any]:
         run = Study(tools, rows, found)
         first = {library.name: await run.first(library) for library in found}
         # The same calls for all: those that every library refuses.
-        refused = [number for number in range(len(rows)) if all(each[number].text is not None for each in first.values())]
+        refused = [
+            number for number in range(len(rows)) if all(each[number].text is not None for each in first.values())
+        ]
         print(f"{len(rows)} calls, of which all refuse {len(refused)}; {versions}", flush=True)
         results: dict[str, Any] = {}
         healers = await _healers(run, model)
@@ -121,7 +123,9 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=calls.CALLS)
     parser.add_argument("--model", help="the name of a model that heals, too")
-    parser.add_argument("--base-url", default="https://api.openai.com/v1", help="where it is, without /chat/completions")
+    parser.add_argument(
+        "--base-url", default="https://api.openai.com/v1", help="where it is, without /chat/completions"
+    )
     parser.add_argument("--page", action="store_true", help="only write docs/healing.md again")
     given = parser.parse_args(words)
     if not given.page:

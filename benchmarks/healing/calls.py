@@ -203,7 +203,14 @@ def _plain(name: str) -> bool:
 
 
 # As the leaderboard itself translates its types (bfcl_eval/constants/type_mappings.py).
-_TYPES: Final = {"float": "number", "dict": "object", "tuple": "array", "list": "array", "any": "string", "bool": "boolean"}
+_TYPES: Final = {
+    "float": "number",
+    "dict": "object",
+    "tuple": "array",
+    "list": "array",
+    "any": "string",
+    "bool": "boolean",
+}
 
 
 def _schema(parameters: Any) -> dict[str, Any]:
@@ -221,7 +228,11 @@ def _first(options: Any) -> Any:
     value = options[0] if isinstance(options, list) and options else options
     if isinstance(value, dict):
         # Some answers write the value of an inner member as it is, without a list around it.
-        return {name: _first(each) for name, each in value.items() if not (isinstance(each, list) and each[:1] in ([], [""]))}
+        return {
+            name: _first(each)
+            for name, each in value.items()
+            if not (isinstance(each, list) and each[:1] in ([], [""]))
+        }
     if isinstance(value, list):
         return [_first([each]) for each in value]
     return value

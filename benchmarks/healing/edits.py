@@ -7,7 +7,7 @@ the names of types. Each is near the mention of some place of the call, or it is
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from benchmarks.healing.values import (
@@ -56,13 +56,14 @@ def edits(call: Any, text: str) -> Sequence[Edit]:
 
 
 @lru_cache(maxsize=50_000)
-def _edits(written: str, text: str) -> Sequence[Edit]:
-    call = json.loads(written)
+def _edits(sent: str, text: str) -> Sequence[Edit]:
+    call = json.loads(sent)
     names = _names(text)
     found: dict[str, Edit] = {}
     for edit in [*_copies(call, text), *_changes(call, text, names), *_additions(call, text, names)]:
         key = written(edit.call)
-        if key != written(call) and isinstance(edit.call, dict) and (key not in found or _weight(edit) > _weight(found[key])):
+        better = key not in found or _weight(edit) > _weight(found[key])
+        if better and key != written(call) and isinstance(edit.call, dict):
             found[key] = edit
     return sorted(found.values(), key=_weight, reverse=True)[:_MOST]
 
@@ -98,7 +99,9 @@ def _copies(call: Any, text: str) -> Iterator[Edit]:
         except ValueError:
             continue
         kept = {json.dumps(value) for _, value in places(shown)}
-        yield Edit("copy", (), shown, True, len(mine & kept) / max(1, len(mine)), True, text[: match.start()][-_WINDOW:])
+        alike = len(mine & kept) / max(1, len(mine))
+        before = text[: match.start()][-_WINDOW:]
+        yield Edit("copy", (), shown, near=True, alike=alike, named=True, window=before)
 
 
 def _changes(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
@@ -107,13 +110,12 @@ def _changes(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
         window = text[max(0, place - 60) : place + _WINDOW] if place >= 0 else text[:_WINDOW]
         near = place >= 0 or not path  # The whole is always at hand.
 
-        def edit(way: str, other: Any, alike: float, *, named: bool, at_path: Path = path, of: Any = (near, window)) -> Edit:
-            return Edit(way, at_path, other, of[0], alike, named, of[1])
-
+        edit = partial(_edit, path, window, near=near)
         if isinstance(value, dict | list) and len(value) == 1:
-            yield edit("unwrap", put(call, path, next(iter(value.values() if isinstance(value, dict) else value))), 0.5, named=False)
+            inside = next(iter(value.values() if isinstance(value, dict) else value))
+            yield edit("unwrap", put(call, path, inside), 0.5, named=False)
         if isinstance(value, dict):
-            for name, item in value.items():
+            for item in value.values():
                 inner = read(item) if isinstance(item, str) and item.startswith("{") else item
                 if isinstance(inner, dict):
                     yield edit("unwrap", put(call, path, inner), 0.4, named=bool(set(inner) & set(names)))
@@ -138,6 +140,10 @@ def _changes(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
                     yield edit("rename", rename(call, path, name), likeness(path[-1], name), named=True)
 
 
+def _edit(path: Path, window: str, way: str, call: Any, alike: float, *, near: bool, named: bool) -> Edit:
+    return Edit(way, path, call, near, alike, named, window)
+
+
 def _additions(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
     for parent, holder in places(call):
         if not isinstance(holder, dict):
@@ -150,6 +156,6 @@ def _additions(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
             said = [TYPES[word] for word in re.findall(r"[a-z]+", window.lower()) if word in TYPES]
             for wanted in dict.fromkeys([*said[:2], "string"]):
                 other = put(call, (*parent, name), EXAMPLES[wanted])
-                yield Edit(f"add {wanted}", (*parent, name), other, place >= 0, 0.0, bool(said), window)
+                yield _edit((*parent, name), window, f"add {wanted}", other, 0.0, near=place >= 0, named=bool(said))
             if holder and not parent:
-                yield Edit("nest", (name,), {name: holder}, place >= 0, 0.0, False, window)
+                yield _edit((name,), window, "nest", {name: holder}, 0.0, near=place >= 0, named=False)

@@ -152,9 +152,7 @@ class Function:
             kind: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
             default = inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
             parameters.append(
-                inspect.Parameter(
-                    member, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind, default=default
-                )
+                inspect.Parameter(member, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind, default=default)
             )
         parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)
         signature: Any = inspect.Signature(parameters, return_annotation=str)
@@ -192,8 +190,9 @@ async def of_fastmcp(models: Sequence[type[BaseModel]]) -> AsyncIterator[Library
 
 @contextlib.asynccontextmanager
 async def _python_sdk(models: Sequence[type[BaseModel]]) -> AsyncIterator[Library]:
-    from mcp.client import Client
     from mcp.server.mcpserver import MCPServer
+
+    from mcp.client import Client
 
     server, known = MCPServer("server"), functions(models)
     for each in known:
@@ -238,8 +237,9 @@ def _langchain(models: Sequence[type[BaseModel]]) -> Library:
 def _openai_agents(models: Sequence[type[BaseModel]], *, shown: bool) -> Library:
     """As it is by default, which hides the error from the model, and with the two settings that show it."""
     os.environ["OPENAI_AGENTS_DONT_LOG_TOOL_DATA"] = "0"  # Read at the import; it changes only what is shown.
-    from agents import function_tool
     from agents.tool_context import ToolContext
+
+    from agents import function_tool
 
     how: dict[str, Any] = {"failure_error_function": lambda _, error: str(error)} if shown else {}
     known = functions(models)
@@ -296,7 +296,12 @@ return {
   versions: (names) => Object.fromEntries(names.map((name) => [name, version(name)])),
 };
 """
-FAMILIES: Final = {"zod, message": "zod", "zod, prettified": "zod", "ajv, errorsText": "ajv", "ajv, errors as JSON": "ajv"}
+FAMILIES: Final = {
+    "zod, message": "zod",
+    "zod, prettified": "zod",
+    "ajv, errorsText": "ajv",
+    "ajv, errors as JSON": "ajv",
+}
 
 
 @contextlib.contextmanager
@@ -316,4 +321,3 @@ def _of_node(process: NodeProcess, name: str, family: str) -> Library:
         return Judged(judged.get("text"), judged.get("received"))
 
     return Library(name, family, judge)
-

@@ -56,7 +56,11 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _share(count: int, of: int) -> str:
     """A share with its interval, in percent."""
     found = share(count, of)
-    return "–" if not of else f"{count / of:.0%} ({found.low:.0%}–{found.high:.0%})".replace("%–", "–").replace("%", " %")
+    return f"{_percent(count, of)} ({100 * found.low:.0f} to {100 * found.high:.0f})" if of else "-"
+
+
+def _percent(count: int, of: int) -> str:
+    return f"{100 * count / of:.0f} %"
 
 
 def _rows(figures: Figures, cells: Callable[[Mapping[str, Any]], Sequence[str]]) -> Iterable[Sequence[str]]:
@@ -68,11 +72,16 @@ def _main(figures: Figures) -> str:
 
     def cells(entry: Mapping[str, Any]) -> Sequence[str]:
         healed = [entry["healers"][name] for name in HEALERS]
-        in_each = [f"{each['in one'] / of:.0%}, {_share(each['in three'], of)}".replace("%,", " %,") for each in healed]
-        wrong = ", ".join(f"{each['not as meant'] / of:.0%}".replace("%", " %") for each in healed)
+        in_each = [f"{_percent(each['in one'], of)}, {_share(each['in three'], of)}" for each in healed]
+        wrong = ", ".join(f"{100 * each['not as meant'] / of:.0f}" for each in healed) + " %"
         return [f"{entry['characters'][1]:,}", *in_each, wrong]
 
-    columns = ["error text of", "characters", *(f"{name}: in one, in three" for name in HEALERS.values()), "not as meant"]
+    columns = [
+        "error text of",
+        "characters",
+        *(f"{name}: in one, in three" for name in HEALERS.values()),
+        "not as meant",
+    ]
     return _table(columns, _rows(figures, cells))
 
 
@@ -83,7 +92,8 @@ def _all(figures: Figures) -> str:
         at_once = [entry["at once, as meant"], entry["at once, not as meant"], entry["refused"]]
         return [*(f"{each:,}" for each in at_once), *(_share(entry["healers"][name]["of all"], of) for name in HEALERS)]
 
-    columns = ["library", "accepted as meant", "accepted, not as meant", "refused", *(f"in the end, {name}" for name in HEALERS.values())]
+    columns = ["library", "accepted as meant", "accepted, not as meant", "refused"]
+    columns += [f"in the end, {name}" for name in HEALERS.values()]
     return _table(columns, _rows(figures, cells))
 
 
@@ -93,9 +103,7 @@ def _by_fault(figures: Figures) -> str:
 
     def cells(entry: Mapping[str, Any]) -> Sequence[str]:
         return [
-            f"{sum(entry['healers'][name]['faults'][fault] for name in HEALERS) / (len(HEALERS) * of):.0%}".replace("%", "")
-            if of
-            else "–"
+            f"{100 * sum(entry['healers'][name]['faults'][fault] for name in HEALERS) / (len(HEALERS) * max(of, 1)):.0f}"
             for fault, of in faults.items()
         ]
 
@@ -104,7 +112,7 @@ def _by_fault(figures: Figures) -> str:
 
 def _by_length(figures: Figures) -> str:
     def cells(entry: Mapping[str, Any]) -> Sequence[str]:
-        return [f"{_share(healed, of)} of {of // len(HEALERS):,}" if of else "–" for of, healed in entry["lengths"]]
+        return [f"{_share(healed, of)} of {of // len(HEALERS):,}" if of else "-" for of, healed in entry["lengths"]]
 
     return _table(["error text of", *(f"{each} characters" for each in LENGTHS)], _rows(figures, cells))
 
@@ -112,7 +120,10 @@ def _by_length(figures: Figures) -> str:
 def _faults() -> str:
     return _table(
         ["fault", "kinds", "ToolScan", "BFCL's checker"],
-        ([fault, ", ".join(dict.fromkeys(f"`{kind}`" for kind in kinds)), *SOURCES[fault]] for fault, kinds in FAULTS.items()),
+        (
+            [fault, ", ".join(dict.fromkeys(f"`{kind}`" for kind in kinds)), *SOURCES[fault]]
+            for fault, kinds in FAULTS.items()
+        ),
     )
 
 
@@ -128,5 +139,5 @@ SOURCES: Final = {
     "format, pattern or bounds": ("incorrect argument value", "`value_error:others`"),
     "missing": ("incorrect argument value", "`missing_required`"),
     "unknown member": ("incorrect argument name", "`unexpected_param`"),
-    "two at once": ("–", "–"),
+    "two at once": ("-", "-"),
 }

@@ -41,7 +41,9 @@ def heal(call: Any, text: str) -> Any:
     if corrected:
         return json.loads(corrected[1])
     found = [fault for where, message in entries(text) for fault in faults(call, where, message)]
-    for parent in sorted({fault.path for fault in found if fault.what in ("missing", "unknown")}, key=len, reverse=True):
+    for parent in sorted(
+        {fault.path for fault in found if fault.what in ("missing", "unknown")}, key=len, reverse=True
+    ):
         call = _members(call, parent, [fault for fault in found if fault.path == parent])
     done: set[Path] = set()
     for fault in found:
@@ -68,7 +70,7 @@ def entries(text: str) -> Iterator[tuple[str, str]]:
             extra += [f"keys: {json.dumps(params['additionalProperty'])}"] if "additionalProperty" in params else []
             yield where.replace(".", "\0"), " ".join([issue.get("message", ""), *extra])
     elif re.search(r"^\d+\. \*\*", text, re.MULTILINE):  # toolvet
-        section = re.split(r"^## (?!Issues)", text, maxsplit=1, flags=re.MULTILINE)[0]
+        section = re.sub(r"^## (?!Issues).*", "", text, flags=re.MULTILINE | re.DOTALL)
         for block in re.split(r"^\d+\. \*\*", section, flags=re.MULTILINE)[1:]:
             where, _, message = block.partition("**: ")
             yield "" if where == "root" else where, message
@@ -103,7 +105,7 @@ _PHRASES: Final = [
 
 def faults(call: Any, where: str, message: str) -> Iterator[Fault]:
     """What the phrases of a message say; a missing or unknown member is a fault of the object around it."""
-    first = message.split("\n")[0]
+    first = message.split("\n", maxsplit=1)[0]
     what = next((name for name, pattern in _PHRASES if re.search(pattern, first, re.IGNORECASE)), "")
     path = _path(where, call)
     if what == "missing":
@@ -140,7 +142,7 @@ def _members(call: Any, parent: Path, found: Sequence[Fault]) -> Any:
         return call
     missing = {name: fault for fault in found if fault.what == "missing" for name in fault.names if name not in holder}
     unknown = {name: fault for fault in found if fault.what == "unknown" for name in fault.names if name in holder}
-    for name, value in holder.items():
+    for value in holder.values():
         inner = read(value) if isinstance(value, str) and value.startswith("{") else value
         # Everything is in a member that should not be there: it is a wrapper.
         if isinstance(inner, dict) and (set(holder) == set(unknown) or set(missing) & set(inner)):
@@ -149,7 +151,10 @@ def _members(call: Any, parent: Path, found: Sequence[Fault]) -> Any:
         suggested = re.search(r"Did you mean: \"([^\"]+)\"", fault.message)
         best, alike = (suggested[1], 1.0) if suggested else closest(name, list(missing))
         if best and best not in holder and (alike >= 0.6 or len(unknown) == len(missing) == 1):
-            call, missing = rename(call, (*parent, name), best), {key: each for key, each in missing.items() if key != best}
+            call, missing = (
+                rename(call, (*parent, name), best),
+                {key: each for key, each in missing.items() if key != best},
+            )
         elif len(missing) != 1:
             call = drop(call, (*parent, name))
     left = [name for name in unknown if name in (at(call, parent) or {})]
@@ -183,7 +188,8 @@ def _types(message: str) -> list[str]:
 
 def _choices(message: str) -> list[Any]:
     listed = re.search(r"(?:one of|Input should be|expected|Fix: Use|values:) (.*)", message)
-    return [] if not listed else [read(each) for each in re.findall(r"'[^']*'|\"[^\"]*\"", listed[1]) if read(each) is not NOTHING]
+    quoted = re.findall(r"'[^']*'|\"[^\"]*\"", listed[1]) if listed else []
+    return [value for value in map(read, quoted) if value is not NOTHING]
 
 
 def _value(call: Any, fault: Fault) -> Any:
@@ -214,5 +220,3 @@ def _value(call: Any, fault: Fault) -> Any:
     if isinstance(value, dict | list) and len(value) == 1 and fault.what != "bound":
         return put(call, fault.path, next(iter(value.values() if isinstance(value, dict) else value)))
     return put(call, fault.path, _invented(message)) if _types(message) else NOTHING
-
-

@@ -115,7 +115,9 @@ def as_meant(received: Any, meant: Any, undetermined: set[str]) -> bool:
         return same(received, meant)
     if not undetermined & meant.keys() <= received.keys():
         return False
-    left, right = ({name: item for name, item in each.items() if name not in undetermined} for each in (received, meant))
+    left, right = (
+        {name: item for name, item in each.items() if name not in undetermined} for each in (received, meant)
+    )
     return same(left, right)
 
 

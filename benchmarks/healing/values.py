@@ -19,16 +19,26 @@ class _Nothing:
 
 
 NOTHING: Final = _Nothing()
-EXAMPLES: Final = {
-    **{"integer": 1, "number": 1, "boolean": True, "string": "example", "array": [], "object": {}, "null": None},
+EXAMPLES: Final[dict[str, Any]] = {
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "string": "example",
+    "array": [],
+    "object": {},
+    "null": None,
 }
-# How libraries name the types of JSON.
-TYPES: Final = {
-    **{"integer": "integer", "int": "integer", "number": "number", "float": "number", "decimal": "number"},
-    **{"boolean": "boolean", "bool": "boolean", "string": "string", "str": "string", "array": "array"},
-    **{"list": "array", "object": "object", "dictionary": "object", "dict": "object", "record": "object"},
-    **{"null": "null", "none": "null"},
+_NAMES: Final = {
+    "integer": ["integer", "int"],
+    "number": ["number", "float", "decimal"],
+    "boolean": ["boolean", "bool"],
+    "string": ["string", "str"],
+    "array": ["array", "list"],
+    "object": ["object", "dictionary", "dict", "record"],
+    "null": ["null", "none"],
 }
+# The types of JSON by the names that libraries give them.
+TYPES: Final = {name: wanted for wanted, names in _NAMES.items() for name in names}
 
 
 def written(value: Any) -> str:
@@ -39,9 +49,8 @@ def written(value: Any) -> str:
 def at(value: Any, path: Path) -> Any:
     """What is there, or NOTHING."""
     for step in path:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if in_list or (isinstance(value, dict) and step in value):
             value = value[step]
         else:
             return NOTHING
@@ -115,7 +124,16 @@ def kind(value: Any) -> str:
             return "object"
 
 
-_WORDS: Final = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+_WORDS: Final = {
+    "yes": True,
+    "on": True,
+    "true": True,
+    "1": True,
+    "no": False,
+    "off": False,
+    "false": False,
+    "0": False,
+}
 
 
 def as_type(value: Any, wanted: str) -> Any:
@@ -136,7 +154,9 @@ def as_type(value: Any, wanted: str) -> Any:
     if isinstance(value, dict):
         if wanted == "array" and value and all(key.isdecimal() for key in value):
             return list(value.values())
-        return [value] if wanted == "array" else as_type(next(iter(value.values())), wanted) if len(value) == 1 else NOTHING
+        if wanted == "array":
+            return [value]
+        return as_type(next(iter(value.values())), wanted) if len(value) == 1 else NOTHING
     if wanted == "array":
         return [value]
     if wanted == "string":
@@ -199,5 +219,6 @@ def instants(text: str) -> Iterator[str]:
 def notations(text: str) -> list[str]:
     """Other ways of writing the same text."""
     trimmed = text.strip().strip("'\"").strip()
-    found = [trimmed, *instants(text), trimmed.lower(), trimmed.upper(), trimmed.replace("_", "-"), trimmed.replace(" ", "-")]
+    found = [trimmed, *instants(text), trimmed.lower(), trimmed.upper()]
+    found += [trimmed.replace("_", "-"), trimmed.replace(" ", "-")]
     return [other for place, other in enumerate(found) if other != text and other not in found[:place]]
