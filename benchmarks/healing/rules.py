@@ -98,7 +98,7 @@ _PHRASES: Final = [
     ("unknown", r"extra inputs|unexpected keyword|unrecognized key|additional propert|unknown field"),
     ("choice", r"one of|input should be ['\"\d]|expected \"|invalid enum|equal to constant|must be '"),
     ("bound", r"less than|greater than|<=?|>=?|at least|at most|fewer than|more than"),
-    ("format", r"format|pattern|valid (?:date|time|email|uuid)|ISO|invalid (?:email|uuid|string)|match"),
+    ("format", r"format|pattern|\bdate|\btime|valid (?:email|uuid)|ISO|invalid (?:email|uuid|string)|match"),
     ("type", rf"\b(?:{'|'.join(TYPES)})s?\b"),
 ]
 
@@ -108,9 +108,11 @@ def faults(call: Any, where: str, message: str) -> Iterator[Fault]:
     first = message.split("\n", maxsplit=1)[0]
     what = next((name for name, pattern in _PHRASES if re.search(pattern, first, re.IGNORECASE)), "")
     path = _path(where, call)
+    steps = [step for step in re.split(r"[./\0]", where) if step]
+    if first.startswith("Invalid") and len(steps) == len(path) + 1:
+        what = "missing"  # zod says of a member that is not there which values it may have.
     if what == "missing":
         named = re.search(r"property '([^']+)'", message)
-        steps = [step for step in re.split(r"[./\0]", where) if step]
         yield Fault(path, what, message, [named[1] if named else steps[-1] if steps else ""])
     elif what == "unknown":
         keys = re.search(r"keys?: (.+)", first)
@@ -145,16 +147,14 @@ def _members(call: Any, parent: Path, found: Sequence[Fault]) -> Any:
     for value in holder.values():
         inner = read(value) if isinstance(value, str) and value.startswith("{") else value
         # Everything is in a member that should not be there: it is a wrapper.
-        if isinstance(inner, dict) and (set(holder) == set(unknown) or set(missing) & set(inner)):
+        if isinstance(inner, dict) and inner and (set(holder) == set(unknown) or set(missing) & set(inner)):
             return put(call, parent, inner)
     for name, fault in unknown.items():
         suggested = re.search(r"Did you mean: \"([^\"]+)\"", fault.message)
         best, alike = (suggested[1], 1.0) if suggested else closest(name, list(missing))
         if best and best not in holder and (alike >= 0.6 or len(unknown) == len(missing) == 1):
-            call, missing = (
-                rename(call, (*parent, name), best),
-                {key: each for key, each in missing.items() if key != best},
-            )
+            call = rename(call, (*parent, name), best)
+            missing.pop(best, None)
         elif len(missing) != 1:
             call = drop(call, (*parent, name))
     left = [name for name in unknown if name in (at(call, parent) or {})]
@@ -200,10 +200,10 @@ def _value(call: Any, fault: Fault) -> Any:
     meant = re.search(r"Did you mean: (.+)", message)
     if meant and read(meant[1]) is not NOTHING:
         return put(call, fault.path, read(meant[1]))
-    if fault.what == "choice" and (choices := _choices(message)):
-        return put(call, fault.path, closest(value, choices)[0])
     if value is None or value in ("", "null", "None"):
         return drop(call, fault.path)
+    if fault.what == "choice" and (choices := _choices(message)):
+        return put(call, fault.path, closest(value, choices)[0])
     if fault.what == "bound":
         limits = [json.loads(each) for each in re.findall(r"-?\d+(?:\.\d+)?", message.split("\n")[0])]
         if limits and isinstance(value, int | float) and not isinstance(value, bool):
@@ -213,7 +213,8 @@ def _value(call: Any, fault: Fault) -> Any:
         other = as_type(value, wanted)
         if other is not NOTHING and written(other) != written(value):
             return put(call, fault.path, other)
-    if isinstance(value, str) and (others := notations(value)):
+    plain_text = fault.what == "format" or not _types(message) or "string" in _types(message)
+    if isinstance(value, str) and plain_text and (others := notations(value)):
         pattern = re.search(r"pattern [\"'/]?(\^.*?\$)", message)
         fitting = [other for other in others if not pattern or re.search(pattern[1], other)]
         return put(call, fault.path, (fitting or others)[0])

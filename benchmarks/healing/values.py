@@ -1,5 +1,6 @@
 """Changes of a call that every healer may make: they know JSON, and nothing of schemas or of error texts."""
 
+import ast
 import datetime as dt
 import difflib
 import json
@@ -98,10 +99,9 @@ def read(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        word = re.sub(r"\bTrue\b", "true", re.sub(r"\bFalse\b", "false", re.sub(r"\bNone\b", "null", text)))
         try:
-            return json.loads(word.replace("'", '"'))
-        except ValueError:
+            return json.loads(json.dumps(ast.literal_eval(text)))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return NOTHING
 
 
