@@ -83,6 +83,11 @@ def test_the_rules_leave_a_call_alone_that_the_text_says_nothing_of(text: str) -
     assert rules.heal({"query": "x"}, text) == {"query": "x"}
 
 
+def test_the_rules_keep_what_the_text_hides() -> None:
+    text = '## Corrected Call:\n\n```json\n{"password": "[redacted]", "age": 3}\n```\n'
+    assert rules.heal({"args": '{"Password": "a-secret", "age": 3}'}, text) == {"password": "a-secret", "age": 3}
+
+
 @pytest.mark.parametrize(
     ("text", "sent", "healed"),
     [

@@ -25,6 +25,7 @@ from benchmarks.healing.values import (
     put,
     read,
     rename,
+    unpacked,
     written,
 )
 
@@ -116,7 +117,7 @@ def _changes(call: Any, text: str, names: list[str]) -> Iterator[Edit]:
             yield edit("unwrap", put(call, path, inside), 0.5, named=False)
         if isinstance(value, dict):
             for item in value.values():
-                inner = read(item) if isinstance(item, str) and item.startswith("{") else item
+                inner = unpacked(item)
                 if isinstance(inner, dict):
                     yield edit("unwrap", put(call, path, inner), 0.4, named=bool(set(inner) & set(names)))
         if not path:

@@ -41,6 +41,7 @@ def render(figures: Figures) -> str:
         "all": _all(figures),
         "by fault": _by_fault(figures),
         "by length": _by_length(figures),
+        "findings": "",
     }
     page = TEMPLATE.read_text(encoding="utf-8")
     for name, value in words.items():

@@ -105,6 +105,14 @@ def read(text: str) -> Any:
             return NOTHING
 
 
+def unpacked(value: Any) -> Any:
+    """The value with each text that is an object of JSON read."""
+    if isinstance(value, dict):
+        return {name: unpacked(item) for name, item in value.items()}
+    found = read(value) if isinstance(value, str) and value.startswith("{") else NOTHING
+    return found if isinstance(found, dict) else value
+
+
 def kind(value: Any) -> str:
     """The type in the words of JSON Schema."""
     match value:
