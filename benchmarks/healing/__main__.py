@@ -86,7 +86,7 @@ def _accepted(judged: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _counts(outcomes: Sequence[Outcome], refused: Sequence[int], rows: Sequence[Broken]) -> dict[str, Any]:
-    """Of the calls that all refuse: by step, accepted but not as meant, by fault; and of all calls: as meant in the end."""
+    """Of the calls that all refuse: by step, not as meant, by fault. Of all calls: as meant in the end."""
     same = [outcomes[number] for number in refused]
     by_fault = {
         fault: sum(outcomes[each].meant for each in refused if rows[each].fault == fault) for fault in calls.FAULTS
@@ -124,7 +124,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--calls", type=int, default=calls.CALLS)
     parser.add_argument("--model", help="the name of a model that heals, too")
     parser.add_argument(
-        "--base-url", default="https://api.openai.com/v1", help="where it is, without /chat/completions"
+        "--base-url", default="https://api.openai.com/v1", help="the address of its API, without /chat/completions"
     )
     parser.add_argument("--page", action="store_true", help="only write docs/healing.md again")
     given = parser.parse_args(words)

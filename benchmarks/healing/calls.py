@@ -134,7 +134,7 @@ def build(pools: Sequence[tuple[Tool, Sequence[Mapping[str, Any]]]], total: int 
 def _broken(rng: random.Random, schema: Any, call: Any, breaker: Breaker) -> tuple[Any, Any] | None:
     ready = compiled(schema)
     for original, sent in breaker(rng, call, list(sites(schema, call))):
-        # What is not an object, or not JSON, reaches no tool.
+        # Only objects reach a tool.
         if isinstance(sent, dict) and ready.is_valid(original) and not ready.is_valid(sent):
             return original, sent
     return None
@@ -151,7 +151,7 @@ def own() -> list[tuple[Tool, Sequence[Mapping[str, Any]]]]:
 
 
 def wheel(folder: Path) -> Path:
-    """The leaderboard's wheel, downloaded with pip where it is not there."""
+    """The leaderboard's wheel, downloaded with pip if it is missing."""
     found = sorted(folder.glob("bfcl_eval-*.whl"))
     if not found:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), BFCL]

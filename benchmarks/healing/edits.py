@@ -74,7 +74,7 @@ def _weight(edit: Edit) -> float:
 
 
 def _names(text: str) -> list[str]:
-    """What is quoted, alone on its line, before a colon, or in a path, the first first."""
+    """Words that are quoted, alone on a line, before a colon or in a path, in the order of the text."""
     pattern = r"""['"*`]([A-Za-z_][\w .-]{0,40})['"*`]|^\s*([A-Za-z_]\w*)\s*$|([A-Za-z_]\w*)(?=: )|[/.]([A-Za-z_]\w*)"""
     found = (next(filter(None, match.groups())) for match in re.finditer(pattern, text, re.MULTILINE))
     return list(dict.fromkeys(found))[:_MOST_NAMES]

@@ -19,7 +19,7 @@ You cannot see the definition of the tool. Reply with the corrected JSON argumen
 
 
 class Model(NamedTuple):
-    """Where it is, its name, and the key, if it wants one."""
+    """The address of the endpoint, the name of the model, and the key; some endpoints take none."""
 
     base_url: str
     name: str

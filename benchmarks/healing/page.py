@@ -57,7 +57,9 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _share(count: int, of: int) -> str:
     """A share with its interval, in percent."""
     found = share(count, of)
-    return f"{_percent(count, of)} ({100 * found.low:.0f} to {100 * found.high:.0f})" if of else "-"
+    if found.low is None or found.high is None:
+        return "-"
+    return f"{_percent(count, of)} ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
 def _percent(count: int, of: int) -> str:
@@ -103,10 +105,8 @@ def _by_fault(figures: Figures) -> str:
     faults = figures["faults"]
 
     def cells(entry: Mapping[str, Any]) -> Sequence[str]:
-        return [
-            f"{100 * sum(entry['healers'][name]['faults'][fault] for name in HEALERS) / (len(HEALERS) * max(of, 1)):.0f}"
-            for fault, of in faults.items()
-        ]
+        counted = {fault: sum(entry["healers"][name]["faults"][fault] for name in HEALERS) for fault in faults}
+        return [f"{100 * counted[fault] / (len(HEALERS) * max(of, 1)):.0f}" for fault, of in faults.items()]
 
     return _table(["%", *(f"{fault} ({of})" for fault, of in faults.items())], _rows(figures, cells))
 
@@ -128,7 +128,7 @@ def _faults() -> str:
     )
 
 
-# What the published taxonomies call each fault: ToolScan's patterns, and the error types of the leaderboard's checker.
+# The name of each fault in published taxonomies: ToolScan's patterns, and error types of the leaderboard's checker.
 SOURCES: Final = {
     "wrong type": ("incorrect argument type", "`type_error:simple`"),
     "text for a structure": ("invalid format error", "`type_error:simple`"),

@@ -1,7 +1,7 @@
 """The healer that learns: a perceptron ranks the same small changes, by words that it has seen in texts of others.
 
-It is trained on the texts of all families but the one that it heals, on calls of other tools. What it knows of a text
-is what words such as "required" meant elsewhere.
+It is trained on the texts of all families but the one that it heals, on calls of other tools. So it knows what words
+such as "required" meant elsewhere.
 """
 
 import random
@@ -26,7 +26,7 @@ class Example(NamedTuple):
 
 
 def features(call: Any, edit: Edit) -> list[str]:
-    """What the ranker sees of a change."""
+    """The features of a change."""
     start = f"{edit.way} {edit.near:d}"
     return [
         edit.way,

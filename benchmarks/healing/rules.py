@@ -1,7 +1,7 @@
 """The healer of rules: it knows the layouts and phrases of the libraries, and what one does about each.
 
 A layout splits a text into places and messages; there is one for each way in which these libraries write lists of
-errors. A phrase says what is wrong. What is then done to the call is the same whoever wrote the text.
+errors. A phrase names the fault. The change of the call is then the same for all libraries.
 """
 
 import json
@@ -29,7 +29,7 @@ from benchmarks.healing.values import (
 
 
 class Fault(NamedTuple):
-    """What is wrong at a place, and what the message says would be right."""
+    """A fault at a place, with the message about it."""
 
     path: Path
     what: str
@@ -67,7 +67,7 @@ def _revealed(corrected: Any, call: Any) -> Any:
     return corrected
 
 
-# ── layouts: where, and what is said ──
+# ── layouts: places and messages ──
 
 
 def entries(text: str) -> Iterator[tuple[str, str]]:
@@ -99,11 +99,11 @@ def entries(text: str) -> Iterator[tuple[str, str]]:
     else:  # LangChain, a line each; the MCP SDK for TypeScript, one after the other
         body = re.sub(r"^.*?Invalid arguments for tool \S*: ", "", text)
         for part in re.split(r"\n|, (?=(?:[\w.$-]+: )?(?:Invalid|Unrecognized|Too|Expected))", body):
-            match = re.match(r" ?([\w.$-]+): (.+)", part)
-            yield (match[1], match[2]) if match and match[1] != "Invalid" else ("", part)
+            pair = re.match(r" ?([\w.$-]+): (.+)", part)
+            yield (pair[1], pair[2]) if pair and pair[1] != "Invalid" else ("", part)
 
 
-# ── phrases: what is wrong ──
+# ── phrases: faults ──
 
 _PHRASES: Final = [
     ("missing", r"field required|missing required|received undefined|^required\b|must have required property"),
@@ -116,13 +116,13 @@ _PHRASES: Final = [
 
 
 def faults(call: Any, where: str, message: str) -> Iterator[Fault]:
-    """What the phrases of a message say; a missing or unknown member is a fault of the object around it."""
+    """The faults in a message. A missing or unknown member is a fault of the object around it."""
     first = message.split("\n", maxsplit=1)[0]
     what = next((name for name, pattern in _PHRASES if re.search(pattern, first, re.IGNORECASE)), "")
     path = _path(where, call)
     steps = [step for step in re.split(r"[./\0]", where) if step]
     if first.startswith("Invalid") and len(steps) == len(path) + 1:
-        what = "missing"  # zod says of a member that is not there which values it may have.
+        what = "missing"  # For a missing member, zod lists the values it may have.
     if what == "missing":
         named = re.search(r"property '([^']+)'", message)
         yield Fault(path, what, message, [named[1] if named else steps[-1] if steps else ""])
@@ -147,7 +147,7 @@ def _path(where: str, call: Any) -> Path:
     return found
 
 
-# ── what one does about it ──
+# ── changes of the call ──
 
 
 def _members(call: Any, parent: Path, found: Sequence[Fault]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from benchmarks.healing.edits import Edit, edits
 from benchmarks.healing.values import written
 
-# What a change costs before anything speaks for it: less is taken away by a conversion than by dropping a member.
+# The cost of a change before anything speaks for it: dropping a member loses more than converting one.
 _COSTS: Final = {"copy": 0.4, "rewrite": 0.9, "choose": 0.6, "rename": 0.6, "unwrap": 0.7, "drop": 0.9, "nest": 1.6}
 
 

@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
 
 
 class Study:
-    """One run: the calls, the library, and what it made of each call so far."""
+    """One run: the calls, the libraries, and their judgements so far."""
 
     def __init__(self, tools: Sequence[Tool], rows: Sequence[Broken], libraries: Sequence[Library]) -> None:
         self.tools, self.rows, self.libraries = tools, rows, libraries
@@ -43,14 +43,14 @@ class Study:
         return self._judged[key]
 
     async def first(self, library: Library) -> list[Judged]:
-        """What it makes of the calls as they were sent. It must accept each as it was meant."""
+        """Its judgements of the calls as they were sent. It must accept each call as it was meant."""
         for row in self.rows:
             meant = await self.judge(library, row.tool, row.call)
             assert meant.text is None, f"{library.name} refuses the call that was meant: {row.call} {meant.text}"
         return [await self.judge(library, row.tool, row.sent) for row in self.rows]
 
     async def outcome(self, library: Library, row: Broken, heal: Heal) -> Outcome:
-        """What becomes of one call."""
+        """The outcome of one call."""
         call: Any = row.sent
         tried = {written(call)}
         for step in range(STEPS + 1):
@@ -66,7 +66,7 @@ class Study:
         return Outcome(None, meant=False)
 
     async def outcomes(self, library: Library, healer: Callable[[Broken], Heal]) -> list[Outcome]:
-        """What becomes of each call."""
+        """The outcome of each call."""
         return [await self.outcome(library, row, healer(row)) for row in self.rows]
 
     async def rankers(self) -> Callable[[Library], Callable[[Broken], Heal]]:

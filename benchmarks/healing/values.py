@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 class _Nothing:
-    """What is not there: None is a value."""
+    """Marks a place without a value: None is a value."""
 
     def __bool__(self) -> bool:
         return False
@@ -48,7 +48,7 @@ def written(value: Any) -> str:
 
 
 def at(value: Any, path: Path) -> Any:
-    """What is there, or NOTHING."""
+    """The value at the path, or NOTHING."""
     for step in path:
         in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
         if in_list or (isinstance(value, dict) and step in value):
@@ -145,7 +145,7 @@ _WORDS: Final = {
 
 
 def as_type(value: Any, wanted: str) -> Any:
-    """The same value as this type, or NOTHING where there is no plain way."""
+    """The same value as this type, or NOTHING if there is no plain way."""
     have = kind(value)
     if have == wanted or (have == "integer" and wanted == "number"):
         return value
