@@ -1,6 +1,7 @@
 """docs/healing.md: the template with the figures of the last run."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -41,12 +42,16 @@ def render(figures: Figures) -> str:
         "all": _all(figures),
         "by fault": _by_fault(figures),
         "by length": _by_length(figures),
-        "findings": "",
     }
     page = TEMPLATE.read_text(encoding="utf-8")
     for name, value in words.items():
         page = page.replace(f"{{{{{name}}}}}", value)
-    return page
+
+    def one(found: re.Match[str]) -> str:
+        counts = figures["libraries"][found[1]]["healers"][found[2]]
+        return _percent(counts[found[3]], figures["refused by all"])
+
+    return re.sub(r"\{\{([^|{}]+)\|(\w+)\|([\w ]+)\}\}", one, page)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -101,19 +106,19 @@ def _all(figures: Figures) -> str:
 
 
 def _by_fault(figures: Figures) -> str:
-    """Healed in three steps, the mean of the three healers."""
-    faults = figures["faults"]
+    """Healed in three steps, the mean of the three healers. Faults that some library always accepts are left out."""
+    faults = {fault: of for fault, of in figures["faults"].items() if of}
 
     def cells(entry: Mapping[str, Any]) -> Sequence[str]:
         counted = {fault: sum(entry["healers"][name]["faults"][fault] for name in HEALERS) for fault in faults}
-        return [f"{100 * counted[fault] / (len(HEALERS) * max(of, 1)):.0f}" for fault, of in faults.items()]
+        return [f"{100 * counted[fault] / (len(HEALERS) * of):.0f}" for fault, of in faults.items()]
 
     return _table(["%", *(f"{fault} ({of})" for fault, of in faults.items())], _rows(figures, cells))
 
 
 def _by_length(figures: Figures) -> str:
     def cells(entry: Mapping[str, Any]) -> Sequence[str]:
-        return [f"{_share(healed, of)} of {of // len(HEALERS):,}" if of else "-" for of, healed in entry["lengths"]]
+        return [f"{_percent(healed, of)} of {of // len(HEALERS):,}" if of else "-" for of, healed in entry["lengths"]]
 
     return _table(["error text of", *(f"{each} characters" for each in LENGTHS)], _rows(figures, cells))
 
