@@ -36,6 +36,7 @@ help:
 	@echo "make conformance  the official suite on four servers, direct, through the proxy and bridged (installs them under .conformance)"
 	@echo "make bench    measure everything beside its peers, and write docs/performance.md; ONLY=answer for one"
 	@echo "make ratios   fail where what users feel takes 30 % more than when it last landed; LAND=1 lands what is better"
+	@echo "make healing  compare what the error texts of libraries do for a broken call, written to docs/healing.md"
 	@echo "make accuracy DATA=folder   score the answer check on labelled JSONL, written to docs/accuracy.md"
 	@echo "make ratchet DATA=folder    fail where an accuracy figure is below its floor in accuracy-floors.json"
 	@echo "make floors DATA=folder     move the floors to the figures that are better now"
@@ -137,6 +138,11 @@ engines: .venv-engines/.done
 .PHONY: cluster
 cluster: .venv-cluster/.done
 	TOOLVET_CLUSTER=required .venv-cluster/bin/pytest -p no:xdist --timeout=900 tests/batch/cluster tests/assess/test_many_cluster.py
+
+# The error texts of libraries, each called for real (Node for some), and three healers: docs/healing.md.
+.PHONY: healing
+healing: .venv-healing/.done
+	.venv-healing/bin/python -m benchmarks.healing
 
 # In an environment of its own: the generator needs none of what the project needs. Its links between pages are checked
 # here, links to headings by tests/test_links.py.

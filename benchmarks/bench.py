@@ -33,7 +33,6 @@ PROGRAMS: Final = {
     "schema": 600,
     "repair": 300,
     "repair_json": 300,
-    "healer": 300,
     "result": 300,
     "envelope": 120,
     "fit": 300,

@@ -28,14 +28,14 @@ const functions = await (async () => {
 __SCRIPT__
 })();
 let kept;
-createInterface({input: process.stdin}).on("line", (line) => {
+createInterface({input: process.stdin}).on("line", async (line) => {
   const {name, number, repeats} = JSON.parse(line);
   const run = functions[name];
   const wall = process.hrtime.bigint(), cpu = process.cpuUsage();
   for (let turn = 0; turn < repeats; turn++) kept = run(number);
   const used = process.cpuUsage(cpu);
   const took = Number(process.hrtime.bigint() - wall) / 1e9;
-  console.log(JSON.stringify({cpu: (used.user + used.system) / 1e6, wall: took, result: kept ?? null}));
+  console.log(JSON.stringify({cpu: (used.user + used.system) / 1e6, wall: took, result: (await kept) ?? null}));
 });
 """
 
@@ -47,7 +47,7 @@ class NodeProcess:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=cwd)
         self.pid = self._process.pid
 
-    def _told(self, name: str, number: int, repeats: int) -> dict[str, object]:
+    def _told(self, name: str, number: object, repeats: int) -> dict[str, object]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"name": name, "number": number, "repeats": repeats}) + "\n")
@@ -55,8 +55,8 @@ class NodeProcess:
         told: dict[str, object] = json.loads(self._process.stdout.readline())
         return told
 
-    def result(self, name: str, number: int = 0) -> object:
-        """The result of a function."""
+    def result(self, name: str, number: object = 0) -> object:
+        """The result of a function, awaited if it is a promise."""
         return self._told(name, number, 1)["result"]
 
     def clock(self, name: str, number: int = 0) -> Clock:

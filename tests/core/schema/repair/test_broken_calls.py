@@ -3,7 +3,9 @@
 from collections import Counter
 
 import pytest
-from tests.core.schema.repair.blind_healer import heal, without_correction
+from benchmarks.healing import rules
+from benchmarks.healing.libraries import without_calls
+from benchmarks.healing.study import STEPS
 from tests.core.schema.repair.breaking import broken_calls, real_schemas
 from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
 from tests.core.schema.repair.ways import HOPELESS, KINDS, Text
@@ -49,10 +51,11 @@ def test_who_sees_only_the_text_of_the_report_heals_nearly_all_calls() -> None:
         if isinstance(broken.sent, Text) or check_arguments(tool, broken.sent).valid:
             continue
 
-        def told(arguments: object, tool: object = tool) -> str | None:
-            report = check_arguments(tool, arguments)
-            return None if report.valid else without_correction(report.to_text())
-
         counts["calls"] += 1
-        counts["healed"] += heal(broken.sent, told) is not None
+        arguments = broken.sent
+        for _ in range(STEPS):
+            report = check_arguments(tool, arguments)
+            if not report.valid:
+                arguments = rules.heal(arguments, without_calls(report.to_text()))
+        counts["healed"] += check_arguments(tool, arguments).valid
     assert counts["healed"] >= 0.9 * counts["calls"]

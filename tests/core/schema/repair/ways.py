@@ -394,7 +394,7 @@ def restyled(rng: random.Random, name: str) -> str:
         "_".join(words).upper(),
     ]
     found: list[str] = [style for style in styles if style != name]
-    return rng.choice(found)
+    return rng.choice(found) if found else name
 
 
 KINDS: dict[str, Breaker] = {
