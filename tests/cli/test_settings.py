@@ -14,7 +14,8 @@ from toolvet.assess import Options, assess
 from toolvet.assess.exchange import PlannedCall, observe
 from toolvet.assess.rules import tool_definition
 from toolvet.assess.rules.ending import verdict_of
-from toolvet.core.checks.result import ResultCheck, ResultSettings
+from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks.result_settings import ResultSettings
 from toolvet.core.settings import load_settings
 from toolvet.errors import ConfigError, UsageError
 from toolvet.mcp.transport import RpcError, StdioTarget
