@@ -75,9 +75,7 @@ def test_the_rest_is_left_to_cyclopts(words: list[str]) -> None:
     assert plain_call(words) is None
 
 
-NEEDLESS = (
-    "cyclopts rich orjson pathlib inspect dataclasses tomllib toolvet.core.settings toolvet.core.matching.phrasebook"
-)
+NEEDLESS = "threading cyclopts rich orjson pathlib inspect dataclasses tomllib toolvet.core.settings toolvet.core.matching.phrasebook"
 
 
 def test_a_check_into_a_pipe_loads_little(tmp_path: Path) -> None:
