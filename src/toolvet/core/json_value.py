@@ -227,7 +227,7 @@ def is_endless(value: object) -> bool:
         if _LEAVES.issuperset(map(type, inside)):
             # An object of plain values, as the arguments of most calls are.
             return False
-        # Of most others a few members are no plain values.
+        # Most others have a few members that are containers.
         others = [each for each in inside if type(each) not in _LEAVES]
         if _PLAIN.issuperset(map(type, others)) and _are_small(others):
             return False
