@@ -233,7 +233,7 @@ def is_endless(value: object) -> bool:
             return False
     elif not isinstance(value, _CONTAINERS) or is_small(cast("object", value)):
         return False
-    return _repeats(value)
+    return _repeats(cast("object", value))
 
 
 def is_flat(value: object) -> TypeGuard["dict[object, object]"]:
