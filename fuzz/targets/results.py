@@ -16,7 +16,7 @@ from toolvet import (
     overall_confidence,
     steering_in,
 )
-from toolvet.core.checks.result.result_check import ResultSettings
+from toolvet.core.checks.result_settings import ResultSettings
 
 
 def check(draw: Draw) -> None:

@@ -16,7 +16,8 @@ from toolvet.assess import Options
 from toolvet.assess.many import AssessmentJob, AssessmentLimits, AssessmentOutcome, ResultsFolder, assess_many
 from toolvet.assess.many.folder import JOURNAL
 from toolvet.assess.many.pool import ProcessFacts, below, end_all_below, list_processes, memory_of
-from toolvet.core.checks.result import ResultCheck, ResultSettings
+from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks.result_settings import ResultSettings
 from toolvet.errors import UsageError
 from toolvet.mcp.transport import StdioTarget
 

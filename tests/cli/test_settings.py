@@ -14,8 +14,10 @@ from toolvet.assess import Options, assess
 from toolvet.assess.exchange import PlannedCall, observe
 from toolvet.assess.rules import tool_definition
 from toolvet.assess.rules.ending import verdict_of
-from toolvet.core.checks.result import ResultCheck, ResultSettings
-from toolvet.core.settings import load_settings
+from toolvet.core.checks.result import ResultCheck
+from toolvet.core.checks.result_settings import ResultSettings
+from toolvet.core.discover import settings_file
+from toolvet.core.settings import Settings, load_settings
 from toolvet.errors import ConfigError, UsageError
 from toolvet.mcp.transport import RpcError, StdioTarget
 from toolvet.proxy.session import CallEnded, Policies, ProxySettings, Session
@@ -60,6 +62,41 @@ def test_the_library_checks_answers_as_the_file_says(file: Path) -> None:
     assert check("The fund offers guaranteed returns of 12 %.").signals[0].label == "overclaim"
     assert check("That is not my department, I am afraid.").signals[0].source == "custom"
     assert not check("I'm sorry, but I can't help with refunds in this chat.").signals
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.toolvet.checks.answer]\nthreshold = 0.5",
+        "[ tool . 'toolvet' ]\nchecks.answer.threshold = 0.5",
+        'tool."toolvet".checks.answer.threshold = 0.5',
+        '[project]\nname = "x"\r\n[tool]\r\ntoolvet = { checks.answer.threshold = 0.5 }',
+        "  [ 'tool' ] # ours\ntoolvet.checks.answer.threshold = 0.5",
+        "tool = { toolvet = { checks.answer.threshold = 0.5 } }",
+    ],
+)
+def test_a_project_has_its_settings_however_it_writes_them(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8", newline="")
+    monkeypatch.chdir(tmp_path)
+    assert settings_file(None) == "pyproject.toml"
+    assert load_settings().answer_options() == {"threshold": 0.5}
+
+
+def test_a_project_that_only_depends_on_toolvet_has_no_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        '[project]\ndependencies = ["toolvet"]\nscripts.toolvet = "a:b"\n[tool.other]\ntool = "toolvet"\n[toolvet.tool]'
+    )
+    (tmp_path / "pyproject.toml").write_text(text.replace('tool = "toolvet"', 'run = "toolvet"'), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert settings_file(None) is None
+    # One that may have some is read, and has none.
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert settings_file(None) == "pyproject.toml"
+    assert load_settings() == Settings()
 
 
 def test_results_are_checked_tool_by_tool(file: Path) -> None:

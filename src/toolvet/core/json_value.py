@@ -222,13 +222,18 @@ def is_endless(value: object) -> bool:
     >>> is_endless(row)
     True
     """
-    if type(value) is dict and _LEAVES.issuperset(map(type, cast("dict[object, object]", value).values())):
-        # An object of plain values, as the arguments of most calls are.
+    if type(value) is dict:
+        inside = cast("dict[object, object]", value).values()
+        if _LEAVES.issuperset(map(type, inside)):
+            # An object of plain values, as the arguments of most calls are.
+            return False
+        # Most others have a few members that are containers.
+        others = [each for each in inside if type(each) not in _LEAVES]
+        if _PLAIN.issuperset(map(type, others)) and _are_small(others):
+            return False
+    elif not isinstance(value, _CONTAINERS) or is_small(cast("object", value)):
         return False
-    if not isinstance(value, _CONTAINERS):
-        return False
-    container = cast("object", value)
-    return not is_small(container) and _repeats(container)
+    return _repeats(cast("object", value))
 
 
 def is_flat(value: object) -> TypeGuard["dict[object, object]"]:
@@ -257,16 +262,20 @@ def is_small(value: object) -> bool:
 
     Ten times as fast as a walk, and true for nearly all.
     """
-    level, count = [value], 0
+    return _are_small([value])
+
+
+def _are_small(level: list[object]) -> bool:
+    """Return whether these containers are small together."""
+    count = len(level)
     for _ in range(_SHALLOW):
         inside = gc.get_referents(*level)
         count += len(inside)
-        kinds = set(map(type, inside))
-        if kinds <= _LEAVES:
+        level = [each for each in inside if type(each) not in _LEAVES]
+        if not level:
             return count <= _FEW
-        if count > _FEW or not kinds <= _PLAIN:
+        if count > _FEW or not _PLAIN.issuperset(map(type, level)):
             return False
-        level = [each for each in inside if type(each) in _CONTAINERS]
     return False
 
 

@@ -38,14 +38,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, get_args, 
 
 import msgspec
 
-from toolvet.core.checks import ResultCheck, ResultSettings
+from toolvet.core.checks import ResultSettings
 from toolvet.core.decodable import decodable
 from toolvet.core.discover import beside, decode_toml, of_each_wing, read_user_file, settings_file
 from toolvet.core.json_value import members
 from toolvet.errors import ConfigError
 
 if TYPE_CHECKING:
-    from toolvet.core.checks import ArgumentCheck, Wording
+    from toolvet.core.checks import ArgumentCheck, ResultCheck, Wording
     from toolvet.core.turn import AnswerCheck, AnswerOptions
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -148,8 +148,10 @@ class Settings:
         found = self[CheckSettings].arguments.wording
         return ArgumentCheck(None if found is None else load_wording(found))
 
-    def result_check(self) -> ResultCheck:
+    def result_check(self) -> "ResultCheck":
         """Return the check of results that `[checks.result]` describes. Raises as `ResultCheck` does."""
+        from toolvet.core.checks import ResultCheck  # noqa: PLC0415 - as above
+
         return ResultCheck(self[CheckSettings].result)
 
 

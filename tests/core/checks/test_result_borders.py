@@ -15,10 +15,11 @@ from toolvet.core.checks.result.outage import outage_of
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.phrases import phrases
 from toolvet.core.checks.result.response import envelope_in, read_response
-from toolvet.core.checks.result.result_check import ResultSettings, ToolResultSettings, _options
+from toolvet.core.checks.result.result_check import _options
 from toolvet.core.checks.result.shapes import as_mcp, is_plainly_mcp, read_foreign
 from toolvet.core.checks.result.unflagged import _is_error_text
 from toolvet.core.checks.result.verdict import OutputSchemaValidation
+from toolvet.core.checks.result_settings import ResultSettings, ToolResultSettings
 from toolvet.core.tools import view_of
 
 FAILURES = ("Connection refused", "Internal server error", "HTTP 503: Service Unavailable", "boom", "Request timed out")

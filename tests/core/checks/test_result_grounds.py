@@ -15,7 +15,8 @@ from toolvet.core.checks.result.evidence import caller_texts, is_callers_crash
 from toolvet.core.checks.result.own_words import FACTOR_NAMES, BadRule
 from toolvet.core.checks.result.phrases import CallerText
 from toolvet.core.checks.result.response import read_response, readable
-from toolvet.core.checks.result.result_check import RegexEntry, ResultCheck, ResultSettings
+from toolvet.core.checks.result.result_check import ResultCheck
+from toolvet.core.checks.result_settings import RegexEntry, ResultSettings
 from toolvet.core.matching import UnsafePattern
 from toolvet.core.tools import view_of
 

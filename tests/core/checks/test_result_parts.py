@@ -15,9 +15,10 @@ from toolvet.core.checks.result.evidence import CallFacts, FirstHits
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.phrases import phrases
 from toolvet.core.checks.result.response import envelope_in, read_response
-from toolvet.core.checks.result.result_check import ResultSettings, ToolResultSettings, _thresholds
+from toolvet.core.checks.result.result_check import _thresholds
 from toolvet.core.checks.result.unflagged import strings_of
 from toolvet.core.checks.result.verdict import Classification
+from toolvet.core.checks.result_settings import ResultSettings, ToolResultSettings
 from toolvet.core.matching import Hit
 from toolvet.core.tools import view_of
 

@@ -8,7 +8,7 @@ from toolvet import check_result
 from toolvet.core.checks.result.body import unwrap
 from toolvet.core.checks.result.decision import error_code, shown
 from toolvet.core.checks.result.evidence import is_callers_crash
-from toolvet.core.checks.result.result_check import FactorEntry
+from toolvet.core.checks.result_settings import FactorEntry
 
 
 def test_of_what_was_sent_the_error_quotes_the_first_that_is_long_enough() -> None:

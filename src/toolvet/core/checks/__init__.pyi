@@ -77,12 +77,14 @@ from toolvet.core.checks.result import (
     OutageKind as OutageKind,
     ResultCheck as ResultCheck,
     ResultMetadata as ResultMetadata,
-    ResultSettings as ResultSettings,
     ResultVerdict as ResultVerdict,
-    ToolResultSettings as ToolResultSettings,
     check_result as check_result,
     contract_drift as contract_drift,
     is_framework_refusal as is_framework_refusal,
     outage_of as outage_of,
     overall_confidence as overall_confidence,
+)
+from toolvet.core.checks.result_settings import (
+    ResultSettings as ResultSettings,
+    ToolResultSettings as ToolResultSettings,
 )

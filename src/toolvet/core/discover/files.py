@@ -6,6 +6,7 @@ is compiled from them in `toolvet.core.discover.cache`. Only here another proces
 # ruff: noqa: PTH111, PTH113, PTH118, PTH120, PTH123 - pathlib would cost every start 4 ms.
 
 import os
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
@@ -145,10 +146,14 @@ def is_installed() -> bool:
     return any(f"{os.sep}{each}{os.sep}" in __file__ for each in _INSTALLED)
 
 
+# `[tool.toolvet]` and `tool.toolvet.x = …`; or `[tool]` and `tool = …`, in which it may be.
+_OUR_TABLE: Final = rb"""(?m)\btool["']?[ \t]*\.[ \t]*["']?toolvet|^[ \t]*(?:\[[ \t]*)?["']?tool["']?[ \t]*[]=]"""
+
+
 def settings_file(given: str | None) -> str | None:
     """Return the path of the settings file: `given`, or the one in the current folder; None if there is none.
 
-    A pyproject.toml that never mentions toolvet is ignored.
+    A pyproject.toml is ignored unless it may have a table `[tool.toolvet]`: many only depend on toolvet.
 
     Raises:
         UsageError: there is no file `given`.
@@ -163,7 +168,8 @@ def settings_file(given: str | None) -> str | None:
         return None
     try:
         with open("pyproject.toml", "rb") as file:
-            is_about_us = b"toolvet" in file.read()
+            content = file.read()
+        is_about_us = b"toolvet" in content and re.search(_OUR_TABLE, content) is not None
     except OSError:
         # The reader of the file reports the problem.
         is_about_us = True

@@ -56,13 +56,7 @@ from toolvet.core.checks.result.check import (
 from toolvet.core.checks.result.outage import Outage, OutageKind, outage_of
 from toolvet.core.checks.result.own_words import BadRule
 from toolvet.core.checks.result.response import failure_sentence
-from toolvet.core.checks.result.result_check import (
-    FactorEntry,
-    RegexEntry,
-    ResultCheck,
-    ResultSettings,
-    ToolResultSettings,
-)
+from toolvet.core.checks.result.result_check import ResultCheck
 from toolvet.core.checks.result.shapes import as_mcp
 from toolvet.core.checks.result.verdict import (
     Classification,
@@ -79,18 +73,14 @@ __all__ = [
     "BadRule",
     "Classification",
     "Factor",
-    "FactorEntry",
     "Leak",
     "LeakKind",
     "Outage",
     "OutageKind",
     "OutputSchemaValidation",
-    "RegexEntry",
     "ResultCheck",
     "ResultMetadata",
-    "ResultSettings",
     "ResultVerdict",
-    "ToolResultSettings",
     "as_mcp",
     "check_result",
     "contract_drift",

@@ -1,66 +1,17 @@
-"""`ResultCheck`: `check_result` with the user's own words and rules, for all tools and for some.
-
-[checks.result]
-extra_patterns = ["insufficient margin"]           # the words of a business error
-thresholds = { validation_expected = 0.2, other = 0.5 }
-
-[checks.result.tools."delete_*"]                   # a shell pattern; an exact name wins over patterns
-any_response = true
-
-[checks.result.tools.get_status]                   # its name sounds as if it checked what it is given
-expects_validation = false
-"""
+"""`ResultCheck`: `check_result` with the user's own words and rules, for all tools and for some."""
 
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final, Literal, TypedDict
 
-import msgspec
-
 from toolvet.core.checks.result.check import check_result
 from toolvet.core.checks.result.verdict import ResultVerdict
+from toolvet.core.checks.result_settings import OwnText, ResultSettings, ToolResultSettings
 from toolvet.core.matching import UnsafePattern
 from toolvet.core.tools import view_of
 
 _MOST_KNOWN: Final = 4096  # Clients can invent names, so the data kept for them must be bounded.
-
-
-class RegexEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    r"""A regular expression where plain words would do as well: `{ regex = 'E\\d{4}' }`."""
-
-    regex: str
-
-
-OwnText = str | RegexEntry
-
-
-class FactorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A factor of the user's own: `{ pattern = "ledger", weight = 2 }`."""
-
-    pattern: OwnText
-    weight: int = 1
-
-
-class ToolResultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The user's settings for the results of some tools: the options of `check_result`, None for each one not set."""
-
-    extra_patterns: tuple[OwnText, ...] | None = None
-    strong_patterns: tuple[OwnText, ...] | None = None
-    failure_patterns: tuple[OwnText, ...] | None = None
-    exceptions: tuple[OwnText, ...] | None = None
-    factors: dict[str, FactorEntry] | None = None
-    weights: dict[str, int] | None = None
-    threshold: float | None = None
-    thresholds: dict[str, float] | None = None
-    expects_validation: bool | None = None
-    any_response: bool | None = None
-
-
-class ResultSettings(ToolResultSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same for all tools, and under `tools` for those whose names match."""
-
-    tools: dict[str, ToolResultSettings] = {}
 
 
 class _ResultOptions(TypedDict, total=False):
