@@ -123,6 +123,7 @@ _REASONS: Final = {
     "unchanged": "the last calls brought nothing new",
     "server_validation": "the server's own validator refused it",
     "definition": "the tool is not what its lock says, or its texts steer the model",
+    "interceptor": "an interceptor blocked it",
     "steering": "the result steers the model",
 }
 

@@ -1,0 +1,14 @@
+# The public names of this package; `__init__.py` loads each one when it is first used.
+
+from toolvet.proxy.interception.chain import (
+    ChainOutcome as ChainOutcome,
+    Entry as Entry,
+    InvocationError as InvocationError,
+    run_chain as run_chain,
+)
+from toolvet.proxy.interception.servers import Interception as Interception
+from toolvet.proxy.interception.traffic import (
+    Gate as Gate,
+    Intercepted as Intercepted,
+    Traffic as Traffic,
+)
