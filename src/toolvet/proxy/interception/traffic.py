@@ -160,6 +160,10 @@ class Gate:
         self._wake = wake
         self._lines: deque[bytes | Future[Intercepted]] = deque()
 
+    def __bool__(self) -> bool:
+        """Whether lines wait."""
+        return bool(self._lines)
+
     def put(self, lines: Sequence[bytes]) -> None:
         """Take lines."""
         for line in lines:

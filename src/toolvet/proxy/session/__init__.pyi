@@ -38,3 +38,4 @@ from toolvet.proxy.session.trace import (
     TraceSource as TraceSource,
 )
 from toolvet.proxy.session.unread import CallWatch as CallWatch
+from toolvet.proxy.session.vetted import describe_steering as describe_steering

@@ -90,7 +90,7 @@ class ValidationReply(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     def to_interceptor_result(self) -> dict[str, object]:
-        """The result of a validation interceptor (SEP-2624), without empty members; `suggestions` are the corrections."""
+        """The result of a validation interceptor (SEP-2624), without empty members; `suggestions` are corrections."""
         messages = [{key: value for key, value in each.to_dict().items() if value} for each in self.messages]
         form = {
             "severity": self.severity if messages or not self.valid else "",
