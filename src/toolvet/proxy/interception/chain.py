@@ -26,6 +26,7 @@ from toolvet.proxy.session import FaultKind, PolicyFault
 T = TypeVar("T", Validation, Mutation)
 
 _MOST_SHOWN: Final = 300
+_MOST_MESSAGES: Final = 5
 
 
 class InvocationError(Exception):
@@ -73,7 +74,8 @@ async def run_chain(
         if run.blocks:
             # The first in the order of the list, whichever answered first.
             first = min(run.blocks, key=lambda block: hooked.index(block[0]))
-            return ChainOutcome(payload, first[1], tuple(run.notes))
+            notes = tuple(note for note in run.notes if note.kind != "interceptor_change")
+            return ChainOutcome(payload, first[1], notes)
     return ChainOutcome(made, "", tuple(run.notes))
 
 
@@ -88,10 +90,10 @@ class _Run:
     async def validate(self, entry: Entry, payload: object) -> None:
         found = await self._ask(entry, payload, read_validation)
         interceptor = entry.interceptor
-        if found is None or (found.reply.valid and not found.reply.messages):
+        if found is None or (found.reply.valid and found.severity == "info"):
             return
         reply = found.reply
-        said = "; ".join(shorten(each.message, _MOST_SHOWN) for each in reply.messages) or "without a reason"
+        said = "; ".join(shorten(each.message, _MOST_SHOWN) for each in reply.messages[:_MOST_MESSAGES]) or "without a reason"
         words = f"the interceptor '{interceptor.name}' says: {said}"
         if found.blocks and interceptor.mode == "active":
             self.blocks.append((entry, words))
