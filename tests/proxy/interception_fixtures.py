@@ -1,3 +1,4 @@
+# ruff: noqa: E501, S608 - a table; its SQL is never run.
 """What the conformance suite of the interceptors working group demands, in words of our own: 24 scenarios.
 
 After `conformance/` of modelcontextprotocol/experimental-ext-interceptors at 4d5bad7 (Apache 2.0), by the same ids. The

@@ -135,7 +135,7 @@ def test_a_fixture_of_the_working_group_passes(fixture: dict[str, Any]) -> None:
     session = Session(fixture["interceptors"])
     for step in fixture["steps"]:
         expect = step["expect"]
-        if step["op"] == "chain":
+        if step["op"] in ("chain", "apply"):
             context = step.get("context") or {}
             outcome = asyncio.run(run_chain(session.entries(), step["event"], step["phase"], step["payload"], context))
             assert ("deny" if outcome.blocked else "allow") == expect["decision"]

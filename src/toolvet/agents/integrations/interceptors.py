@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from toolvet.core.checks import Message, MessageSeverity, ValidationReply, check_arguments
-from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.checks import Correction, Message, MessageSeverity, ValidationReply, check_arguments
+from toolvet.core.json_value import elements, is_object, members, pointer_steps
 from toolvet.core.poison import result_steering
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import check_answer
@@ -82,7 +82,12 @@ class OwnInterceptors:
         reply = validation_reply(tool.name, check_arguments(tool.handle, arguments, unchecked="pass"), arguments)
         if policy.arguments == "audit" and not reply.valid:
             return _reply([each.message for each in reply.messages if each.severity == "error"], "warn")
-        return reply
+        root = "arguments" if call.params is call.payload else "params.arguments"
+        return ValidationReply(
+            valid=reply.valid,
+            messages=tuple(Message(each.message, each.severity, _dotted(root, each.path)) for each in reply.messages),
+            corrections=tuple(Correction(_dotted(root, each.path), each.value) for each in reply.corrections),
+        )
 
     def repair(self, call: Invocation) -> Mutation:
         """Apply the repair of arguments that break the schema, where it is as sure as the policy wants."""
@@ -100,7 +105,7 @@ class OwnInterceptors:
         severity: MessageSeverity = "warn"
         if policy.results != "off":
             verdict = self._policies.check({"name": ""}, {}, call.payload, shape="mcp_json")
-            said += verdict.issues if verdict.error_without_flag or not verdict.is_valid else ()
+            said += () if verdict.is_error or (verdict.is_valid and not verdict.error_without_flag) else verdict.issues
             severity = "error" if said and policy.results == "enforce" else severity
         if policy.steering != "off" and (steering := result_steering(call.payload)):
             said.append(f"a text {steering[0].says}")
@@ -135,7 +140,7 @@ class OwnInterceptors:
         found = self._catalogues.get(session)
         if found is None:
             found = self._catalogues[session] = Catalogue()
-            found.learn(None, {"tools": self._given})
+            found.learn(None, {"tools": list(self._given)})
             if len(self._catalogues) > _MOST_SESSIONS:
                 self._catalogues.popitem(last=False)
         self._catalogues.move_to_end(session)
@@ -155,6 +160,11 @@ def _interceptor(name: str, description: str, *hooks: tuple[str, str], changes: 
 def _reply(said: Iterable[str], severity: MessageSeverity) -> ValidationReply:
     messages = tuple(Message(text, severity) for text in said)
     return ValidationReply(valid=not messages or severity != "error", messages=messages)
+
+
+def _dotted(root: str, pointer: str) -> str:
+    """Return a JSON Pointer into the arguments in the notation of the draft: `params.arguments.location`."""
+    return ".".join((root, *pointer_steps(pointer))) if pointer else ""
 
 
 def _mapped(value: object, change: Callable[[str], str]) -> object:

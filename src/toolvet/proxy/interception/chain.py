@@ -93,7 +93,10 @@ class _Run:
         if found is None or (found.reply.valid and found.severity == "info"):
             return
         reply = found.reply
-        said = "; ".join(shorten(each.message, _MOST_SHOWN) for each in reply.messages[:_MOST_MESSAGES]) or "without a reason"
+        said = (
+            "; ".join(shorten(each.message, _MOST_SHOWN) for each in reply.messages[:_MOST_MESSAGES])
+            or "without a reason"
+        )
         words = f"the interceptor '{interceptor.name}' says: {said}"
         if found.blocks and interceptor.mode == "active":
             self.blocks.append((entry, words))

@@ -21,6 +21,7 @@ from toolvet.mcp.transport import (
     HttpTarget,
     McpSession,
     StdioTarget,
+    TimedOut,
     describe_reply,
     open_session,
     read_list,
@@ -181,6 +182,8 @@ class _Server:
         except ToolvetError as error:
             raise InvocationError(str(error)) from error
         reply = await session.request(INVOKE, params, timeout=seconds)
+        if isinstance(reply, TimedOut):
+            raise InvocationError(f"no answer within {seconds:g} s")
         if not isinstance(reply, Answer):
             raise InvocationError(describe_reply(reply))
         return reply.result

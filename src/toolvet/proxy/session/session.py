@@ -236,6 +236,9 @@ class Session:
     def refuse(self, data: bytes, why: str) -> list[Step]:
         """Answer a request of the client that an interceptor blocks. `why` is a sentence."""
         request = parse(data)
+        if isinstance(request, Noise):
+            # Nested too deeply, or it would not have been taken for a request.
+            request = parse(shallow(data))
         if not isinstance(request, Request):
             return []
         self._calls += 1
