@@ -55,6 +55,7 @@ for line in sys.stdin:
             sys.stdout.write("{ not json\n" * 100)
             sys.stdout.flush()
             continue
+        answer: dict[str, object]
         if MODE == "refuses":
             answer = {"error": {"code": -32603, "message": "Interceptor execution failed"}}
         else:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def record(client: Client, tmp_path: Path) -> list[dict[str, Any]]:
 
 
 def text(answer: Any) -> str:
-    return answer["result"]["content"][0]["text"]
+    return str(answer["result"]["content"][0]["text"])
 
 
 def book(client: Client, id_: int = 1, **arguments: object) -> Any:
@@ -227,30 +228,30 @@ def test_a_program_that_is_not_an_interceptor_server_ends_the_proxy_unless_it_fa
     )
 
 
-@pytest.fixture
-def listening() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """`toolvet intercept --listen`, and its URL."""
-    process = subprocess.Popen([*TOOLVET, "intercept", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+@contextmanager
+def listening(*words: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """A command of toolvet that listens, and its URL."""
+    process = subprocess.Popen([*TOOLVET, *words], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    url = ""
-    while not url:
-        url = next(iter(re.findall(r"http://\S+", process.stderr.readline())), "")
-    yield url, process
-    process.kill()
-    process.wait()
-    process.stderr.close()
+    try:
+        url = ""
+        while not url:
+            url = next(iter(re.findall(r"http://\S+", process.stderr.readline())), "")
+        yield url, process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
 
 
 @pytest.mark.parametrize("fail_open", [True, False])
-def test_over_http_a_killed_interceptor_server_blocks_unless_it_fails_open(
-    start: Start, listening: tuple[str, "subprocess.Popen[str]"], *, fail_open: bool
-) -> None:
-    url, process = listening
-    client = start({"url": url, "fail_open": fail_open, "timeout": 5})
-    assert json.loads(text(book(client, id="7"))) == {"id": 7}
-    process.kill()
-    process.wait()
-    answer = book(client, 2, id=7)
+def test_over_http_a_killed_interceptor_server_blocks_unless_it_fails_open(start: Start, *, fail_open: bool) -> None:
+    with listening("intercept", "--listen", "127.0.0.1:0") as (url, process):
+        client = start({"url": url, "fail_open": fail_open, "timeout": 5})
+        assert json.loads(text(book(client, id="7"))) == {"id": 7}
+        process.kill()
+        process.wait()
+        answer = book(client, 2, id=7)
     if fail_open:
         assert json.loads(text(answer)) == {"id": 7}
     else:
@@ -258,35 +259,31 @@ def test_over_http_a_killed_interceptor_server_blocks_unless_it_fails_open(
         assert "failed: " in text(answer)
 
 
+def test_in_front_of_a_server_at_a_url_calls_are_intercepted_too(start: Start) -> None:
+    with listening("proxy", "--listen", "127.0.0.1:0", "--", *BOOKS) as (url, _):
+        client = start(odd("to-note"), words=(url,))
+        assert json.loads(text(book(client, id=7))) == {"id": 1, "note": "new"}
+        assert client.end() == 0
+
+
 @pytest.mark.parametrize(
     ("mode", "expected"), [("to-note", '"note": "new"'), ("block", "not today"), ("to-other-result", "other")]
 )
 def test_the_proxy_over_http_asks_as_well(mode: str, expected: str) -> None:
     interceptor = " ".join((sys.executable, str(HERE / "odd_interceptor.py"), mode))
-    command = [*TOOLVET, "proxy", "--listen", "127.0.0.1:0", "--interceptor", interceptor, "--", *BOOKS]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    try:
-        url = ""
-        while not url:
-            url = next(iter(re.findall(r"http://\S+", process.stderr.readline())), "")
+    with listening("proxy", "--listen", "127.0.0.1:0", "--interceptor", interceptor, "--", *BOOKS) as (url, _):
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
         def post(body: dict[str, object]) -> str:
-            nonlocal headers
             data = json.dumps({"jsonrpc": "2.0", **body}).encode()
             request = urllib.request.Request(url, data, headers)  # noqa: S310 - our own proxy
             with urllib.request.urlopen(request) as response:  # noqa: S310 - as above
                 if response.headers.get("Mcp-Session-Id"):
-                    headers = {**headers, "Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
-                return response.read().decode()
+                    headers["Mcp-Session-Id"] = response.headers["Mcp-Session-Id"]
+                return str(response.read().decode())
 
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         post({"id": 0, "method": "initialize", "params": hello})
         post({"method": "notifications/initialized"})
         answer = post({"id": 1, "method": "tools/call", "params": {"name": "get_book", "arguments": {"id": 7}}})
         assert expected in answer.replace('\\"', '"')
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()

@@ -17,7 +17,7 @@ from toolvet.core.json_value import elements, is_object, members, pointer_steps
 from toolvet.core.poison import result_steering
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import check_answer
-from toolvet.mcp.interceptors import Handler, Hook, Interceptor, InterceptorServer, Invocation, Mutation
+from toolvet.mcp.interceptors import Handler, Hook, Interceptor, InterceptorServer, Invocation, Mutation, Phase
 from toolvet.proxy.session import Catalogue, KnownTool, Policies, Policy, describe_steering, validation_reply
 from toolvet.version import __version__
 
@@ -52,7 +52,7 @@ class OwnInterceptors:
             (_interceptor("answer", "Answers of a model", ("llm/completion", "response")), self.answer),
         ]
         if redacts:
-            both = ((_CALL, "request"), (_CALL, "response"))
+            both: tuple[tuple[str, Phase], ...] = ((_CALL, "request"), (_CALL, "response"))
             hosted.append((_interceptor("redact", "Secrets in texts", *both, changes=True), self.redact))
         return InterceptorServer(hosted, "toolvet intercept")
 
@@ -147,7 +147,7 @@ class OwnInterceptors:
         return found
 
 
-def _interceptor(name: str, description: str, *hooks: tuple[str, str], changes: bool = False) -> Interceptor:
+def _interceptor(name: str, description: str, *hooks: tuple[str, Phase], changes: bool = False) -> Interceptor:
     return Interceptor(
         name=f"toolvet/{name}",
         version=__version__,

@@ -160,7 +160,7 @@ class _Server:
     async def _keep(self, opened: "asyncio.Future[McpSession]", end: asyncio.Event) -> None:
         try:
             async with AsyncExitStack() as stack:
-                capabilities = {"extensions": {EXTENSION: {}}}
+                capabilities: dict[str, object] = {"extensions": {EXTENSION: dict[str, object]()}}
                 opening = open_session(
                     self._target, timeout=_OPEN_SECONDS, capabilities=capabilities, grace=_CLOSE_SECONDS
                 )
