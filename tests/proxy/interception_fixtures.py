@@ -1,5 +1,5 @@
 # ruff: noqa: E501, S608 - a table; its SQL is never run.
-"""What the conformance suite of the interceptors working group demands, in words of our own: 24 scenarios.
+"""The 24 scenarios of the conformance suite of the interceptors working group, in words of our own.
 
 After `conformance/` of modelcontextprotocol/experimental-ext-interceptors at 4d5bad7 (Apache 2.0), by the same ids. The
 suite's own JSON files have the same form; `TOOLVET_INTERCEPTOR_FIXTURES` names a folder of them to replay as well.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.proxy.interception_fixtures import SCENARIOS
 
-from toolvet.agents.integrations.interceptors import OwnInterceptors
+from toolvet.agents.interceptors import OwnInterceptors
 from toolvet.core.checks import Message, ValidationReply
 from toolvet.core.json_value import members
 from toolvet.core.redact import redact_text
@@ -25,7 +25,7 @@ from toolvet.mcp.interceptors import (
     Phase,
     read_interceptor,
 )
-from toolvet.proxy.interception import Entry, InvocationError, run_chain
+from toolvet.proxy.interception import ChainEntry, InvocationError, run_chain
 from toolvet.proxy.session import Policies
 
 GIVEN = os.environ.get("TOOLVET_INTERCEPTOR_FIXTURES")
@@ -125,9 +125,9 @@ class Session:
             raise InvocationError(answer["error"]["message"])
         return answer["result"]
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ChainEntry]:
         found = map(read_interceptor, self.ask(LIST, {})["result"]["interceptors"])
-        return [Entry(each, self.invoke) for each in found if each is not None]
+        return [ChainEntry(each, self.invoke) for each in found if each is not None]
 
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture["id"])

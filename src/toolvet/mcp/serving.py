@@ -1,4 +1,4 @@
-"""What the MCP servers of toolvet share: the opening in both protocol eras, and lines from stdin to stdout.
+"""Shared by the MCP servers of toolvet: the opening in both protocol eras, and lines from stdin to stdout.
 
 A server decides request by request: `server/discover` and requests whose `_meta` names a protocol version are modern,
 `initialize` is legacy.

@@ -11,7 +11,7 @@ from toolvet.core.envelope.archive import ContentArchive
 from toolvet.proxy.session import Catalogue, Policies, Policy, ProxySettings, Session
 from toolvet.proxy.session.catalogue import ResultCache
 from toolvet.proxy.session.judge import end_call, stopped_verdict
-from toolvet.proxy.session.own_tools import validation_reply, answer_own_tool
+from toolvet.proxy.session.own_tools import answer_own_tool, validation_reply
 from toolvet.proxy.session.pending import AmbiguousAnswers
 from toolvet.proxy.session.repeats import Breaker
 from toolvet.proxy.session.retrieval import _found

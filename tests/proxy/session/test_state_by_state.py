@@ -27,7 +27,7 @@ from toolvet.proxy.session import (
 )
 from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.judge import ENVELOPE_KEY, _failure, end_call, envelope_form
-from toolvet.proxy.session.own_tools import validation_reply, answer_validation, is_ours, needed_tools
+from toolvet.proxy.session.own_tools import answer_validation, is_ours, needed_tools, validation_reply
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
     PendingAnswer,

@@ -36,7 +36,7 @@ def command(
     """
     import sys  # noqa: PLC0415 - all of these are for this command only
 
-    from toolvet.agents.integrations.interceptors import OwnInterceptors  # noqa: PLC0415
+    from toolvet.agents.interceptors import OwnInterceptors  # noqa: PLC0415
     from toolvet.assess.mock import read_definitions  # noqa: PLC0415
     from toolvet.core.settings import load_settings  # noqa: PLC0415
     from toolvet.mcp.serving import serve_stdio  # noqa: PLC0415

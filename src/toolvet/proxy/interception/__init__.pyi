@@ -1,8 +1,8 @@
 # The public names of this package; `__init__.py` loads each one when it is first used.
 
 from toolvet.proxy.interception.chain import (
+    ChainEntry as ChainEntry,
     ChainOutcome as ChainOutcome,
-    Entry as Entry,
     InvocationError as InvocationError,
     run_chain as run_chain,
 )

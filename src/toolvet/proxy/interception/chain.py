@@ -38,7 +38,7 @@ Invoke: TypeAlias = Callable[[str, str, Phase, object, Context], Awaitable[objec
 """Invokes an interceptor by name, event, phase, payload and context. Returns the result; raises InvocationError."""
 
 
-class Entry(NamedTuple):
+class ChainEntry(NamedTuple):
     """An interceptor, and how to invoke it."""
 
     interceptor: Interceptor
@@ -54,7 +54,7 @@ class ChainOutcome(NamedTuple):
 
 
 async def run_chain(
-    entries: Sequence[Entry], event: str, phase: Phase, payload: object, context: Context = EMPTY
+    entries: Sequence[ChainEntry], event: str, phase: Phase, payload: object, context: Context = EMPTY
 ) -> ChainOutcome:
     """Ask the interceptors that hook into this event and phase. Never raises because of what one of them does."""
     run = _Run(event, phase, context)
@@ -82,12 +82,12 @@ async def run_chain(
 class _Run:
     def __init__(self, event: str, phase: Phase, context: Context) -> None:
         self.notes: list[PolicyFault] = []
-        self.blocks: list[tuple[Entry, str]] = []
+        self.blocks: list[tuple[ChainEntry, str]] = []
         self._event = event
         self._phase: Phase = phase
         self._context = context
 
-    async def validate(self, entry: Entry, payload: object) -> None:
+    async def validate(self, entry: ChainEntry, payload: object) -> None:
         found = await self._ask(entry, payload, read_validation)
         interceptor = entry.interceptor
         if found is None or (found.reply.valid and found.severity == "info"):
@@ -103,7 +103,7 @@ class _Run:
         else:
             self._note("interceptor_finding", f"{words} ({found.severity}; {interceptor.mode})")
 
-    async def mutate(self, entry: Entry, payload: object) -> object:
+    async def mutate(self, entry: ChainEntry, payload: object) -> object:
         found = await self._ask(entry, payload, lambda result: read_mutation(result, payload))
         if found is None or not found.modified:
             return payload
@@ -112,7 +112,7 @@ class _Run:
         self._note("interceptor_change", f"the interceptor '{entry.interceptor.name}' {how} the {self._phase}")
         return found.payload if is_active else payload
 
-    async def _ask(self, entry: Entry, payload: object, read: Callable[[object], T | str]) -> T | None:
+    async def _ask(self, entry: ChainEntry, payload: object, read: Callable[[object], T | str]) -> T | None:
         interceptor = entry.interceptor
         try:
             found = read(await entry.invoke(interceptor.name, self._event, self._phase, payload, self._context))

@@ -26,7 +26,7 @@ from toolvet.mcp.transport import (
     open_session,
     read_list,
 )
-from toolvet.proxy.interception.chain import ChainOutcome, Context, Entry, InvocationError, run_chain
+from toolvet.proxy.interception.chain import ChainEntry, ChainOutcome, Context, InvocationError, run_chain
 from toolvet.proxy.session import InterceptorSettings
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Interception:
 
     def __init__(self, settings: Sequence[InterceptorSettings]) -> None:
         self._servers = [_Server(each) for each in settings]
-        self._entries: list[Entry] = []
+        self._entries: list[ChainEntry] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="toolvet-interceptors", daemon=True)
 
@@ -89,7 +89,7 @@ class Interception:
 
 
 class _Server:
-    """One interceptor server. Its session lives in a task of its own, because it must be closed where it was opened."""
+    """One interceptor server. A task of its own opens and closes its session, as asyncio demands."""
 
     def __init__(self, settings: InterceptorSettings) -> None:
         self._settings = settings
@@ -105,8 +105,8 @@ class _Server:
         self._keeper: asyncio.Task[None] | None = None
         self._end: asyncio.Event | None = None
 
-    def entries(self) -> list[Entry]:
-        return [Entry(each, self._invoke) for each in self._interceptors]
+    def entries(self) -> list[ChainEntry]:
+        return [ChainEntry(each, self._invoke) for each in self._interceptors]
 
     async def open(self) -> None:
         """Connect, and read the list. Raises UnreachableError, unless the server is set to `fail_open`."""

@@ -108,7 +108,7 @@ class InterceptorSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
     `headers` are sent to the URL, `env` is added to the command's environment. `names` chooses interceptors; without it
     the proxy uses all that the server lists. `timeout` is in seconds, for each invocation. `mode`, `fail_open` and
-    `priority` replace what the server says of its interceptors; None keeps it.
+    `priority` replace the values of the server's list; None keeps them.
     """
 
     command: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ class OwnInterceptors:
     """The checks of toolvet as interceptors of one server.
 
     Args:
-        policies: What is checked, and what blocks: a check that only warns elsewhere reports the severity `warn` here.
+        policies: The checks to make, and the findings that block. A check that only warns in the proxy warns here.
         tools: Definitions that are known from the start. Others are learned from tools/list.
     """
 
@@ -90,7 +90,7 @@ class OwnInterceptors:
         )
 
     def repair(self, call: Invocation) -> Mutation:
-        """Apply the repair of arguments that break the schema, where it is as sure as the policy wants."""
+        """Apply the repair of arguments that break the schema, if it is as sure as the policy wants."""
         tool, policy, arguments = self._called(call)
         if tool is not None and policy.repair != "off" and not tool.schema.is_valid(arguments):
             repair = check_arguments(tool.handle, arguments, unchecked="pass").repair

@@ -12,7 +12,7 @@ from mcp_types import Request, RequestParams
 from pydantic import TypeAdapter
 
 import mcp
-from toolvet.agents.integrations.interceptors import OwnInterceptors
+from toolvet.agents.interceptors import OwnInterceptors
 from toolvet.mcp.interceptors import EXTENSION, INVOKE, LIST, read_interceptor, read_mutation, read_validation
 from toolvet.proxy.session import Policies, ProxySettings
 
