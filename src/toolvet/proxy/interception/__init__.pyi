@@ -8,7 +8,7 @@ from toolvet.proxy.interception.chain import (
 )
 from toolvet.proxy.interception.servers import Interception as Interception
 from toolvet.proxy.interception.traffic import (
-    Gate as Gate,
     Intercepted as Intercepted,
+    LineGate as LineGate,
     Traffic as Traffic,
 )

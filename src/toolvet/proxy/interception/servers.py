@@ -152,10 +152,11 @@ class _Server:
 
     async def _reopen(self) -> McpSession:
         await self.close()
-        self._end, opened = asyncio.Event(), asyncio.get_running_loop().create_future()
+        opened: asyncio.Future[McpSession] = asyncio.get_running_loop().create_future()
+        self._end = asyncio.Event()
         self._keeper = asyncio.ensure_future(self._keep(opened, self._end))
-        self._session = await opened
-        return self._session
+        session = self._session = await opened
+        return session
 
     async def _keep(self, opened: "asyncio.Future[McpSession]", end: asyncio.Event) -> None:
         try:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from typing import Final, NamedTuple
 
+from toolvet.core.json_value import members
 from toolvet.mcp.interceptors import Phase
 from toolvet.mcp.wire import (
     ErrorReply,
@@ -118,8 +119,8 @@ class Traffic:
         parts = split_members(data)
         if phase == "response":
             parts["result"] = encode_raw(outcome.payload)
-        elif isinstance(outcome.payload, dict):
-            parts["params"] = encode_raw(outcome.payload["params"])
+        else:
+            parts["params"] = encode_raw(members(outcome.payload)["params"])
         return Intercepted(encode_members(parts), (), outcome.notes)
 
 
@@ -140,7 +141,7 @@ async def _together(
     return Intercepted(b"[" + b",".join(passed) + b"]" if passed else None, blocked, notes)
 
 
-class Gate:
+class LineGate:
     """Lines of one side, in their order: those behind an intercepted line wait for it, and are intercepted meanwhile.
 
     Args:

@@ -29,7 +29,7 @@ from toolvet.mcp.wire import (
     shallow,
     split_batch,
 )
-from toolvet.proxy.interception import Gate, Interception, Traffic
+from toolvet.proxy.interception import Interception, LineGate, Traffic
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.session import (
     Asked,
@@ -113,12 +113,12 @@ class Relay:
             end=self._end_server_line,
         )
         self.open = OpenRequests()
-        self._client_gate: Gate | None = None
-        self._server_gate: Gate | None = None
+        self._client_gate: LineGate | None = None
+        self._server_gate: LineGate | None = None
         if interception is not None:
             traffic = Traffic(interception, origin.connection)
-            self._client_gate = Gate(interception, traffic.of_client, wake)
-            self._server_gate = Gate(interception, traffic.of_server, wake)
+            self._client_gate = LineGate(interception, traffic.of_client, wake)
+            self._server_gate = LineGate(interception, traffic.of_server, wake)
 
     @property
     def holds_lines(self) -> bool:
