@@ -39,7 +39,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
         clients.append(Client(*TOOLVET, "proxy", *flags, "--", *words))
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         clients[-1].ask("initialize", -1, **hello)
-        clients[-1].send("notifications/initialized")
         clients[-1].ask("tools/list", 0)
         return clients[-1]
 

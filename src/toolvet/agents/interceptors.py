@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from toolvet.core.checks import Correction, Message, MessageSeverity, ValidationReply, check_arguments
-from toolvet.core.json_value import elements, is_object, members, pointer_steps
+from toolvet.core.json_value import elements, is_array, is_object, members, pointer_steps
 from toolvet.core.poison import result_steering
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import check_answer
@@ -173,4 +173,4 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
         return change(value)
     if is_object(value):
         return {key: _mapped(each, change) for key, each in value.items()}
-    return [_mapped(each, change) for each in value] if isinstance(value, list) else value
+    return [_mapped(each, change) for each in value] if is_array(value) else value

@@ -144,7 +144,11 @@ def read_validation(result: object) -> Validation | str:
     if isinstance(reply, str):
         return reply
     # Invalid without a severity is an error, as in the SDKs of the working group.
-    return Validation(reply, next((each for each in SEVERITIES if each == result.get("severity")), reply.severity))
+    severity: MessageSeverity = reply.severity
+    for each in SEVERITIES:
+        if each == result.get("severity"):
+            severity = each
+    return Validation(reply, severity)
 
 
 def read_mutation(result: object, payload: object) -> Mutation | str:
