@@ -57,7 +57,7 @@ async def run_chain(
     entries: Sequence[ChainEntry], event: str, phase: Phase, payload: object, context: Context = EMPTY
 ) -> ChainOutcome:
     """Ask the interceptors that hook into this event and phase. Never raises because of what one of them does."""
-    run = _Run(event, phase, context)
+    run = _ChainRun(event, phase, context)
     hooked = [each for each in entries if each.interceptor.hooks_into(event, phase)]
     mutators = [each for each in hooked if each.interceptor.type == "mutation"]
     mutators.sort(key=lambda each: (each.interceptor.priority.get(phase, 0), each.interceptor.name))
@@ -79,7 +79,7 @@ async def run_chain(
     return ChainOutcome(made, "", tuple(run.notes))
 
 
-class _Run:
+class _ChainRun:
     def __init__(self, event: str, phase: Phase, context: Context) -> None:
         self.notes: list[PolicyFault] = []
         self.blocks: list[tuple[ChainEntry, str]] = []
