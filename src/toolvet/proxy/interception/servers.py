@@ -43,7 +43,7 @@ class Interception:
     """
 
     def __init__(self, settings: Sequence[InterceptorSettings]) -> None:
-        self._servers = [_Server(each) for each in settings]
+        self._servers = [_InterceptorHost(each) for each in settings]
         self._entries: list[ChainEntry] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="toolvet-interceptors", daemon=True)
@@ -88,7 +88,7 @@ class Interception:
         return await run_chain(self._entries, event, phase, payload, context)
 
 
-class _Server:
+class _InterceptorHost:
     """One interceptor server. A task of its own opens and closes its session, as asyncio demands."""
 
     def __init__(self, settings: InterceptorSettings) -> None:
