@@ -21,7 +21,7 @@ from toolvet.mcp.interceptors import (
     Handler,
     InterceptorServer,
     Invocation,
-    Mutation,
+    MutatorResult,
     Phase,
     read_interceptor,
 )
@@ -53,12 +53,12 @@ def requires(holds: Callable[[str], bool], words: str) -> Handler:
     return decide
 
 
-def uppercase(call: Invocation) -> Mutation:
+def uppercase(call: Invocation) -> MutatorResult:
     found = the_note(call)
     if not isinstance(found, str):
-        return Mutation(modified=False, payload=call.payload)
+        return MutatorResult(modified=False, payload=call.payload)
     arguments = {**members(call.params["arguments"]), "note": found.upper()}
-    return Mutation(modified=True, payload=call.with_params({**call.params, "arguments": arguments}))
+    return MutatorResult(modified=True, payload=call.with_params({**call.params, "arguments": arguments}))
 
 
 def crash(_: Invocation) -> ValidationReply:

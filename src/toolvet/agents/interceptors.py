@@ -17,7 +17,7 @@ from toolvet.core.json_value import elements, is_array, is_object, members, poin
 from toolvet.core.poison import result_steering
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import check_answer
-from toolvet.mcp.interceptors import Handler, Hook, Interceptor, InterceptorServer, Invocation, Mutation, Phase
+from toolvet.mcp.interceptors import Handler, Hook, Interceptor, InterceptorServer, Invocation, MutatorResult, Phase
 from toolvet.proxy.session import Catalogue, KnownTool, Policies, Policy, describe_steering, validation_reply
 from toolvet.version import __version__
 
@@ -89,14 +89,16 @@ class OwnInterceptors:
             corrections=tuple(Correction(_dotted(root, each.path), each.value) for each in reply.corrections),
         )
 
-    def repair(self, call: Invocation) -> Mutation:
+    def repair(self, call: Invocation) -> MutatorResult:
         """Apply the repair of arguments that break the schema, if it is as sure as the policy wants."""
         tool, policy, arguments = self._called(call)
         if tool is not None and policy.repair != "off" and not tool.schema.is_valid(arguments):
             repair = check_arguments(tool.handle, arguments, unchecked="pass").repair
             if repair is not None and _RANKS[repair.confidence] >= _RANKS[policy.repair_from]:
-                return Mutation(modified=True, payload=call.with_params({**call.params, "arguments": repair.arguments}))
-        return Mutation(modified=False, payload=call.payload)
+                return MutatorResult(
+                    modified=True, payload=call.with_params({**call.params, "arguments": repair.arguments})
+                )
+        return MutatorResult(modified=False, payload=call.payload)
 
     def result(self, call: Invocation) -> ValidationReply:
         """Report errors without a flag and texts that steer the model. The call itself is not part of the payload."""
@@ -125,10 +127,10 @@ class OwnInterceptors:
             "warn",
         )
 
-    def redact(self, call: Invocation) -> Mutation:
+    def redact(self, call: Invocation) -> MutatorResult:
         """Replace what looks like a secret in the texts of a payload."""
         made = _mapped(call.payload, redact_text)
-        return Mutation(modified=made != call.payload, payload=made)
+        return MutatorResult(modified=made != call.payload, payload=made)
 
     def _called(self, call: Invocation) -> tuple[KnownTool | None, Policy, object]:
         name = call.params.get("name")

@@ -117,7 +117,7 @@ def _word(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-class Validation(NamedTuple):
+class ValidatorResult(NamedTuple):
     """The decision of a validator. `severity` is that of an invalid payload; only `error` may block."""
 
     reply: ValidationReply
@@ -129,14 +129,14 @@ class Validation(NamedTuple):
         return not self.reply.valid and self.severity == "error"
 
 
-class Mutation(NamedTuple):
+class MutatorResult(NamedTuple):
     """The payload that a mutator returns."""
 
     modified: bool
     payload: object
 
 
-def read_validation(result: object) -> Validation | str:
+def read_validation(result: object) -> ValidatorResult | str:
     """Read the result of a validator. Total: a sentence for one that cannot be read."""
     if not is_object(result) or not isinstance(result.get("valid"), bool):
         return "the result has no boolean 'valid'"
@@ -148,10 +148,10 @@ def read_validation(result: object) -> Validation | str:
     for each in SEVERITIES:
         if each == result.get("severity"):
             severity = each
-    return Validation(reply, severity)
+    return ValidatorResult(reply, severity)
 
 
-def read_mutation(result: object, payload: object) -> Mutation | str:
+def read_mutation(result: object, payload: object) -> MutatorResult | str:
     """Read what a mutator made of `payload`. Total: a sentence for a result that cannot be read or used.
 
     The new payload must be of the same event: an object, with the same `method` if there was one.
@@ -162,13 +162,15 @@ def read_mutation(result: object, payload: object) -> Mutation | str:
         return "the result has no boolean 'modified', or no 'payload'"
     made = found["payload"]
     if not modified:
-        return Mutation(modified, payload) if same(made, payload) else "'modified' is false, and the payload differs"
+        return (
+            MutatorResult(modified, payload) if same(made, payload) else "'modified' is false, and the payload differs"
+        )
     before = members(payload)
     if not is_object(made):
         return "the new payload is not an object"
     if "method" in before and (made.get("method") != before["method"] or not is_object(made.get("params"))):
         return "the new payload is not a request of the same method"
-    return Mutation(modified, made)
+    return MutatorResult(modified, made)
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,8 +196,8 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
         return {**whole, "params": params} if is_object(whole.get("params")) else params
 
 
-Handler: TypeAlias = Callable[[Invocation], ValidationReply | Mutation]
-"""Decides about a payload: a validator returns a ValidationReply, a mutator a Mutation."""
+Handler: TypeAlias = Callable[[Invocation], ValidationReply | MutatorResult]
+"""Decides about a payload: a validator returns a ValidationReply, a mutator a MutatorResult."""
 
 
 class InterceptorServer:

@@ -15,15 +15,15 @@ from toolvet.core.json_value import EMPTY
 from toolvet.core.visible import shorten
 from toolvet.mcp.interceptors import (
     Interceptor,
-    Mutation,
+    MutatorResult,
     Phase,
-    Validation,
+    ValidatorResult,
     read_mutation,
     read_validation,
 )
 from toolvet.proxy.session import FaultKind, PolicyFault
 
-T = TypeVar("T", Validation, Mutation)
+T = TypeVar("T", ValidatorResult, MutatorResult)
 
 _MOST_SHOWN: Final = 300
 _MOST_MESSAGES: Final = 5
