@@ -4,8 +4,8 @@
     an invalid call      a tool error that says how its arguments break the inputSchema
     another unseen call  a value that the outputSchema allows, or a tool error that names the recorded calls
 
-The server answers both protocol eras, request by request: `server/discover` and requests whose `_meta` names a protocol
-version are modern, `initialize` is legacy. Faults on demand replace or delay the answers of chosen tools.
+The server answers both protocol eras, request by request (`toolvet.mcp.serving`). Faults on demand replace or delay the
+answers of chosen tools.
 """
 
 import re
@@ -20,23 +20,19 @@ from toolvet.assess.replay.recorded import REDACTED_ARGUMENTS, RecordedCall
 from toolvet.assess.rules import Outcome
 from toolvet.core.checks import check_arguments
 from toolvet.core.json_value import is_array, is_object, members
-from toolvet.core.meta import META_PREFIX, PROTOCOL_VERSION_KEY, SERVER_INFO_KEY
+from toolvet.core.meta import META_PREFIX
 from toolvet.core.redact import REDACTED
 from toolvet.core.schema import valid_example
 from toolvet.core.visible import shorten
 from toolvet.errors import Unsatisfiable, UsageError
-from toolvet.mcp.transport import LEGACY_VERSIONS, MODERN_VERSION
+from toolvet.mcp.serving import UNCACHED, in_era, is_modern, opening
 from toolvet.mcp.wire import Noise, Request, encode_error, encode_result, parse
-from toolvet.version import __version__
 
 _FAULT: Final = re.compile(
     r"(?:latency=(?P<seconds>\d{1,6}(?:\.\d+)?)|(?P<kind>outage|malformed|error))(?::(?P<tool>.+))?"
 )
-_INFO: Final = {"name": "toolvet mock", "version": __version__}
+_NAME: Final = "toolvet mock"
 _CAPABILITIES: Final = {"tools": dict[str, object]()}
-_OPENING: Final = {"supportedVersions": [MODERN_VERSION], "capabilities": _CAPABILITIES}
-# The server never changes, and a test that starts another record must see its tools.
-_UNCACHED: Final[Mapping[str, object]] = {"ttlMs": 0, "cacheScope": "private"}
 
 
 def read_definitions(file: Path) -> tuple[Mapping[str, object], ...]:
@@ -96,11 +92,7 @@ class MockServer:
             if found["tool"] and found["tool"] not in self._tools:
                 raise UsageError(f"--fault {text}: there is no such tool; the tools are: {self._names}")
             self._faults[found["kind"] or "latency", found["tool"] or ""] = float(found["seconds"] or 0)
-        self._results: dict[str, Mapping[str, object]] = {
-            "server/discover": {**_OPENING, **_UNCACHED, "_meta": {SERVER_INFO_KEY: _INFO}},
-            "tools/list": {"tools": list(self._tools.values()), **_UNCACHED},
-            "ping": {},
-        }
+        self._list: Mapping[str, object] = {"tools": list(self._tools.values()), **UNCACHED}
 
     def answer(self, line: bytes) -> tuple[bytes, float] | None:
         """Return the answer to a line of the client and its delay in seconds; None for a line that gets none. Total."""
@@ -109,20 +101,14 @@ class MockServer:
             return encode_error(None, -32700, f"Not a JSON-RPC message: {message.reason}"), 0.0
         if not isinstance(message, Request):
             return None
-        params = members(message.params)
-        is_modern = message.method == "server/discover" or PROTOCOL_VERSION_KEY in members(params.get("_meta"))
         if message.method == "tools/call":
-            return self._call(message, params, is_modern=is_modern)
-        found = self._results.get(message.method)
-        if message.method == "initialize":
-            wanted = params.get("protocolVersion")
-            version = wanted if wanted in LEGACY_VERSIONS else LEGACY_VERSIONS[-1]
-            found = {"protocolVersion": version, "capabilities": _CAPABILITIES, "serverInfo": _INFO}
+            return self._call(message, members(message.params))
+        found = self._list if message.method == "tools/list" else opening(message, _NAME, _CAPABILITIES)
         if found is None:
             return encode_error(message.id, -32601, f"Method not found: {message.method}"), 0.0
-        return encode_result(message.id, _in_era(found, is_modern=is_modern)), 0.0
+        return encode_result(message.id, in_era(message, found)), 0.0
 
-    def _call(self, request: Request, params: Mapping[str, object], *, is_modern: bool) -> tuple[bytes, float] | None:
+    def _call(self, request: Request, params: Mapping[str, object]) -> tuple[bytes, float] | None:
         tool, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(tool, str) or not (tool in self._tools or tool in self._recorded):
             return encode_error(request.id, -32602, f"Unknown tool: {tool}. The tools are: {self._names}"), 0.0
@@ -133,15 +119,17 @@ class MockServer:
         if "error" in faults:
             found: object = _text(f"{tool} is not available at the moment (503 Service Unavailable).", isError=True)
         else:
-            found = self._find(tool, arguments, is_modern=is_modern)
+            found = self._find(tool, arguments, era="modern" if is_modern(request) else "legacy")
         if isinstance(found, RecordedCall) and found.error is not None:
             line = encode_error(request.id, found.error.code or -32603, found.error.message)
         else:
             result = found.result if isinstance(found, RecordedCall) else found
-            line = encode_result(request.id, _in_era(members(result), is_modern=is_modern))
+            line = encode_result(request.id, in_era(request, members(result)))
         return line[: len(line) // 2] if "malformed" in faults else line, faults.get("latency", 0.0)
 
-    def _find(self, tool: str, arguments: object, *, is_modern: bool) -> RecordedCall | Mapping[str, object]:
+    def _find(
+        self, tool: str, arguments: object, *, era: Literal["legacy", "modern"]
+    ) -> RecordedCall | Mapping[str, object]:
         recorded = self._recorded.get(tool, {})
         answers = recorded.get(_key(arguments)) or next(
             (each for each in recorded.values() if _matches(each[0].arguments, arguments)), None
@@ -151,7 +139,7 @@ class MockServer:
         definition = self._tools.get(tool, {"name": tool, "inputSchema": {}})
         report = check_arguments(definition, arguments, unchecked="pass")
         if not report.valid:
-            return report.to_result("modern" if is_modern else "legacy")
+            return report.to_result(era)
         why = "it has no outputSchema to make an answer from"
         if self._unseen == "error":
             why = "unseen calls are errors here (--unseen error)"
@@ -163,13 +151,6 @@ class MockServer:
                 why = f"no answer could be made from its outputSchema: {error}"
         words = f"toolvet mock: {tool} was not recorded with these arguments, and {why}. {_named(recorded)}"
         return _text(words, isError=True)
-
-
-def _in_era(result: Mapping[str, object], *, is_modern: bool) -> Mapping[str, object]:
-    """Return a result as the era of its request has it, whatever the era of the record."""
-    if is_modern:
-        return {"resultType": "complete", **result}
-    return {key: value for key, value in result.items() if key not in ("resultType", *_UNCACHED)}
 
 
 def _key(arguments: object) -> bytes:

@@ -431,8 +431,8 @@ def test_the_reply_maps_one_to_one_onto_a_validation_interceptor() -> None:
         "severity": "error",
         "messages": [
             {"path": "/when", "message": "too late", "severity": "error"},
-            {"path": "", "message": "busy day", "severity": "warn"},
-            {"path": "", "message": "try Monday", "severity": "info"},
+            {"message": "busy day", "severity": "warn"},
+            {"message": "try Monday", "severity": "info"},
         ],
         "suggestions": [{"path": "/when", "value": "2030-01-01"}],
     }

@@ -11,7 +11,7 @@ from toolvet.core.envelope.archive import ContentArchive
 from toolvet.proxy.session import Catalogue, Policies, Policy, ProxySettings, Session
 from toolvet.proxy.session.catalogue import ResultCache
 from toolvet.proxy.session.judge import end_call, stopped_verdict
-from toolvet.proxy.session.own_tools import _validation_reply, answer_own_tool
+from toolvet.proxy.session.own_tools import answer_own_tool, validation_reply
 from toolvet.proxy.session.pending import AmbiguousAnswers
 from toolvet.proxy.session.repeats import Breaker
 from toolvet.proxy.session.retrieval import _found
@@ -94,7 +94,7 @@ def test_what_is_no_object_is_not_valid_even_where_nothing_is_checked(
 ) -> None:
     report = check_arguments({"name": "t"}, arguments, unchecked="pass")
     assert report.valid
-    reply = _validation_reply("t", report, arguments)
+    reply = validation_reply("t", report, arguments)
     messages = [each.message for each in reply.messages]
     assert (reply.valid, messages[: len(said)], reply.corrections) == (valid, said, ())
 

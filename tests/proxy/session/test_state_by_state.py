@@ -27,7 +27,7 @@ from toolvet.proxy.session import (
 )
 from toolvet.proxy.session.catalogue import KnownTool, ResultCache
 from toolvet.proxy.session.judge import ENVELOPE_KEY, _failure, end_call, envelope_form
-from toolvet.proxy.session.own_tools import _validation_reply, answer_validation, is_ours, needed_tools
+from toolvet.proxy.session.own_tools import answer_validation, is_ours, needed_tools, validation_reply
 from toolvet.proxy.session.pending import (
     AmbiguousAnswers,
     PendingAnswer,
@@ -261,12 +261,12 @@ def test_only_a_repair_that_sets_values_is_a_correction(ops: list[str], places: 
     patch = tuple({"op": op, "path": f"/{number}", "value": number} for number, op in enumerate(ops))
     repair = Repair(arguments={}, patch=patch, confidence="high", steps=(), certainty=1.0)
     report: Any = SimpleNamespace(valid=False, issues=(), suggestions=(), repair=repair)
-    reply = _validation_reply("t", report, {})
+    reply = validation_reply("t", report, {})
     assert [(found.path, found.value) for found in reply.corrections] == [
         (place, number) for number, place in enumerate(places)
     ]
     report.repair = None
-    assert _validation_reply("t", report, {}).corrections == ()
+    assert validation_reply("t", report, {}).corrections == ()
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.request_filter import RequestFilter, read_listen
 from toolvet.proxy.http.serve import run_front_end
 from toolvet.proxy.http.upstream import Sent, UpstreamError, UpstreamResponse
+from toolvet.proxy.interception import Interception
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
 
@@ -52,6 +53,7 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
     *,
     hosts: Iterable[str] = (),
     origins: Iterable[str] = (),
+    interception: Interception | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> int:
     """Serve the command over HTTP until SIGINT or SIGTERM. Returns the exit code.
@@ -66,6 +68,7 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
         token: The secret that clients must send; needed beyond the loopback.
         hosts: Further `Host` names to accept.
         origins: Further `Origin` pages to accept.
+        interception: The interceptors to ask.
         ready: Called with the URL for clients once the proxy listens; by default it is written to stderr.
 
     Raises:
@@ -75,7 +78,9 @@ def run_bridge(  # noqa: PLR0917 - what the other drivers take, in their order
     request_filter = RequestFilter(where, token, hosts=hosts, origins=origins)
     bridge = Bridge(command, env, cwd, policies.settings.max_message_bytes)
     front = FrontEnd(
-        ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder), request_filter, recorder.render_metrics
+        ProxiedServer(bridge, Address(_PATH, _PATH), policies, recorder, interception),
+        request_filter,
+        recorder.render_metrics,
     )
     return run_front_end(front, where, _PATH.decode(), ready)
 

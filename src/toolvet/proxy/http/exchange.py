@@ -10,12 +10,13 @@ resumes it, the answer comes on another stream: until then the session is kept w
 import asyncio
 from codecs import BOM_UTF8
 from collections import deque
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from toolvet.mcp.wire import (
     Id,
+    Message,
     Noise,
     RawSseFramer,
     Request,
@@ -31,8 +32,12 @@ from toolvet.proxy.http.callers import SESSION_ID, Caller, Requester
 from toolvet.proxy.http.message import Body, BrokenBodyError, RequestHead, Responder, ResponseHead, take
 from toolvet.proxy.http.proxied_server import ProxiedServer
 from toolvet.proxy.http.upstream import UpstreamError, UpstreamResponse
+from toolvet.proxy.interception import Intercepted, Traffic
 from toolvet.proxy.record.recorder import RecordSource
 from toolvet.proxy.session import CallEnded, CallWatch, PolicyFault, SchemaLearned, Session, Step, ToClient, ToServer
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
 
 _JSON: Final = b"application/json"
 _EVENTS: Final = b"text/event-stream"
@@ -62,6 +67,10 @@ class Exchange:
             server.policies, self._caller.catalogue, prefix=server.prefix, traces=sender.trace_source()
         )
         self._sender = sender
+        if server.interception is not None:
+            # An id for interceptors, that says nothing of the credentials which name the caller.
+            session = f"{server.prefix}{hash(sender.caller):x}"
+            server.traffic[self._session] = Traffic(server.interception, session)
         self._reply_to: Id | None = None
         self._is_request = False
         self._left = False
@@ -82,7 +91,7 @@ class Exchange:
         self._reply_to = message.id if isinstance(message, Request) else None
         why = "the client went away"
         try:
-            onward, answers = await self._do(self._session.from_client(data, message))
+            onward, answers = await self._take_client(data, message)
             if onward is None:
                 self._answer(answers)
                 return
@@ -111,6 +120,39 @@ class Exchange:
             self._responder.abort()
 
     # Towards the server.
+
+    async def _take_client(self, data: bytes, message: Message) -> tuple[bytes | None, list[bytes]]:
+        """Return what goes to the server, if anything, and the answers to the client, after the interceptors."""
+        traffic = self._server.traffic.get(self._session)
+        deciding = None if traffic is None else traffic.of_client(data)
+        if deciding is None:
+            return await self._do(self._session.from_client(data, message))
+        decided = await self._decided(deciding)
+        steps = [step for request, why in decided.blocked for step in self._session.refuse(request, why)]
+        if decided.data is not None:
+            steps += self._session.from_client(decided.data)
+        return await self._do(steps)
+
+    async def _decided(self, deciding: "Coroutine[object, object, Intercepted]") -> Intercepted:
+        """Return what interceptors decided, which they do in another thread, and record it."""
+        interception = self._server.interception
+        decided = await (deciding if interception is None else asyncio.wrap_future(interception.submit(deciding)))
+        for note in decided.notes:
+            self._record(note)
+        return decided
+
+    async def _take_server(self, data: bytes) -> list[Step]:
+        """Return the steps for a message of the server, after the interceptors."""
+        for session in (self._session, *self._caller.unanswered):
+            traffic = self._server.traffic.get(session)
+            deciding = None if traffic is None else traffic.of_server(data)
+            if deciding is not None:
+                decided = await self._decided(deciding)
+                steps = [step for error, _ in decided.blocked for step in session.fail(error, "interceptor")]
+                if session is not self._session:
+                    self._caller.unanswered.remove(session)
+                return [*steps, *([] if decided.data is None else session.from_server(decided.data))]
+        return self._from_server(data)
 
     async def _do(self, steps: list[Step]) -> tuple[bytes | None, list[bytes]]:
         """Do the steps of the session. Returns the message for the server, if any, and those for the client."""
@@ -193,6 +235,10 @@ class Exchange:
         head = response.head
         self._note_session(head)
         kind = head.media_type
+        if self._server.interception is not None and self._is_request and head.status == 200:
+            encoding = head.get(b"content-encoding")
+            if kind not in {_JSON, _EVENTS} or encoding not in {None, b"identity"}:
+                raise UpstreamError("the answer is in a form that interceptors cannot read", sent=True)
         if not self._is_request:
             await self._server.stream(response, self._responder)
         elif head.get(b"content-encoding") not in {None, b"identity"}:
@@ -214,6 +260,8 @@ class Exchange:
         limit = self._server.limits.answer
         data, is_complete = await take(response.body, limit)
         head = self._server.passed_head(response.head)
+        if not is_complete and self._server.interception is not None:
+            raise UpstreamError(f"the answer is larger than {limit} bytes, too large for interceptors", sent=True)
         if not is_complete:
             self._close_session(f"the answer is larger than {limit} bytes and was passed on unread")
             end = b"]" if refusals and not data.startswith(b"[") else b""
@@ -227,14 +275,14 @@ class Exchange:
                 await self._responder.write(end)
             await self._responder.end()
             return
-        hurries = self._session.only_watches and not self._server.recorder.is_required
+        is_watched = self._session.only_watches and not self._server.recorder.is_required
+        hurries = is_watched and self._server.interception is None
         if self._reply_to is not None and hurries and not response.is_ours:
             # The answer passes whatever is found in it, so the client does not wait for the check.
             await self._responder.send_now(head, data)
             await self._do(self._from_server(data))
             return
-        feed = self._session.fail if response.is_ours else self._from_server
-        _, answers = await self._do(feed(data))
+        _, answers = await self._do(self._session.fail(data) if response.is_ours else await self._take_server(data))
         changed = refusals or len(answers) != 1 or answers[0] is not data
         self._responder.send(
             _without_digests(head) if changed else head, _join([*refusals, *answers]) if changed else data
@@ -255,6 +303,8 @@ class Exchange:
                 for block in framer.feed(chunk):
                     resumable = resumable or has_id(block)
                     out.append(await self._check_block(block))
+                if framer.size > self._server.limits.answer and self._server.interception is not None:
+                    raise BrokenBodyError("an event is too large for interceptors")
                 if framer.size > self._server.limits.answer:
                     out.append(framer.rest())
                 passed = b"".join(out)
@@ -273,7 +323,7 @@ class Exchange:
         data = read_data(block)
         if data is None:
             return block
-        steps = self._from_server(data)
+        steps = await self._take_server(data)
         if _passes(steps, data) and self._caller.unanswered:
             steps = self._answer_late(data)
         if _passes(steps, data):

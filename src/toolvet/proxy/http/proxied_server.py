@@ -9,6 +9,7 @@ from collections.abc import Callable
 from secrets import token_hex
 from time import monotonic
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -17,8 +18,9 @@ from toolvet.proxy.http.callers import Callers
 from toolvet.proxy.http.message import DROPPED, Field, Responder, ResponseHead, is_legal, passed_fields
 from toolvet.proxy.http.unread import UnreadRequest, refuse_unread
 from toolvet.proxy.http.upstream import Upstream, UpstreamResponse
+from toolvet.proxy.interception import Interception, Traffic
 from toolvet.proxy.record.recorder import Recorder, RecordSource
-from toolvet.proxy.session import Policies, Policy, PolicyFault, ToolSettings
+from toolvet.proxy.session import Policies, Policy, PolicyFault, Session, ToolSettings
 
 # This many notes of one status are written as they come. After them the pause between two notes grows from a minute
 # to an hour, and shrinks again after an hour without any.
@@ -119,7 +121,14 @@ class ReadLimits(msgspec.Struct, frozen=True):
 class ProxiedServer:
     """One server behind the proxy, for all its clients. `prefix` begins the ids of the proxy's own questions."""
 
-    def __init__(self, upstream: Upstream, address: Address, policies: Policies, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        address: Address,
+        policies: Policies,
+        recorder: Recorder,
+        interception: Interception | None = None,
+    ) -> None:
         self.upstream = upstream
         self.address = address
         self.policies = policies
@@ -128,6 +137,9 @@ class ProxiedServer:
         self.callers = Callers()
         self.limits = _read_limits(policies)
         self.prefix = f"toolvet:{token_hex(8)}:"
+        self.interception = interception
+        # By the sessions of the exchanges, some of which are answered on the stream of another one.
+        self.traffic = WeakKeyDictionary[Session, Traffic]()
         self._complained: set[str] = set()
 
     def complain(self, words: str) -> None:

@@ -30,6 +30,7 @@ from toolvet.proxy.http.open_connections import Limits, OpenConnections, limits_
 from toolvet.proxy.http.proxied_server import Address, ProxiedServer
 from toolvet.proxy.http.request_filter import Listen, RequestFilter, read_listen
 from toolvet.proxy.http.upstream import HttpUpstream
+from toolvet.proxy.interception import Interception
 from toolvet.proxy.record.recorder import Recorder
 from toolvet.proxy.session import Policies
 
@@ -95,6 +96,7 @@ def run_http(
     hosts: Iterable[str] = (),
     origins: Iterable[str] = (),
     headers: Mapping[str, str] | None = None,
+    interception: Interception | None = None,
     ready: Callable[[str], None] | None = None,
 ) -> int:
     """Serve the server at `upstream_url` until SIGINT or SIGTERM. Returns the exit code.
@@ -107,6 +109,7 @@ def run_http(
         token: The secret that clients must send; needed beyond the loopback.
         hosts: Further `Host` names to accept.
         origins: Further `Origin` pages to accept.
+        interception: The interceptors to ask.
         headers: Added to each request to the server, in place of the client's own.
         ready: Called with the URL for clients once the proxy listens; by default it is written to stderr.
 
@@ -120,7 +123,9 @@ def run_http(
     if not all(map(is_legal, fields)):
         raise UsageError("a header for the server has a control character in it")
     address = Address(upstream.path, upstream.target, upstream.origin, fields)
-    front = FrontEnd(ProxiedServer(upstream, address, policies, recorder), request_filter, recorder.render_metrics)
+    front = FrontEnd(
+        ProxiedServer(upstream, address, policies, recorder, interception), request_filter, recorder.render_metrics
+    )
     return run_front_end(front, where, upstream.path.decode(), ready)
 
 

@@ -14,11 +14,13 @@ import selectors
 import signal
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Final
 
 from toolvet.mcp.transport import HttpTarget
 from toolvet.proxy.driver import QuietWatch, freeze_heap
+from toolvet.proxy.interception import Interception
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.remote.server import RemoteServer
 from toolvet.proxy.session import Asked, Catalogue, Policies, SchemaLearned, Session
@@ -37,7 +39,13 @@ _LEAST_RECORD_SECONDS: Final = 0.25
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, recorder: Recorder) -> int:
+def run_stdio_to_http(
+    url: str,
+    headers: Mapping[str, str],
+    policies: Policies,
+    recorder: Recorder,
+    interception: Interception | None = None,
+) -> int:
     """Serve our stdin and stdout until the client ends. Call it from the main thread: it handles signals.
 
     Args:
@@ -45,6 +53,7 @@ def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, 
         headers: Sent with every request.
         policies: What to do with each tool's calls.
         recorder: Gets what happened.
+        interception: The interceptors to ask.
 
     Returns:
         The exit code, 128 and more for a signal.
@@ -58,11 +67,11 @@ def run_stdio_to_http(url: str, headers: Mapping[str, str], policies: Policies, 
     target = HttpTarget(url, headers)
     # epoll refuses a file as stdin, poll accepts it.
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.PollSelector())) as runner:
-        return runner.run(_serve(target, policies, recorder))
+        return runner.run(_serve(target, policies, recorder, interception))
 
 
-async def _serve(target: HttpTarget, policies: Policies, recorder: Recorder) -> int:
-    return await RemoteProxy(target, policies, recorder).run()
+async def _serve(target: HttpTarget, policies: Policies, recorder: Recorder, interception: Interception | None) -> int:
+    return await RemoteProxy(target, policies, recorder, interception).run()
 
 
 class _ClientOutput:
@@ -124,7 +133,9 @@ class _ClientOutput:
 class RemoteProxy:
     """One client on our pipes, one server at a URL. Call `run` once."""
 
-    def __init__(self, target: HttpTarget, policies: Policies, recorder: Recorder) -> None:
+    def __init__(
+        self, target: HttpTarget, policies: Policies, recorder: Recorder, interception: Interception | None = None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._patience = policies.settings.patience
         self._catalogue = Catalogue()
@@ -153,6 +164,8 @@ class RemoteProxy:
             on_time=self._on_time,
             limit=policies.settings.max_message_bytes,
             server_takes="lines",
+            interception=interception,
+            wake=self._wake,
         )
         self._recorder = recorder
         # When everything has to be over, in seconds of `monotonic`; None until a signal asks for the end.
@@ -193,6 +206,16 @@ class RemoteProxy:
     async def _finish(self) -> None:
         await self._client.flush()
         await self._server.close()
+
+    def _wake(self) -> None:
+        """Go on, in our thread, with what interceptors decided."""
+        # The loop may be over.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._go_on)
+
+    def _go_on(self) -> None:
+        self._relay.intercepted()
+        self._check_load()
 
     def _take_signal(self, number: int) -> None:
         if self._deadline is None:
@@ -246,7 +269,7 @@ class RemoteProxy:
     def _check_load(self) -> None:
         if self._server.size < _FULL:
             self._start_reading()
-        if not self._client_open and not self._server.is_busy:
+        if not self._client_open and not self._server.is_busy and not self._relay.holds_lines:
             self._end(0)
 
     def _end(self, code: int) -> None:

@@ -8,7 +8,9 @@ from toolvet.proxy.session.judge import (
     Contract as Contract,
     wanted_contract as wanted_contract,
 )
+from toolvet.proxy.session.own_tools import validation_reply as validation_reply
 from toolvet.proxy.session.policy import (
+    InterceptorSettings as InterceptorSettings,
     Policies as Policies,
     Policy as Policy,
     PolicyLine as PolicyLine,
@@ -21,6 +23,7 @@ from toolvet.proxy.session.step import (
     Asked as Asked,
     CallEnded as CallEnded,
     CallStarted as CallStarted,
+    FaultKind as FaultKind,
     Note as Note,
     PolicyFault as PolicyFault,
     SchemaForgotten as SchemaForgotten,
@@ -35,3 +38,4 @@ from toolvet.proxy.session.trace import (
     TraceSource as TraceSource,
 )
 from toolvet.proxy.session.unread import CallWatch as CallWatch
+from toolvet.proxy.session.vetted import describe_steering as describe_steering

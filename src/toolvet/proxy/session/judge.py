@@ -57,6 +57,7 @@ Stop: TypeAlias = Literal[
     "unchanged",  # refused: the same calls brought the same results again and again
     "server_validation",  # refused: the server's own validator says no
     "definition",  # refused: the tool is not what the lock says, or its texts steer the model
+    "interceptor",  # refused or held back: an interceptor blocks the message
     "result",  # held back: not a usable result
     "output_schema",  # held back: structured content that breaks the outputSchema
     "contract",  # held back: a result that leaves its contract in the lock
@@ -75,6 +76,7 @@ _SAYS: Final[Mapping[Stop, str]] = {
     "unchanged": "Refused by toolvet, not sent to the server: the last calls brought nothing new",
     "server_validation": "Refused by toolvet, not called: the server's own validator says that it is wrong",
     "definition": "Refused by toolvet, not sent to the server: the tool's definition is held back",
+    "interceptor": "Answered by toolvet, because an interceptor blocked the message",
     "result": "Held back by toolvet, because the server sent no usable result",
     "output_schema": "Held back by toolvet, because the structured content breaks the tool's outputSchema",
     "contract": "Held back by toolvet, because the result leaves the tool's contract",

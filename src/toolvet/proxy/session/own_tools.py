@@ -160,7 +160,7 @@ def _reply_with(
     return JudgedReply(data, end_own(call, "validated", verdict, size=len(data)))
 
 
-def _validation_reply(name: str, report: ArgumentReport, arguments: object) -> ValidationReply:
+def validation_reply(name: str, report: ArgumentReport, arguments: object) -> ValidationReply:
     """Return a report on the arguments of the tool `name` in the form of the validation protocol."""
     if report.valid:
         messages: list[Message] = []
@@ -190,7 +190,7 @@ def _reply(request: ValidationRequest, call: ValidationCall, catalogue: Catalogu
         near = difflib.get_close_matches(name, list(catalogue.tools), n=1)
         guess = f" Did you mean '{near[0]}'?" if near else ""
         return ValidationReply(valid=False, messages=(Message(f"There is no tool '{name}'.{guess}"),))
-    reply = _validation_reply(tool.name, check_arguments(tool.handle, call.arguments, unchecked="pass"), call.arguments)
+    reply = validation_reply(tool.name, check_arguments(tool.handle, call.arguments, unchecked="pass"), call.arguments)
     beyond = [level for level in request.levels or () if level != "syntax"]
     further = tuple(Message(f"Nothing is checked at the level '{level}'.", "warn") for level in beyond)
     return ValidationReply(valid=reply.valid, messages=(*reply.messages, *further), corrections=reply.corrections)

@@ -104,6 +104,30 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     redact: tuple[str, ...] | None = None
 
 
+class InterceptorSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[[proxy.interceptors]]`: an interceptor server (SEP-2624), a `command` to start or a `url`.
+
+    `headers` are sent to the URL, `env` is added to the command's environment. `names` chooses interceptors; without it
+    the proxy uses all that the server lists. `timeout` is in seconds, for each invocation. `mode`, `fail_open` and
+    `priority` replace the values of the server's list; None keeps them.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    headers: dict[str, str] = {}
+    env: dict[str, str] = {}
+    names: tuple[str, ...] = ()
+    mode: Literal["active", "audit"] | None = None
+    fail_open: bool | None = None
+    priority: int | None = None
+    timeout: Seconds = 5.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless there is exactly one of the two."""
+        if bool(self.command) == bool(self.url):
+            raise ValueError("give a `command` or a `url`")
+
+
 Announce: TypeAlias = Literal["off", "capability", "tool"]
 
 
@@ -115,6 +139,7 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     wrote of the server. `patience` is how many seconds a
     question of the proxy may take before the calls that wait for it go on unchecked. A message longer than
     `max_message_bytes` is not kept in memory: it passes as it comes, or is held back where a policy has to see it.
+    `interceptors` are asked before a request goes to the server, and before its result goes to the client.
     """
 
     SEE: ClassVar = "`toolvet proxy --help` for the options there are"
@@ -125,6 +150,7 @@ class ProxySettings(ToolSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     patience: Seconds = 10.0
     max_message_bytes: MessageBytes = DEFAULT_MESSAGE_BYTES
     tools: dict[str, ToolSettings] = {}
+    interceptors: tuple[InterceptorSettings, ...] = ()
 
 
 def is_fit(text: str) -> bool:
@@ -193,10 +219,15 @@ class Policies:
         return self._check
 
     @property
+    def intercepts(self) -> bool:
+        """Whether there are interceptors, which messages that cannot be read must not get around."""
+        return bool(self.settings.interceptors)
+
+    @property
     def enforces_arguments(self) -> bool:
         """Whether the arguments of any tool are enforced: a request that cannot be read may be a call of that tool."""
         parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
-        return self.settings.arguments is None or any(part.arguments == "enforce" for part in parts)
+        return self.intercepts or self.settings.arguments is None or any(part.arguments == "enforce" for part in parts)
 
     @property
     def requires_record(self) -> bool:

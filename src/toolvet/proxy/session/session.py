@@ -58,6 +58,7 @@ from toolvet.proxy.session.vet import (
     CallRefusal,
     answer_refusal,
     check_limits,
+    error_result,
     refused_by_server,
     unless_audit,
     vet_call,
@@ -78,6 +79,7 @@ _MOST_RESTARTS: Final = 3
 # A tuple, because a union would be built for every message.
 _ANSWERS: Final = (Result, ErrorReply)
 _INVALID_REQUEST: Final = -32600
+_INVALID_PARAMS: Final = -32602
 _INTERNAL_ERROR: Final = -32603
 
 
@@ -193,8 +195,9 @@ class Session:
         if call is None:
             return self._expect_unchecked(request.id)
         call.size = size
-        refused = self.unread.refusal(call) if call.policy.arguments != "off" else None
-        if refused is not None and unless_audit(call, refused) is not None:
+        refused = self.unread.refusal(call)
+        is_checked = call.policy.arguments != "off" and unless_audit(call, refused) is not None
+        if is_checked or self._policies.intercepts:
             return self._refuse(call, refused)
         return self._send(call)[1:]
 
@@ -229,6 +232,22 @@ class Session:
         except Exception as error:  # noqa: BLE001 - as above
             return [ToClient(data, call.id), end_unchecked(call, "protocol_error"), check_failed(error, call.tool)]
         return [ToClient(answered.data, call.id), answered.note]
+
+    def refuse(self, data: bytes, why: str) -> list[Step]:
+        """Answer a request of the client that an interceptor blocks. `why` is a sentence."""
+        request = parse(data)
+        if isinstance(request, Noise):
+            # Nested too deeply, or it would not have been taken for a request.
+            request = parse(shallow(data))
+        if not isinstance(request, Request):
+            return []
+        self._calls += 1
+        call = read_call(request, self._calls, self._policies, self._traces) if request.method == "tools/call" else None
+        if call is not None:
+            text = f"'{call.tool}' was not called: {why}"
+            return self._refuse(call, CallRefusal("interceptor", why, error_result(text)))
+        fault = PolicyFault("request_refused", f"{request.method} was refused: {why}")
+        return [ToClient(encode_error(request.id, _INVALID_PARAMS, why), request.id), fault]
 
     @property
     def only_watches(self) -> bool:

@@ -41,7 +41,9 @@ Outcome: TypeAlias = Literal[
 OWN_OUTCOMES: Final = frozenset({"refused", "validated", "retrieved"})
 """The outcomes of calls that the server never saw: their verdicts say nothing of its tools."""
 
-RefusalReason: TypeAlias = Literal["arguments", "limits", "repeated", "unchanged", "server_validation", "definition"]
+RefusalReason: TypeAlias = Literal[
+    "arguments", "limits", "repeated", "unchanged", "server_validation", "definition", "interceptor"
+]
 """Why a call was not sent."""
 
 Reason: TypeAlias = RefusalReason | Literal["result", "output_schema", "contract", "steering"]
@@ -64,7 +66,10 @@ FaultKind: TypeAlias = Literal[
     "duplicate_id",  # a request took the id of one that is not answered yet
     "definition_changed",  # a tool is not what the lock says
     "definition_steers",  # a text of a tool's definition steers the model
-    "request_refused",  # a request that cannot be read was refused: nothing passed
+    "request_refused",  # a request was refused, because it cannot be read or an interceptor blocks it
+    "interceptor_failed",  # an interceptor gave no usable answer in time: the message passed, or was blocked
+    "interceptor_finding",  # an interceptor reported something that did not block the message
+    "interceptor_change",  # an interceptor changed a message, or on audit would have changed it
 ]
 
 

@@ -93,6 +93,8 @@ class UnreadMessages:
         """Whether a message of the server passes unread."""
         if start.method is not None or start.cut == "params":
             return True
+        if self._policies.intercepts:
+            return False
         if not start.is_answer:
             return False
         if start.id is None:
@@ -130,6 +132,8 @@ class UnreadMessages:
         """Whether a message of the client passes unread: anything but a call whose arguments are enforced."""
         if start.method is None:
             return start.is_answer
+        if self._policies.intercepts:
+            return False
         if start.method != _CALL:
             return True
         return not self.refuses(start.tool)
@@ -138,7 +142,7 @@ class UnreadMessages:
         """Whether a call that cannot be read is refused. `tool` is None if its name cannot be read either."""
         if tool is None:
             return self._policies.enforces_arguments
-        return self._policies.of(tool).arguments == "enforce"
+        return self._policies.intercepts or self._policies.of(tool).arguments == "enforce"
 
     def end_answer(self, id_: Id, size: int) -> list[Note]:
         """Return the notes for an answer that passed unread; `size` is in bytes."""

@@ -18,6 +18,7 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from types import FrameType
@@ -31,6 +32,7 @@ from toolvet.proxy.stdio.pipe import PipeWriter, check_stdout, private_stdout
 from toolvet.proxy.stdio.process import ServerProcess
 
 if TYPE_CHECKING:
+    from toolvet.proxy.interception import Interception
     from toolvet.proxy.session import Asked, SchemaLearned
 
 _CHUNK: Final = 64 * 1024
@@ -66,6 +68,8 @@ def run_stdio(
     cwd: str | None,
     policies: Policies,
     recorder: Recorder,
+    *,
+    interception: "Interception | None" = None,
 ) -> int:
     """Serve our stdin and stdout until the server or the client ends. Call it from the main thread: it handles signals.
 
@@ -75,6 +79,7 @@ def run_stdio(
         cwd: The server's folder; None for ours.
         policies: What to do with each tool's calls.
         recorder: Gets what happened.
+        interception: The interceptors to ask.
 
     Returns:
         The server's exit code, 128 and more for a signal.
@@ -86,13 +91,20 @@ def run_stdio(
     check_stdout()
     process = ServerProcess(command, env, cwd)
     origin = RecordSource(StdioTarget(command[0], tuple(command[1:])).describe(), connection=f"stdio-{process.pid}")
-    return StdioProxy(process, policies, recorder, origin).run()
+    return StdioProxy(process, policies, recorder, origin, interception).run()
 
 
 class StdioProxy:
     """The loop for one running server. Call `run` once."""
 
-    def __init__(self, process: ServerProcess, policies: Policies, recorder: Recorder, origin: RecordSource) -> None:
+    def __init__(
+        self,
+        process: ServerProcess,
+        policies: Policies,
+        recorder: Recorder,
+        origin: RecordSource,
+        interception: "Interception | None" = None,
+    ) -> None:
         # The checks take 100 ms to load; the server, which was started before, uses that time to start.
         from toolvet.proxy.driver import QuietWatch  # noqa: PLC0415
         from toolvet.proxy.session import Catalogue, Session  # noqa: PLC0415
@@ -106,6 +118,7 @@ class StdioProxy:
         self._quiet = QuietWatch()
         self._to_server = process.stdin
         self._to_client = PipeWriter(private_stdout())
+        self._decided = Waker()
         session = Session(policies, self._catalogue, prefix=f"toolvet:{os.urandom(8).hex()}:")
         self._relay = Relay(
             session,
@@ -115,6 +128,8 @@ class StdioProxy:
             to_client=self._to_client,
             on_time=self._on_time,
             limit=policies.settings.max_message_bytes,
+            interception=interception,
+            wake=self._decided.wake,
         )
         self._poll = select.poll()
         self._masks: dict[int, int] = {}
@@ -140,6 +155,7 @@ class StdioProxy:
             # A call that comes while a thread of the record works waits this long, and not for five milliseconds.
             sys.setswitchinterval(_SWITCH_SECONDS)
             self._watch(wake.fd, select.POLLIN)
+            self._watch(self._decided.fd, select.POLLIN)
             freeze_heap()
             while True:
                 is_over = self._gave_up or (
@@ -154,6 +170,7 @@ class StdioProxy:
             self._process.close()
             self._to_client.close()
             wake.close()
+            self._decided.close()
             if self._deadline is not None:
                 self._recorder.close(max(_LEAST_RECORD_SECONDS, self._deadline - monotonic()))
         return self._process.exit_code or 0
@@ -176,6 +193,9 @@ class StdioProxy:
             elif fd == wake.fd:
                 for number in wake.take():
                     self._take_signal(number)
+            elif fd == self._decided.fd:
+                self._decided.take()
+                self._relay.intercepted()
             else:
                 self._write(self._to_server if fd == self._to_server.fd else self._to_client, events)
         if self._timers:
@@ -381,16 +401,42 @@ def _is_stdin_readable() -> bool:
     return bool(poll.poll(0))
 
 
-class Signals:
+class Waker:
+    """Wakes the loop from other threads. `fd` is readable after `wake`; once it is closed, `wake` does nothing."""
+
+    def __init__(self) -> None:
+        self.fd, self._write = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(self._write, False)
+
+    def wake(self) -> None:
+        """Make `fd` readable."""
+        # A full pipe wakes as well.
+        with suppress(OSError):
+            os.write(self._write, b"\0")
+
+    def take(self) -> bytes:
+        """Return the bytes that came, oldest first: from `Signals`, the numbers of the signals."""
+        try:
+            return os.read(self.fd, 1024)
+        except BlockingIOError:
+            return b""
+
+    def close(self) -> None:
+        """Close both ends."""
+        write, self._write = self._write, -1
+        os.close(self.fd)
+        os.close(write)
+
+
+class Signals(Waker):
     """Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD until `close`. `fd` is readable when a signal came.
 
     Use it in the main thread: Python allows handlers nowhere else.
     """
 
     def __init__(self) -> None:
-        self.fd, self._write = os.pipe()
-        os.set_blocking(self.fd, False)
-        os.set_blocking(self._write, False)
+        super().__init__()
         self._old_fd = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._old: dict[int, _Handler] = {}
         for number in _WATCHED:
@@ -401,17 +447,9 @@ class Signals:
         # For a child that ended before the handlers were set.
         os.write(self._write, bytes([signal.SIGCHLD]))
 
-    def take(self) -> bytes:
-        """Return the numbers of the signals that came, oldest first."""
-        try:
-            return os.read(self.fd, 1024)
-        except BlockingIOError:
-            return b""
-
     def close(self) -> None:
         """Restore the handlers from before."""
         for number, handler in self._old.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._old_fd)
-        os.close(self.fd)
-        os.close(self._write)
+        super().close()

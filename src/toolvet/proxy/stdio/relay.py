@@ -29,6 +29,7 @@ from toolvet.mcp.wire import (
     shallow,
     split_batch,
 )
+from toolvet.proxy.interception import Interception, LineGate, Traffic
 from toolvet.proxy.record.recorder import Recorder, RecordSource
 from toolvet.proxy.session import (
     Asked,
@@ -65,7 +66,8 @@ class Relay:
 
     `origin` names the connection in the record, `on_time` gets the notes that need a clock. `open` holds the requests
     that the client still waits for. `limit` is how many bytes of a line are kept; `server_takes` says whether the
-    server takes a line in parts, as a pipe does.
+    server takes a line in parts, as a pipe does. `wake` is called in another thread when an interceptor has decided:
+    then `intercepted` is to be called in this one.
     """
 
     def __init__(
@@ -79,6 +81,8 @@ class Relay:
         on_time: OnTime,
         limit: int,
         server_takes: Literal["parts", "lines"] = "parts",
+        interception: Interception | None = None,
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
         self._session = session
         self._recorder = recorder
@@ -109,6 +113,17 @@ class Relay:
             end=self._end_server_line,
         )
         self.open = OpenRequests()
+        self._client_gate: LineGate | None = None
+        self._server_gate: LineGate | None = None
+        if interception is not None:
+            traffic = Traffic(interception, origin.connection)
+            self._client_gate = LineGate(interception, traffic.of_client, wake)
+            self._server_gate = LineGate(interception, traffic.of_server, wake)
+
+    @property
+    def holds_lines(self) -> bool:
+        """Whether lines wait for an interceptor."""
+        return bool(self._client_gate or self._server_gate)
 
     def from_client(self, chunk: bytes) -> None:
         """Feed bytes that the client wrote."""
@@ -125,23 +140,44 @@ class Relay:
     def client_ended(self) -> None:
         """End the client's stream. Half a line is checked like a complete one: a server may read it as one."""
         rest = self.client_lines.finish()
+        if self._client_gate is not None:
+            self._client_gate.put([rest] if isinstance(rest, bytes) else [])
+            self.intercepted(wait=True)
         if isinstance(rest, LongLine):
             self._end_client_line(rest)
-        elif rest is not None:
+        elif rest is not None and self._client_gate is None:
             steps = self._steps([rest], self._session.from_client, ToServer)
             self._do_client_steps(_pass_half_line(steps, rest, self.to_server))
 
     def server_ended(self) -> None:
         """End the server's stream."""
         rest = self.server_lines.finish()
+        if self._server_gate is not None:
+            self._server_gate.put([rest] if isinstance(rest, bytes) else [])
+            self.intercepted(wait=True)
         if isinstance(rest, LongLine):
             # The request that it answers is still open, and gets an error.
             self._dangling = rest.passes and self.to_client.cut_line()
-        elif rest is not None:
+        elif rest is not None and self._server_gate is None:
             decided = self._steps([rest], self._session.from_server, ToClient)
             steps = _pass_half_line(decided, rest, self.to_client)
             self._dangling = len(steps) < len(decided)
             self._do_server_steps(steps)
+
+    def intercepted(self, *, wait: bool = False) -> None:
+        """Go on with the lines that interceptors decided on; with `wait`, with all lines."""
+        for each in () if self._client_gate is None else self._client_gate.ready(wait=wait):
+            self._note(list(each.notes))
+            for data, why in each.blocked:
+                self._do_client_steps(self._session.refuse(data, why))
+            if each.data is not None:
+                self._do_client_steps(self._steps([each.data], self._session.from_client, ToServer))
+        for each in () if self._server_gate is None else self._server_gate.ready(wait=wait):
+            self._note(list(each.notes))
+            fail = partial(self._session.fail, stop="interceptor")
+            self._do_server_steps(self._steps([error for error, _ in each.blocked], fail, ToClient))
+            if each.data is not None:
+                self._do_server_steps(self._steps([each.data], self._session.from_server, ToClient))
 
     def give_up(self, question: str) -> None:
         """Stop waiting for the answer to this question of the proxy."""
@@ -158,10 +194,17 @@ class Relay:
         self._do(self._session.close())
 
     def _take_client_lines(self, lines: list[bytes]) -> None:
+        if self._client_gate is not None:
+            self._client_gate.put(lines)
+            self.intercepted()
+            return
         self._do_client_steps(self._steps(lines, self._session.from_client, ToServer))
 
     def _take_server_lines(self, lines: list[bytes]) -> None:
-        if len(lines) == 1 and not self._recorder.is_required and self._session.unread.hands_on(lines[0]):
+        if self._server_gate is not None:
+            self._server_gate.put(lines)
+            self.intercepted()
+        elif len(lines) == 1 and not self._recorder.is_required and self._session.unread.hands_on(lines[0]):
             # The client, which waits for it, need not wait for its verdict as well.
             self._break_dangling()
             self.to_client.write(_join_lines(lines))

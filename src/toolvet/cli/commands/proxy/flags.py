@@ -77,6 +77,14 @@ class ProxyFlags:
             ' `lock = "hold"` in toolvet.toml. With contracts: the same for results.',
         ),
     ] = None
+    interceptor: Annotated[
+        list[str] | None,
+        Parameter(
+            group=POLICY,
+            help="An interceptor server (SEP-2624) to ask about requests and results: a command in one word, or a URL;"
+            " may be repeated.",
+        ),
+    ] = None
     max_message_bytes: Annotated[
         int | None,
         Parameter(

@@ -3,12 +3,13 @@
 import os
 import re
 import select
+import shlex
 import sys
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -21,8 +22,11 @@ from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target, adopt_orphans, given_secrets
 from toolvet.mcp.wire import check_message_bytes
 from toolvet.proxy.record import Recorder, Recording, recorder_of
-from toolvet.proxy.session import Policies, ProxySettings, is_fit
+from toolvet.proxy.session import InterceptorSettings, Policies, ProxySettings, is_fit
 from toolvet.store.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from toolvet.proxy.interception import Interception
 
 # `${NAME}` in a header: all users of a machine can read the secrets on a command line.
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -41,7 +45,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
         return explain_policies(words, environment, flags.cwd, _read_headers(flags), policies, form=form)
     if not remote:
         adopt_orphans()
-    secrets = _given_secrets(words, flags)
+    secrets = _given_secrets(words, flags, policies)
     with _masked_errors(secrets), masked_stderr(secrets), ExitStack() as until_the_end:
         kept = load_settings(flags.settings)[StoreSettings]
         url = flags.store or kept.url
@@ -62,17 +66,29 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
 
             host, port = parse_address(flags.metrics)
             until_the_end.enter_context(MetricsServer(host, port, recorder.render_metrics))
+        interception = None
+        if policies.intercepts:
+            from toolvet.proxy.interception import Interception  # noqa: PLC0415 - most proxies have none
+
+            interception = until_the_end.enter_context(Interception(policies.settings.interceptors))
         if flags.listen is not None:
             return _serve_http(
-                words, flags, listen=flags.listen, environment=environment, policies=policies, recorder=recorder
+                words,
+                flags,
+                listen=flags.listen,
+                environment=environment,
+                policies=policies,
+                recorder=recorder,
+                interception=interception,
             )
         if remote:
             from toolvet.proxy.remote import run_stdio_to_http  # noqa: PLC0415 - each driver loads what it needs
 
-            return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder)
+            return run_stdio_to_http(words[0], _read_headers(flags), policies, recorder, interception)
         from toolvet.proxy.stdio import run_stdio  # noqa: PLC0415 - each driver loads what it needs
 
-        return run_stdio(words, environment, str(flags.cwd) if flags.cwd else None, policies, recorder)
+        cwd = str(flags.cwd) if flags.cwd else None
+        return run_stdio(words, environment, cwd, policies, recorder, interception=interception)
 
 
 def _serve_http(
@@ -83,6 +99,7 @@ def _serve_http(
     environment: Mapping[str, str] | None,
     policies: Policies,
     recorder: Recorder,
+    interception: "Interception | None",
 ) -> int:
     from toolvet.proxy.bridge import run_bridge  # noqa: PLC0415 - each driver loads what it needs
     from toolvet.proxy.http import run_http  # noqa: PLC0415 - as above
@@ -91,10 +108,29 @@ def _serve_http(
     if is_url(words[0]):
         headers = _read_headers(flags)
         return run_http(
-            words[0], listen, policies, recorder, flags.token, hosts=hosts, origins=origins, headers=headers
+            words[0],
+            listen,
+            policies,
+            recorder,
+            flags.token,
+            hosts=hosts,
+            origins=origins,
+            headers=headers,
+            interception=interception,
         )
     cwd = str(flags.cwd) if flags.cwd else None
-    return run_bridge(words, environment, cwd, listen, policies, recorder, flags.token, hosts=hosts, origins=origins)
+    return run_bridge(
+        words,
+        environment,
+        cwd,
+        listen,
+        policies,
+        recorder,
+        flags.token,
+        hosts=hosts,
+        origins=origins,
+        interception=interception,
+    )
 
 
 def _check_flags(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
@@ -137,10 +173,22 @@ def _read_policies(flags: ProxyFlags) -> Policies:
     if flags.max_message_bytes is not None:
         check_message_bytes(flags.max_message_bytes)
     proxy = msgspec.structs.replace(settings[ProxySettings], **{key: value for key, value in given.items() if value})
+    more = tuple(map(_read_interceptor, flags.interceptor or ()))
+    proxy = msgspec.structs.replace(proxy, interceptors=(*proxy.interceptors, *more))
     # Without a wording of the user's own, the checks of arguments load while the server starts.
     worded = settings.argument_check() if settings[CheckSettings].arguments.wording else None
     lock = None if proxy.lock_file is None else load_lock(Path(proxy.lock_file))
     return Policies(proxy, check=settings.result_check(), check_arguments=worded, lock=lock)
+
+
+def _read_interceptor(text: str) -> InterceptorSettings:
+    try:
+        words = (text,) if is_url(text) else tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--interceptor {text}: {error}") from error
+    if not words:
+        raise UsageError("--interceptor: give a command or a URL")
+    return InterceptorSettings(url=text) if is_url(text) else InterceptorSettings(command=words)
 
 
 def _read_environment(variables: Sequence[str]) -> Mapping[str, str] | None:
@@ -176,13 +224,18 @@ def _read_variable(option: str, name: str) -> str:
     return read_variable(name, problem=f"{option}: the environment variable {name} is not set")
 
 
-def _given_secrets(words: Sequence[str], flags: ProxyFlags) -> tuple[str, ...]:
+def _given_secrets(words: Sequence[str], flags: ProxyFlags, policies: Policies) -> tuple[str, ...]:
     if is_url(words[0]):
         target: Target = HttpTarget(words[0], _read_headers(flags))
     else:
         variables = {name: value for name, _, value in (text.partition("=") for text in flags.env or ())}
         target = StdioTarget(words[0], tuple(words[1:]), variables)
-    return (*given_secrets(target), *([flags.token] if flags.token else ()))
+    asked = [
+        HttpTarget(each.url, each.headers) if each.url else StdioTarget(each.command[0], each.command[1:], each.env)
+        for each in policies.settings.interceptors
+    ]
+    secrets = [secret for each in (target, *asked) for secret in given_secrets(each)]
+    return (*secrets, *([flags.token] if flags.token else ()))
 
 
 @contextmanager

@@ -124,6 +124,7 @@ _REASONS: Final = {
     "server_validation": "the server's own validator refused it",
     "definition": "the tool is not what its lock says, or its texts steer the model",
     "contract": "the result leaves its contract in the lock",
+    "interceptor": "an interceptor blocked it",
     "steering": "the result steers the model",
 }
 

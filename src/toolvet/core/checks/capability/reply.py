@@ -90,13 +90,14 @@ class ValidationReply(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     def to_interceptor_result(self) -> dict[str, object]:
-        """The result of a validation interceptor (SEP-2624), where `suggestions` are the corrections."""
-        return {
-            "valid": self.valid,
-            "severity": self.severity,
-            "messages": [each.to_dict() for each in self.messages],
+        """The result of a validation interceptor (SEP-2624), without empty members; `suggestions` are corrections."""
+        messages = [{key: value for key, value in each.to_dict().items() if value} for each in self.messages]
+        form = {
+            "severity": self.severity if messages or not self.valid else "",
+            "messages": messages,
             "suggestions": [correction.to_dict() for correction in self.corrections],
         }
+        return {"valid": self.valid, **{key: value for key, value in form.items() if value}}
 
     def _texts(self, severity: MessageSeverity) -> tuple[str, ...]:
         return tuple(each.message for each in self.messages if each.severity == severity)
