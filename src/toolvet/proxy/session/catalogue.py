@@ -156,7 +156,7 @@ class Catalogue:
         self.is_complete = False
         # Definitions that were compared with the lock and read for steering: each finding is reported once.
         self.drifts: dict[str, tuple[Mapping[str, object], str]] = {}
-        self.steering: dict[str, tuple[Mapping[str, object], str]] = {}
+        self.steering: dict[str, tuple[Mapping[str, object], str, frozenset[str]]] = {}
         self._absent: set[str] = set()
         self._reading: dict[str, KnownTool] = {}
         self._next: str | None = None

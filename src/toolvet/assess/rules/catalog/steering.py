@@ -6,7 +6,7 @@ from typing import Final
 from toolvet.assess.rules.item import WORDS, ListedItem, ObservedRequest
 from toolvet.assess.rules.quote import quote
 from toolvet.assess.rules.rule import of_calls, of_item, of_request, of_tool
-from toolvet.core.poison import Steering, result_steering, steering_in
+from toolvet.core.poison import Steering, hidden_in, result_steering, steering_in
 from toolvet.core.tool_rules import ObservedCall, ToolDefinition
 from toolvet.findings import Card, Finding, Severity
 
@@ -50,7 +50,7 @@ def check_tool_steers(tool: ToolDefinition) -> Iterator[Finding]:
 @of_tool(HIDDEN_CHARACTERS)
 def check_tool_hidden(tool: ToolDefinition) -> Iterator[Finding]:
     """Judge the characters of a definition."""
-    return _findings(HIDDEN_CHARACTERS, steering_in(tool.raw), "The definition")
+    return _findings(HIDDEN_CHARACTERS, hidden_in(tool.raw), "The definition")
 
 
 @of_item(STEERS_MODEL)
@@ -62,7 +62,7 @@ def check_item_steers(item: ListedItem) -> Iterator[Finding]:
 @of_item(HIDDEN_CHARACTERS)
 def check_item_hidden(item: ListedItem) -> Iterator[Finding]:
     """Judge the characters of a resource, template or prompt as it is listed."""
-    return _findings(HIDDEN_CHARACTERS, steering_in(item.raw), f"The {WORDS[item.kind]}")
+    return _findings(HIDDEN_CHARACTERS, hidden_in(item.raw), f"The {WORDS[item.kind]}")
 
 
 @of_calls(STEERS_MODEL)
