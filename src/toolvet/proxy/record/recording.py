@@ -20,8 +20,8 @@ class Recording:
     `store` is a path or a URL, None for none. `name` is the server's name in it; None for the command or URL it was
     started with. `secrets` are values that the user gave for the server, and that no record may hold. `when_full` is
     what happens to the record of a call for which there is no memory. `older_than` and `max_size` say what the store
-    deletes, and `sync` whether a record outlives a power failure (see `Store`). `names_for` is what other proxies of the
-    user know this server by, "" if they need not know its tools.
+    deletes, and `sync` whether a record outlives a power failure (see `Store`). `names_for` is what
+    other proxies of the user know this server by, "" if they need not know its tools.
     """
 
     store: str | Path | None = None
