@@ -58,9 +58,13 @@ class ToolResultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
 
 class ResultSettings(ToolResultSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same for all tools, and under `tools` for those whose names match."""
+    """The same for all tools, and under `tools` for those whose names match.
+
+    `draft_outputs` reads results with `outputs` (SEP-3279, a draft of MCP).
+    """
 
     tools: dict[str, ToolResultSettings] = {}
+    draft_outputs: bool = False
 
 
 class _ResultOptions(TypedDict, total=False):
@@ -129,7 +133,8 @@ class ResultCheck:
             matching = (given for pattern, given in tools.items() if pattern != name and fnmatchcase(name, pattern))
             sections = (self._settings, *matching, *((tools[name],) if name in tools else ()))
             own = self._known[name] = _options(sections)
-        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
+        draft = self._settings.draft_outputs
+        return check_result(tool, arguments, result, category, shape=shape, draft_outputs=draft, trace=trace, **own)
 
 
 def _options(sections: tuple[ToolResultSettings, ...]) -> _ResultOptions:
