@@ -110,7 +110,7 @@ DRAFT = ResultCheck(ResultSettings(draft_outputs=True))
 
 
 def passed(answer: Any, *, check: ResultCheck | None = DRAFT, **settings: Any) -> tuple[Any, CallEnded]:
-    """What the client gets for this answer, and the note on the call."""
+    """Return the result that the client gets for this answer, and the note on the call."""
     one = Session(Policies(ProxySettings(**settings), check=check))
     one.from_client(message(id=1, method="tools/list"))
     one.from_server(message(id=1, result={"tools": [SEARCH]}))

@@ -1,6 +1,6 @@
 """Results of the draft SEP-3279 (`outputs`, one for each audience) as the `content` and `structuredContent` of today.
 
-Built on the revision of 2026-08-19 (e63642f). Who reads what:
+Built on the revision of 2026-08-19 (e63642f):
 
 content             the output of `assistant`, else of `user`, in the format `content`; else the structured one as text
 structuredContent   the output of `programmatic`, else of `assistant`, `user`, an extension, in the format `structured`
@@ -52,7 +52,7 @@ def read_outputs(view: ToolView, result: object) -> tuple[ToolView, object]:
     if content is not None:
         plain["content"] = content.get("content")
     else:
-        # As servers write it today. The draft wants no copy, so its absence is no fault.
+        # As servers write it today. The draft forbids a copy that was not requested.
         plain["content"] = _mirror(plain["structuredContent"]) if "structuredContent" in plain else []
     return replace(view, output_schema=schema), plain
 

@@ -116,7 +116,7 @@ def check_result(
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
-        draft_outputs: Whether results may have `outputs`, as in the draft SEP-3279 (docs/shapes.md).
+        draft_outputs: Whether results may have `outputs`, as in the draft SEP-3279 (docs/results.md).
         trace: The id of the turn, which becomes the verdict's `trace_id`.
 
     Returns:
