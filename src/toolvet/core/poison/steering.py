@@ -162,7 +162,7 @@ def hidden_in(definition: object) -> Iterator[tuple[str, Steering]]:
         >>> [(where, each.says) for where, each in hidden_in({"name": "add", "description": "Adds.\U000e0041"})]
         [('/description', 'hides characters')]
     """
-    return _in_texts(definition, _hidden, lambda *_: ())
+    return _in_texts(definition, _hidden)
 
 
 def _hidden(text: str) -> list[Steering]:
@@ -173,7 +173,7 @@ def _hidden(text: str) -> list[Steering]:
 def _in_texts(
     definition: object,
     judge: Callable[[str], Iterable[Steering]],
-    judge_names: Callable[[str, Mapping[str, object]], Iterable[tuple[str, Steering]]],
+    judge_names: Callable[[str, Mapping[str, object]], Iterable[tuple[str, Steering]]] | None = None,
 ) -> Iterator[tuple[str, Steering]]:
     room = _MOST_VISITED
     waiting = deque[tuple[str, object, str]]([("", definition, "")])
@@ -187,7 +187,7 @@ def _in_texts(
             texts = "default" if key in ("enum", "examples") else key
             waiting += [(f"{where}/{n}", each, texts) for n, each in enumerate(value[:_MOST_VISITED])]
         elif is_object(value) and where.count("/") < _DEEPEST:
-            if key == "properties":
+            if key == "properties" and judge_names is not None:
                 yield from judge_names(where, value)
             waiting += [
                 (f"{where}/{str(name).replace('~', '~0').replace('/', '~1')}", each, str(name))

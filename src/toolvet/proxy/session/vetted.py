@@ -36,9 +36,9 @@ def vet_definitions(catalogue: Catalogue, policies: Policies, *, is_whole: bool 
             if tool.steers and not is_known:
                 yield PolicyFault("definition_steers", f"'{tool.name}' {tool.steers}", tool.name)
         if policies.lock is not None and tool.drift is None and policy.lock != "off":
-            known = catalogue.drifts.get(tool.name)
-            is_known = known is not None and known[0] == definition
-            tool.drift = known[1] if known is not None and is_known else describe_drift(tool, policies.lock)
+            before = catalogue.drifts.get(tool.name)
+            is_known = before is not None and before[0] == definition
+            tool.drift = before[1] if before is not None and is_known else describe_drift(tool, policies.lock)
             catalogue.drifts[tool.name] = (definition, tool.drift)
             if tool.drift and not is_known:
                 said = f"'{tool.name}' is not what the lock says: {tool.drift}"
