@@ -61,6 +61,7 @@ RESULT: Final[Table] = {
     "shape": lambda draw: draw.one(("any", "mcp")),
     "thresholds": lambda draw: {draw.one(("validation_expected", "other", "own")): draw.share()},
     "expects_validation": lambda draw: draw.one((None, True, False)),
+    "draft_outputs": lambda draw: draw.flag(),
     "trace": lambda draw: draw.text(),
 }
 FIT: Final[Table] = {

@@ -176,6 +176,7 @@ RESULT_OPTIONS = st.fixed_dictionaries(
         "shape": st.sampled_from(["any", "mcp"]),
         "thresholds": st.none() | st.dictionaries(st.sampled_from(["validation_expected", "other"]), SHARE),
         "expects_validation": st.none() | st.booleans(),
+        "draft_outputs": st.booleans(),
         "trace": st.none() | TEXT,
     },
 )

@@ -1,6 +1,7 @@
 # The public names of this package; `__init__.py` loads each one when it is first used.
 
 from toolvet.assess.assemble import (
+    beside as beside,
     server_status as server_status,
     tool_status as tool_status,
 )

@@ -6,7 +6,7 @@ severity (`--severity`). So the score, the exit code and every format agree.
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -15,6 +15,7 @@ import msgspec
 from toolvet.assess.exchange import shown_text
 from toolvet.assess.items import ItemRun, ItemsRun
 from toolvet.assess.judge import CostsOnly, ToolRun
+from toolvet.assess.options import Options
 from toolvet.assess.report.document import (
     Item,
     ItemRequest,
@@ -35,6 +36,7 @@ from toolvet.assess.reproduce import reproduce_server
 from toolvet.assess.requests import numbered
 from toolvet.assess.rules import in_order, judge_items, merge, share
 from toolvet.assess.rules.catalog.failures import NEVER_SUCCEEDED
+from toolvet.assess.rules.catalog.steering import STEERS_MODEL, find_orders_to_others
 from toolvet.assess.rules.ending import Exercise, exercise_of
 from toolvet.assess.rules.hints import hint_evidence
 from toolvet.assess.rules.message import tool_message_score
@@ -129,6 +131,36 @@ def build_report(run: Run, incomplete: str | None) -> Report:
         started_at=run.started_at.isoformat(timespec="seconds"),
         duration_ms=round(wall * 1000, 1),
         seed=run.options.seed,
+    )
+
+
+def beside(report: Report, names: Collection[str], options: Options) -> Report:
+    """Return the report with the descriptions that order a model to call a tool of another server of the same run.
+
+    Args:
+        report: One of the reports; it is not changed. Of its definitions it has the descriptions.
+        names: The names of the tools of all servers.
+        options: Those of the run: what they ignore is ignored here, too.
+    """
+    others = frozenset(names).difference((tool.name for tool in report.tools), report.filtered)
+    known = {finding.tool for finding in report.findings if finding.id == STEERS_MODEL.id}
+    found = [
+        finding
+        for tool in report.tools
+        if tool.name not in known
+        for finding in find_orders_to_others(tool.name, tool.description, others)
+    ]
+    if not found:
+        return report
+    kept, suppressed = override(found, ignore=options.ignore, severity=options.severity)
+    findings = in_order([*report.findings, *kept], fails_always=always_failing(report.tools))
+    return msgspec.structs.replace(
+        report,
+        findings=findings,
+        suppressed=[*report.suppressed, *suppressed],
+        summary=msgspec.structs.replace(report.summary, findings=count(findings)),
+        score=score(report.tools, findings),
+        status=server_status(report.tools, findings),
     )
 
 

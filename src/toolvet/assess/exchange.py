@@ -53,6 +53,7 @@ from toolvet.core.json_value import count_values, is_array, is_object, members, 
 from toolvet.core.redact import SecretMask, redact, redact_text
 from toolvet.core.schema import compiled
 from toolvet.core.tool_rules import Category, FileChange
+from toolvet.core.tools import has_outputs, read_outputs, view_of
 from toolvet.mcp.transport import Answer, ConnectionLost, Malformed, Reply, RpcError, Target, TimedOut
 from toolvet.mcp.wire import has_half_character
 
@@ -196,8 +197,12 @@ def observe(
                 )
                 result = part.value
                 if not is_whole:
-                    judged, defined = part.value, without(tool.raw, "outputSchema")
+                    judged, defined = part.value, without(without(tool.raw, "outputSchema"), "outputVariants")
             verdict = check(defined, plan.arguments, judged, plan.category, shape="mcp")
+            if check.settings.draft_outputs and has_outputs(result):
+                # The rules read content and structuredContent, and the schema of the variant that was sent.
+                view, result = read_outputs(view_of(tool.raw), result)
+                facts = replace(facts, tool=replace(tool, output_schema=view.output_schema))
             call = replace(facts, outcome=Outcome.RESULT, result=result, verdict=verdict, excerpt=excerpt)
             return replace(call, verdict=_EMPTY_LIST) if is_empty_list(call) else call
         case RpcError():

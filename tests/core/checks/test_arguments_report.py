@@ -8,7 +8,7 @@ import pytest
 
 from toolvet import Issue, check_arguments, valid_example
 from toolvet.core.checks.arguments.wording import wording
-from toolvet.core.schema.compilation import _OWN_NAMES, ENGINE_FAILURES
+from toolvet.core.schema.violation import _OWN_NAMES, ENGINE_FAILURES
 
 USER = {
     "name": "create-account",

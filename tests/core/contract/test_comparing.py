@@ -9,10 +9,11 @@ from hypothesis import given, strategies as st
 from tests.strategies import JSON
 
 from toolvet.core.contract import ContractChange, compare_locks, lock_of, read_lock, write_lock
-from toolvet.core.contract.covering import closed_form
+from toolvet.core.contract.covering import Effort, closed_form, covering
 from toolvet.core.schema import boundary_examples, compiled, invalid_examples
 
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
+SHORT = {"type": "string", "maxLength": 5}
 BRANCH_A = {"type": "object", "properties": {"kind": {"const": "a"}, "size": WHOLE}, "required": ["kind"]}
 BRANCH_B = {"type": "object", "properties": {"kind": {"const": "b"}, "name": TEXT}, "required": ["kind"]}
 LIMITED = {**BRANCH_A, "properties": {"kind": {"const": "a"}, "size": {**WHOLE, "minimum": 1}}}
@@ -181,6 +182,69 @@ for _ in range(500):
 def test_a_hostile_schema_ends_in_a_verdict(new: Any) -> None:
     assert worst(changes(of({"a": TEXT}), new)) in ("unknown", "breaking", "compatible")
     changes(new, of({"a": TEXT}), "output")
+
+
+def shelf(count: int, leaf: Any, **beside: Any) -> dict[str, Any]:
+    """A grid of `count` by `count` texts: each member refers to the same row, so that any two may be compared."""
+    row = of({f"y{i}": leaf for i in range(count)})
+    return of({f"x{i}": {"$ref": "#/$defs/row", **beside} for i in range(count)}, **{"$defs": {"row": row}})
+
+
+def tower(count: int, leaf: Any) -> dict[str, Any]:
+    """`count` floors, each with two references to the floor below it."""
+    floors = {
+        f"f{i}": of({"a": {"$ref": f"#/$defs/f{i - 1}"}, "b": {"$ref": f"#/$defs/f{i - 1}"}}) for i in range(1, count)
+    }
+    return of({"x": {"$ref": f"#/$defs/f{count - 1}", "minProperties": 0}}, **{"$defs": {"f0": leaf, **floors}})
+
+
+def choice(count: int, leaf: Any) -> dict[str, Any]:
+    branches = [of({"kind": {"const": f"{i}"}, "p": leaf, "q": TEXT}, "kind") for i in range(count)]
+    return of({"x": {"oneOf": branches}})
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        (shelf(20, TEXT, minProperties=0), shelf(20, SHORT, minProperties=0)),
+        (shelf(40, TEXT, minProperties=0), shelf(40, SHORT, minProperties=0)),
+        (tower(10, TEXT), tower(10, SHORT)),
+        (tower(300, TEXT), tower(300, SHORT)),
+        (choice(40, TEXT), choice(40, SHORT)),
+        (of({f"p{i}": TEXT for i in range(2_000)}), of({f"p{i}": SHORT for i in range(2_000)})),
+    ],
+)
+def test_a_proof_that_would_take_too_long_is_not_begun(wide: Any, narrow: Any) -> None:
+    effort = Effort()
+    whole = effort.proving
+    assert covering(wide, narrow, effort=effort).verdict in ("no", "unknown")
+    assert effort.proving == whole
+
+
+def test_proofs_share_one_budget_and_the_search_has_its_own() -> None:
+    wide, narrow = of({"a": TEXT, "b": SHORT}), of({"a": SHORT, "b": SHORT})
+    effort = Effort()
+    whole = effort.proving
+    assert covering(narrow, wide, effort=effort).verdict == "yes"
+    spent = whole - effort.proving
+    assert 0 < spent < whole / 1_000
+    effort = Effort(proving=spent)
+    assert [covering(narrow, wide, effort=effort).verdict for _ in range(2)] == ["yes", "unknown"]
+    assert covering(wide, narrow, effort=effort).verdict == "no"
+    assert covering(wide, narrow, effort=Effort(left=0)).tries == 0
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        (shelf(8, SHORT, minProperties=0), shelf(8, TEXT, minProperties=0)),
+        (tower(5, SHORT), tower(5, TEXT)),
+        (choice(6, SHORT), choice(6, {"type": ["string", "null"]})),
+        (of({f"p{i}": SHORT for i in range(400)}), of({f"p{i}": TEXT for i in range(400)})),
+    ],
+)
+def test_ordinary_references_and_unions_are_still_proven(wide: Any, narrow: Any) -> None:
+    assert covering(wide, narrow).verdict == "yes"
 
 
 PARTS: tuple[Any, ...] = (

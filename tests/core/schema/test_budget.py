@@ -14,10 +14,10 @@ from toolvet.core.checks.result.check import output_schema_validation
 from toolvet.core.checks.result.response import read_response
 from toolvet.core.json_value import count_values
 from toolvet.core.schema import compiled, weight
-from toolvet.core.schema.compilation import MOST_LISTED
 from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import DIALECTS, Scope, Subschema
 from toolvet.core.schema.generator import Generator, ValueLocation
+from toolvet.core.schema.violation import MOST_LISTED
 from toolvet.core.schema.weight import CopyCounter, _CopyWalk
 
 if TYPE_CHECKING:

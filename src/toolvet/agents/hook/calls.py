@@ -1,5 +1,6 @@
 """A call before it is made, or its result → what the client is to do; None: nothing."""
 
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 
 from toolvet.agents.hook.dialect import HookAnswer, HookEvent
@@ -14,15 +15,23 @@ _MOST_TEXT: Final = 6_000
 _CONFIDENCES: Final = ("low", "medium", "high")
 
 
-def before(event: HookEvent, definition: object, policy: Policy, *, merges: bool = False) -> HookAnswer | None:
+def before(
+    event: HookEvent,
+    definition: object,
+    policy: Policy,
+    *,
+    merges: bool = False,
+    others: Callable[[], Collection[str]] = tuple,
+) -> HookAnswer | None:
     """Check the arguments of a call whose tool is known; `merges` is a client that keeps members of the old arguments.
 
+    `others` returns the names of the tools of the client's other servers.
     Total: a definition that cannot be read and arguments that cannot be checked pass.
     """
     if policy.steering == "hold":
         from toolvet.core.poison import steering_in  # noqa: PLC0415 - most policies hold nothing back
 
-        _, steering = next(steering_in(definition), ("", None))
+        _, steering = next(steering_in(definition, others=others()), ("", None))
         if steering is not None:
             return HookAnswer("deny", f"toolvet: the definition of {event.tool[:120]} {steering.says}.")
     if policy.arguments != "enforce":

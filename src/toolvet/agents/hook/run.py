@@ -86,20 +86,20 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
     head, _, behind = dialect.tools.prefix.partition("{server}")
     if not event.server and not (event.tool.startswith(head) and behind in event.tool[len(head) :]):
         return None
-    from toolvet.agents.hook.servers import server_of  # noqa: PLC0415 - an end needs none of it
+    from toolvet.agents.hook.servers import server_of, servers_of  # noqa: PLC0415 - an end needs none of it
 
     found = server_of(client, dialect, event)
     # The names of Copilot's own tools may look like those of a server.
     if found is None and (event.moment == "before" or not (head or event.server)):
         return None
     from toolvet.agents.hook.calls import after, before  # noqa: PLC0415 - most calls are of the client's own tools
-    from toolvet.agents.hook.tool_lists import definition_of  # noqa: PLC0415 - most calls are of the client's own tools
+    from toolvet.agents.hook.tool_lists import definition_of, names_of_others  # noqa: PLC0415 - as above
     from toolvet.proxy.session import Policies  # noqa: PLC0415 - as above
 
     options, settings = _settings(given)
     if found is None:
         # A server that no file of the client names, as one of a plugin: its results need no definition.
-        definition, why, server = None, "", ""
+        target, definition, why, server = None, None, "", ""
         tool = event.server_tool or event.tool[len(head) :].partition(behind)[2]
     else:
         target, tool, server = found
@@ -113,9 +113,15 @@ def _of_call(client: Client, dialect: HookDialect, event: HookEvent, given: str 
         return after(event, definition or {"name": tool}, policy, check)
     if why and policy.arguments == "enforce":
         return _notice(client, f'calls of the MCP server "{server}" are not checked: {why}')
-    if definition is None:
+    if definition is None or target is None:
         return None
-    return before(event, definition, policy, merges=client == "gemini")
+    return before(
+        event,
+        definition,
+        policy,
+        merges=client == "gemini",
+        others=lambda: names_of_others(servers_of(client, dialect, event).values(), target),
+    )
 
 
 def _of_end(event: HookEvent, given: str | None) -> HookAnswer | None:

@@ -17,11 +17,8 @@ _MOST_PARENTS: Final = 12
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[Target, str, str] | None:
-    """Return the server that the tool of this call belongs to, the tool's own name, and the server's; None if unknown.
-
-    Files that cannot be read name none.
-    """
+def servers_of(client: Client, dialect: HookDialect, event: HookEvent) -> Mapping[str, Target]:
+    """Return the servers that the client's files name. Files that cannot be read name none."""
     folder = event.folder
     places = [Path(folder), *Path(folder).parents][:_MOST_PARENTS] if folder and Path(folder).is_absolute() else []
     files = [place / name for place in places for name in dialect.tools.project if (place / name).is_file()]
@@ -31,9 +28,14 @@ def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[T
     for file in files:
         for name, target in _read(client, file, folder).items():
             servers.setdefault(name, target)
+    return servers
+
+
+def server_of(client: Client, dialect: HookDialect, event: HookEvent) -> tuple[Target, str, str] | None:
+    """The server that the tool of this call belongs to, the tool's own name, and the server's; None if unknown."""
     best: tuple[Target, str, str] | None = None
     longest = 0
-    for name, target in servers.items():
+    for name, target in servers_of(client, dialect, event).items():
         if event.server:
             if event.server == name:
                 return target, event.server_tool or event.tool, name

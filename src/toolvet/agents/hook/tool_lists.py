@@ -9,6 +9,7 @@ python -m toolvet.agents.hook.tool_lists FILE      asks the server on stdin for 
 import os
 import sys
 import time
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Literal
@@ -52,6 +53,23 @@ def definition_of(target: Target, tool: str, *, wait: float, may_ask: bool) -> t
             why = reason.decode(errors="replace")
     found = next((each for each in known or () if members(each).get("name") == tool), None)
     return found, "" if known is not None else why
+
+
+def names_of_others(servers: Iterable[Target], target: Target) -> frozenset[str]:
+    """Return the names of the tools of all these servers but `target`, as far as their lists are kept; none is asked.
+
+    A name that `target` has as well is its own.
+    """
+    folder = private_folder("tools")
+    if folder is None:
+        return frozenset()
+
+    def names(server: Target) -> set[object]:
+        known = _tools(folder / f"{fingerprint(server)}.json") or ()
+        return {members(each).get("name") for each in known}
+
+    found = set[object]().union(*(names(each) for each in servers if each != target)) - names(target)
+    return frozenset(name for name in found if isinstance(name, str))
 
 
 def fingerprint(target: Target) -> str:

@@ -46,6 +46,10 @@ class ToolResultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
 
 class ResultSettings(ToolResultSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same for all tools, and under `tools` for those whose names match."""
+    """The same for all tools, and under `tools` for those whose names match.
+
+    `draft_outputs` reads results with `outputs` (SEP-3279, a draft of MCP).
+    """
 
     tools: dict[str, ToolResultSettings] = {}
+    draft_outputs: bool = False

@@ -26,7 +26,7 @@ from toolvet.core.json_value import (
     without,
 )
 from toolvet.core.schema import compiled, depth, words_of
-from toolvet.core.schema.compilation import describe_violation
+from toolvet.core.schema.violation import describe_violation
 
 Side: TypeAlias = Literal["input", "output", "definition"]
 Verdict: TypeAlias = Literal["compatible", "breaking", "unknown"]

@@ -15,19 +15,24 @@ import msgspec
 
 from toolvet.core.contract.patterns import escaping_text
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, replaced, same
-from toolvet.core.schema import boundary_examples, compiled, invalid_examples, subschemas, valid_example
+from toolvet.core.schema import Schema, boundary_examples, compiled, invalid_examples, subschemas, valid_example
 from toolvet.core.schema.document import children
 from toolvet.core.schema.example import canonical
+from toolvet.core.schema.weight import REFERENCES, unfolded_size
 from toolvet.errors import Unsatisfiable
 
 Cover: TypeAlias = Literal["yes", "no", "unknown"]
 
 
 class Effort:
-    """How much one comparison of two schemas may still search: a hostile one must end soon."""
+    """The steps that one comparison of two schemas may still take: a hostile one must end soon.
 
-    def __init__(self, left: int = 40_000) -> None:
+    `left` is for the search, `proving` for what jsonschema-rs decides, which cannot be interrupted.
+    """
+
+    def __init__(self, left: int = 40_000, proving: int = 120_000) -> None:
         self.left = left
+        self.proving = proving
 
 
 class Covering(msgspec.Struct, frozen=True):
@@ -39,8 +44,6 @@ class Covering(msgspec.Struct, frozen=True):
 
 
 _MOST_TRIES: Final = 150
-_MOST_SCHEMAS: Final = 600
-_MOST_BRANCHES: Final = 40
 _MOST_EXPANDED: Final = 4_000
 # Keywords that do not restrict the values.
 NOTES: Final = frozenset(
@@ -70,17 +73,18 @@ def covering(
         final: What must refuse the value as well; None means `narrow` itself.
         effort: What all calls for one pair of schemas may spend beyond what is proven at once.
     """
+    effort = effort or Effort()
+    if effort.left <= 0:
+        return Covering("unknown")
     closed, is_closed = closed_form(wide)
     declared = None if is_closed else _declared(wide)
     accepting = compiled(wide), compiled(closed)
     refusing = compiled(narrow), *(() if final is None else (compiled(final),))
-    effort = effort or Effort()
-    # Compiling a regular expression takes as long as fifty other schemas.
-    size = sum(1 + 50 * ("pattern" in part) for _, part in subschemas(closed))
+    size = _size(closed)
     effort.left -= size
     if effort.left < 0:
         return Covering("unknown")
-    proof = _proven(closed, narrow)
+    proof = _proven(closed, narrow, effort)
     if proof is True:
         return Covering("yes")
     texts: list[object] = []
@@ -93,7 +97,7 @@ def covering(
         if text:
             texts = [_example(replaced(closed, pattern_at, {"const": text}), required_only=False)]
     tried = 0
-    for value in islice(chain(texts, _differences(proof), _candidates(closed, narrow)), _MOST_TRIES):
+    for value in islice(chain(texts, _differences(proof, effort), _candidates(closed, narrow)), _MOST_TRIES):
         effort.left -= size
         if effort.left < 0:
             break
@@ -131,13 +135,15 @@ def _names_in(value: object) -> Iterator[str]:
 _NOTHING: Final = object()
 
 
-def _proven(wide: object, narrow: object) -> jsonschema_rs.CanonicalSchema | bool | None:
+def _proven(wide: object, narrow: object, effort: Effort) -> jsonschema_rs.CanonicalSchema | bool | None:
     """True if `narrow` provably accepts all of `wide`, else the values in question as a schema; None if unknown."""
     ready = compiled(wide), compiled(narrow)
     if ready[0].problem is not None or ready[1].problem is not None or ready[0].dialect != ready[1].dialect:
         return None
-    if not all(_is_small(each.usable) for each in ready):
+    steps = sum(_count_steps(each) for each in ready)
+    if steps > effort.proving:
         return None
+    effort.proving -= steps
     left, right = (canonical(each) for each in ready)
     if left is None or right is None:
         return None
@@ -149,22 +155,39 @@ def _proven(wide: object, narrow: object) -> jsonschema_rs.CanonicalSchema | boo
         return None
 
 
-def _is_small(document: object) -> bool:
-    """Subtracting cannot be interrupted, and multiplies the branches of both sides."""
-    schemas = branches = 0
-    for _, found in subschemas(document):
+def _count_steps(ready: Schema) -> int:
+    """The steps of a proof about this schema: its schemas are compared in pairs, and its branches are multiplied out.
+
+    The targets of references count as often as they are referred to.
+    """
+    schemas = branches = exclusive = 0
+    refers = False
+    for _, found in subschemas(ready.usable):
         schemas += 1
         branches += sum(len(elements(found.get(keyword))) for keyword in ("anyOf", "oneOf", "allOf"))
-    return schemas <= _MOST_SCHEMAS and branches <= _MOST_BRANCHES
+        exclusive += len(elements(found.get("oneOf")))
+        refers = refers or any(keyword in found for keyword in REFERENCES)
+    paired = unfolded_size(ready.usable, ready.dialect) ** 2 if refers else schemas**2 // 20
+    return paired + schemas * (1 + branches) + 100 * exclusive**2
 
 
-def _differences(rest: object) -> Iterator[object]:
+def _size(document: object) -> int:
+    # Compiling a regular expression takes as long as fifty other schemas.
+    return sum(1 + 50 * ("pattern" in part) for _, part in subschemas(document))
+
+
+def _differences(rest: object, effort: Effort) -> Iterator[object]:
     if not isinstance(rest, jsonschema_rs.CanonicalSchema):
         return
     try:
         document = rest.to_json_schema()
     except (ValueError, RecursionError):
         return
+    # A difference has a branch for each member in which the two differ, and each branch has all members.
+    size = _size(document)
+    if size > effort.left:
+        return
+    effort.left -= size
     for required_only in (True, False):
         yield _example(document, required_only=required_only)
 

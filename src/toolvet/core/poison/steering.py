@@ -9,8 +9,9 @@ signal      exfiltration, because order + secret_file + read are in one sentence
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -121,9 +122,7 @@ def find_steering(text: str, *, others: Collection[str] = ()) -> list[Steering]:
     is_plain = text.isascii()
     if is_plain and not others and (len(text) < _SHORTEST or not steering_patterns().telling.scan(text, 1)):
         return []
-    found: dict[str, Steering] = {}
-    for at, hidden in hidden_texts(text):
-        found.setdefault("hidden_text", Steering("hidden_text", "hides characters", hidden, at))
+    found = {each.signal: each for each in _hidden(text)}
     signs = _signs(text, wants_orders=bool(others))
     cuts = [cut.end() for cut in _SENTENCE.finditer(text)] if signs else []
     sentences: dict[int, dict[str, tuple[int, int]]] = {}
@@ -138,7 +137,7 @@ def find_steering(text: str, *, others: Collection[str] = ()) -> list[Steering]:
         if "other_server" not in found and others and ("order" in here or "step" in here):
             first = cuts[number - 1] if number else 0
             sentence = text[first : cuts[number] if number < len(cuts) else len(text)]
-            named = next((other for other in others if _is_named(other, sentence)), None)
+            named = min((other for other in others if _is_named(other, sentence)), default=None)
             if named is not None:
                 says = f"orders a call of {named!r}, a tool of another server"
                 found["other_server"] = Steering("other_server", says, _around(text, first, first), first)
@@ -153,6 +152,29 @@ def steering_in(definition: object, *, others: Collection[str] = ()) -> Iterator
         >>> [(where, each.signal) for where, each in steering_in(tool)]
         [('/inputSchema/properties/contents_of_ssh_private_key', 'exfiltration')]
     """
+    return _in_texts(definition, partial(find_steering, others=others), _of_names)
+
+
+def hidden_in(definition: object) -> Iterator[tuple[str, Steering]]:
+    """Yield what `steering_in` yields of hidden characters alone: no phrase is looked for.
+
+    Example:
+        >>> [(where, each.says) for where, each in hidden_in({"name": "add", "description": "Adds.\U000e0041"})]
+        [('/description', 'hides characters')]
+    """
+    return _in_texts(definition, _hidden)
+
+
+def _hidden(text: str) -> list[Steering]:
+    found = islice(hidden_texts(text[:_LONGEST]), 1)
+    return [Steering("hidden_text", "hides characters", hidden, at) for at, hidden in found]
+
+
+def _in_texts(
+    definition: object,
+    judge: Callable[[str], Iterable[Steering]],
+    judge_names: Callable[[str, Mapping[str, object]], Iterable[tuple[str, Steering]]] | None = None,
+) -> Iterator[tuple[str, Steering]]:
     room = _MOST_VISITED
     waiting = deque[tuple[str, object, str]]([("", definition, "")])
     while waiting and room > 0:
@@ -160,13 +182,13 @@ def steering_in(definition: object, *, others: Collection[str] = ()) -> Iterator
         where, value, key = waiting.popleft()
         if isinstance(value, str):
             if key in _TEXTS:
-                yield from ((where, each) for each in find_steering(value, others=others))
+                yield from ((where, each) for each in judge(value))
         elif is_array(value):
             texts = "default" if key in ("enum", "examples") else key
             waiting += [(f"{where}/{n}", each, texts) for n, each in enumerate(value[:_MOST_VISITED])]
         elif is_object(value) and where.count("/") < _DEEPEST:
-            if key == "properties":
-                yield from _of_names(where, value)
+            if key == "properties" and judge_names is not None:
+                yield from judge_names(where, value)
             waiting += [
                 (f"{where}/{str(name).replace('~', '~0').replace('/', '~1')}", each, str(name))
                 for name, each in list(value.items())[:_MOST_VISITED]
@@ -272,7 +294,9 @@ def _of_names(where: str, properties: Mapping[str, object]) -> Iterator[tuple[st
 
 def _is_named(name: str, sentence: str) -> bool:
     # A plain word such as `search` is a word of ordinary sentences.
-    return not name.isalpha() and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence) is not None
+    if name.isalpha() or name not in sentence:
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence) is not None
 
 
 def _around(text: str, start: int, end: int) -> str:

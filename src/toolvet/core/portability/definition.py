@@ -6,11 +6,11 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.contract.covering import Covering, bare, closed_form, covering, expanded
+from toolvet.core.contract.covering import bare, closed_form, covering, expanded
 from toolvet.core.json_value import Path, at, elements, is_array, is_object, members, names, pointer, replaced, without
 from toolvet.core.portability.rewriting import BACK, Loss, Rewriting, short_name, without_notes
 from toolvet.core.portability.rules import ModelProvider, PortIssue, SchemaDocument, port_issues, provider
-from toolvet.core.schema import boundary_examples, compiled, subschemas, valid_example
+from toolvet.core.schema import boundary_examples, compiled, valid_example
 from toolvet.core.schema.document import children
 from toolvet.core.tools import view_of
 from toolvet.errors import Unsatisfiable
@@ -113,7 +113,6 @@ def _relaxed(schema: object, lost: Sequence[tuple[Path, str]]) -> object:
 
 
 _MOST_TRIES: Final = 60
-_MOST_REFERENCES: Final = 40
 
 
 def _prove(noted: object, relaxed: object) -> Proof:
@@ -125,11 +124,7 @@ def _prove(noted: object, relaxed: object) -> Proof:
             return Proof(verdict="failed", tries=tries, counter_example=example)
     mapped = {**members(_mapped(noted)), **{key: value for key, value in members(relaxed).items() if key == "$schema"}}
     wide, narrow = bare(expanded(mapped)), bare(expanded(relaxed))
-    # Comparing cannot be interrupted, and references that lead back multiply what there is to compare.
-    is_affordable = (
-        sum("$ref" in part for schema in (wide, narrow) for _, part in subschemas(schema)) <= _MOST_REFERENCES
-    )
-    decided = covering(wide, narrow) if is_affordable else Covering("unknown")
+    decided = covering(wide, narrow)
     if decided.verdict == "no":
         return Proof(verdict="failed", tries=tries, counter_example=decided.value)
     return Proof(verdict="proven" if decided.verdict == "yes" else "tested" if tries else "untested", tries=tries)

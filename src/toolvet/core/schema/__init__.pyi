@@ -7,7 +7,6 @@ from toolvet.core.schema.boundary import (
 from toolvet.core.schema.compilation import (
     Schema as Schema,
     SchemaProblem as SchemaProblem,
-    Violation as Violation,
     compiled as compiled,
 )
 from toolvet.core.schema.document import subschemas as subschemas
@@ -31,4 +30,5 @@ from toolvet.core.schema.repairs import (
     repair as repair,
     repair_text as repair_text,
 )
+from toolvet.core.schema.violation import Violation as Violation
 from toolvet.core.schema.weight import depth as depth

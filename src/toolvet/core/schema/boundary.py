@@ -6,13 +6,14 @@ from fractions import Fraction
 import msgspec
 
 from toolvet.core.json_value import Path, at, count, elements, is_array, is_object, number, pointer, replaced, unique
-from toolvet.core.schema.compilation import compiled, count_noun, dotted_path, quote_value
+from toolvet.core.schema.compilation import compiled
 from toolvet.core.schema.demands import Demands, Unmeetable
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.example import build_sketch
 from toolvet.core.schema.generator import Exhausted, Generator, ValueLocation
 from toolvet.core.schema.invalid import places_of
 from toolvet.core.schema.numbers import exact, interval, plain
+from toolvet.core.schema.violation import count_noun, dotted_path, quote_value
 from toolvet.errors import Unsatisfiable
 
 

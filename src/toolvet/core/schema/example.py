@@ -7,10 +7,11 @@ from typing import cast
 import jsonschema_rs
 
 from toolvet.core.json_value import Path, at, elements, members, names, path_of
-from toolvet.core.schema.compilation import Judge, Schema, Violation, compiled
+from toolvet.core.schema.compilation import Judge, Schema, compiled
 from toolvet.core.schema.demands import Demands, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.generator import Exhausted, Extent, Generator, ValueLocation
+from toolvet.core.schema.violation import Violation
 from toolvet.errors import Unsatisfiable
 
 

@@ -22,12 +22,13 @@ from toolvet.core.json_value import (
     type_name,
     without,
 )
-from toolvet.core.schema.compilation import Schema, compiled, describe_violation
+from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.demands import Demands, Unmeetable, fixed_items
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.example import Sketch, build_sketch
 from toolvet.core.schema.generator import Exhausted, Generator, ValueLocation, Variation
 from toolvet.core.schema.numbers import exact, plain
+from toolvet.core.schema.violation import describe_violation
 from toolvet.errors import Unsatisfiable
 
 

@@ -3,10 +3,10 @@
 import marshal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from toolvet.core.json_value import count_values, elements, is_array, is_object, members, names, type_name
-from toolvet.core.schema.document import Scope, Subschema, children, subschemas
+from toolvet.core.schema.document import Dialect, Scope, Subschema, children, subschemas
 
 # Above this count one validation may take half a second; the validator cannot be interrupted.
 MOST_STEPS = 5_000_000
@@ -15,7 +15,8 @@ MOST_ERRORS = 5_000
 _SMALL = 1_000
 # Where schemas are kept that nothing applies but a reference.
 _SHELVES = ("$defs", "definitions")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+# The keywords of references.
+REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _MANY = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
 _UNIONS = frozenset({"anyOf", "oneOf"})
@@ -34,7 +35,7 @@ class Weigher:
         memo: dict[tuple[int, int], int] = {}
         scope = self._start.scope
         for _, found in subschemas(self._start.schema):
-            if any(keyword in found for keyword in _REFERENCES):
+            if any(keyword in found for keyword in REFERENCES):
                 try:
                     if _weight(Subschema(found, scope), None, memo) > MOST_STEPS:
                         return True
@@ -70,23 +71,36 @@ def depth(value: object, limit: int) -> int:
     return 1 + deepest
 
 
-def _unfolded_size(part: Subschema, memo: dict[int, int], own: Callable[[Mapping[str, object]], int]) -> int:
-    """The sum of `own` over all schemas of a document, references written out; recursion counts as `MOST_STEPS`."""
+def unfolded_size(document: object, dialect: Dialect) -> int:
+    """Return how many schemas a document has with its references written out, except those that lead back.
+
+    More than can be counted is `MOST_STEPS`.
+    """
+    try:
+        return _unfolded_size(Subschema(document, Scope(document, dialect)), {}, lambda _: 1, again=1)
+    except RecursionError:
+        return MOST_STEPS
+
+
+def _unfolded_size(
+    part: Subschema, memo: dict[int, int], own: Callable[[Mapping[str, object]], int], again: int = MOST_STEPS
+) -> int:
+    """The sum of `own` over all schemas of a document, references written out; recursion counts as `again`."""
     schema = members(part.schema)
     key = id(schema)
     if not schema or key in memo:
         return memo.get(key, 1)
-    memo[key] = MOST_STEPS
+    memo[key] = again
     scope = part.scope.inside(schema)
     total = own(schema)
-    for keyword in _REFERENCES:
+    for keyword in REFERENCES:
         reference = schema.get(keyword)
         target = scope.target(reference) if isinstance(reference, str) else None
         if target is not None:
-            total += _unfolded_size(target, memo, own)
+            total += _unfolded_size(target, memo, own, again)
     for path, child in children(schema):
         if path[0] not in _SHELVES:
-            total += _unfolded_size(Subschema(child, scope), memo, own)
+            total += _unfolded_size(Subschema(child, scope), memo, own, again)
     memo[key] = total
     return total
 
@@ -113,7 +127,7 @@ def _evaluations(
     schema: Mapping[str, object], scope: Scope, value: object, single: tuple[str, ...] = _ONE
 ) -> Iterator[tuple[Subschema, object]]:
     """The schemas that are evaluated next, each with its value: the same value first, then its members or items."""
-    for keyword in _REFERENCES:
+    for keyword in REFERENCES:
         reference = schema.get(keyword)
         target = scope.target(reference) if isinstance(reference, str) else None
         if target is not None:
@@ -276,7 +290,7 @@ class _CopyWalk:
 
 def _shares(schema: Mapping[str, object]) -> bool:
     """Whether a schema may apply two schemas to one value, or one of another document."""
-    referred = [f"{schema[keyword]}" for keyword in _REFERENCES if keyword in schema]
+    referred = [f"{schema[keyword]}" for keyword in REFERENCES if keyword in schema]
     applied = len(referred) + bool(referred and schema.keys() & _PARTS)
     return applied > 1 or not _SHARING.isdisjoint(schema) or not all(each.startswith("#") for each in referred)
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class ToolView(msgspec.Struct, frozen=True, gc=False):
     """A tool definition: name and description ("" without one), `inputSchema` and `outputSchema` (None without one).
 
-    `shape` is the name of the shape that it was read as, or "".
+    `shape` is the name of the shape that it was read as, or "". `output_variants` is what SEP-3279, a draft, has in
+    place of an `outputSchema`.
     """
 
     name: str
@@ -25,6 +26,7 @@ class ToolView(msgspec.Struct, frozen=True, gc=False):
     input_schema: object
     output_schema: object
     shape: str = ""
+    output_variants: object = None
 
 
 class ToolHandle(msgspec.Struct, frozen=True, eq=False):
@@ -98,6 +100,7 @@ def view_of(tool: object) -> ToolView:
                 cast("object", schema),
                 output,
                 "MCP",
+                parts.get("outputVariants"),
             )
         if len(parts) == 1 and "name" in parts:
             return _named(parts["name"])
@@ -181,6 +184,7 @@ def _read(tool: object) -> ToolView | None:
         definition.input_schema,
         definition.output_schema,
         definition.shape,
+        cast("Mapping[str, object]", tool).get("outputVariants") if isinstance(tool, Mapping) else None,
     )
 
 

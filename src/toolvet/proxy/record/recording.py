@@ -20,7 +20,8 @@ class Recording:
     `store` is a path or a URL, None for none. `name` is the server's name in it; None for the command or URL it was
     started with. `secrets` are values that the user gave for the server, and that no record may hold. `when_full` is
     what happens to the record of a call for which there is no memory. `older_than` and `max_size` say what the store
-    deletes, and `sync` whether a record outlives a power failure (see `Store`).
+    deletes, and `sync` whether a record outlives a power failure (see `Store`). `names_for` is what
+    other proxies of the user know this server by, "" if they need not know its tools.
     """
 
     store: str | Path | None = None
@@ -32,6 +33,7 @@ class Recording:
     older_than: str | None = None
     max_size: str | None = None
     sync: bool = False
+    names_for: str = ""
 
 
 def recorder_of(recording: Recording) -> Recorder:
@@ -43,6 +45,10 @@ def recorder_of(recording: Recording) -> Recorder:
         from toolvet.proxy.record.metrics import Metrics  # noqa: PLC0415 - loaded only when asked for
 
         exporters.append(Metrics(name, known))
+    if recording.names_for:
+        from toolvet.proxy.record.neighbours import NameKeeper  # noqa: PLC0415 - as above
+
+        exporters.append(NameKeeper(recording.names_for))
     if recording.telemetry == "on":
         from toolvet.proxy.record.telemetry import OtlpTelemetry  # noqa: PLC0415 - an extra, and half a second
 

@@ -13,7 +13,7 @@ from toolvet.core.checks import Announcement, announcement, misannounced
 from toolvet.core.json_value import elements, is_object, members, number
 from toolvet.core.meta import SERVER_INFO_KEY
 from toolvet.core.schema import Schema, compiled
-from toolvet.core.tools import ToolHandle, handle_of, view_of
+from toolvet.core.tools import ToolHandle, handle_of, variant_schemas, view_of
 from toolvet.errors import ArchiveError, ContentMissingError
 from toolvet.proxy.session.repeats import Breaker, Effect, RepeatWatch, asks_for_a_state
 
@@ -95,10 +95,11 @@ class KnownTool:
 
     @property
     def promises_output(self) -> bool:
-        """Whether the tool has an outputSchema that compiles: another one must not fail any result."""
+        """Whether the tool has schemas of results that compile: another one must not fail any result."""
         if self._promises is None:
             document = self.definition.get("outputSchema")
-            self._promises = document is not None and compiled(document).problem is None
+            schemas = variant_schemas(self.definition.get("outputVariants")) if document is None else [document]
+            self._promises = bool(schemas) and all(compiled(each).problem is None for each in schemas)
         return self._promises
 
     def handle_for_result(self, *, has_promise: bool) -> ToolHandle:
@@ -110,7 +111,8 @@ class KnownTool:
             return self._plain_handle
         if self._promising_handle is None:
             view = view_of(self.definition)
-            self._promising_handle = ToolHandle(view, None, compiled(view.output_schema))
+            schema = view.output_schema
+            self._promising_handle = ToolHandle(view, None, None if schema is None else compiled(schema))
         return self._promising_handle
 
     @property
@@ -156,7 +158,7 @@ class Catalogue:
         self.is_complete = False
         # Definitions that were compared with the lock and read for steering: each finding is reported once.
         self.drifts: dict[str, tuple[Mapping[str, object], str]] = {}
-        self.steering: dict[str, tuple[Mapping[str, object], str]] = {}
+        self.steering: dict[str, tuple[Mapping[str, object], str, frozenset[str]]] = {}
         self._absent: set[str] = set()
         self._reading: dict[str, KnownTool] = {}
         self._next: str | None = None

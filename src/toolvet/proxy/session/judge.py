@@ -28,6 +28,7 @@ from toolvet.core.meta import MCP_META_PREFIX, META_PREFIX
 from toolvet.core.poison import result_steering
 from toolvet.core.redact import SecretMask
 from toolvet.core.schema import compiled
+from toolvet.core.tools import ToolView, has_outputs, read_outputs
 from toolvet.errors import EnvelopeError
 from toolvet.mcp.wire import (
     ErrorReply,
@@ -432,6 +433,9 @@ def _change(
     return encode_members(reply), tuple(changed)
 
 
+_NO_TOOL: Final = ToolView("", "", None, None)
+
+
 def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Catalogue) -> list[Change]:
     """Replace in `result` what must not pass; the text of a result that only breaks its schema stays.
 
@@ -454,7 +458,9 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
         lead = f"The result of '{call.tool}' was held back: {found.why}. Tell the user, and go on without it."
     else:
         lead = f"Output validation error: '{call.tool}' sent no usable result: {found.why}."
-    kept = elements(members(found.result).get("content")) if found.blocked == "output_schema" else ()
+    is_draft = has_outputs(found.result)
+    content = members(read_outputs(_NO_TOOL, found.result)[1]).get("content")
+    kept = elements(content) if found.blocked == "output_schema" else ()
     plain = {"content": [{"type": "text", "text": lead}, *kept]}
     state = None if verdict is None else verdict.state
     # The text that stays is beside the envelope, and not replaced by it.
@@ -462,6 +468,12 @@ def _block(call: PendingCall, result: Raws, found: _JudgedResult, catalogue: Cat
     had = result.pop("structuredContent", None) is not None
     for name, value in made.items():
         result[name] = encode_raw({**split_member(result, name), **members(value)} if name == "_meta" else value)
+    if is_draft:
+        # In the shape that the client expects, for the reader that every client has.
+        only = {"audience": "assistant", "format": "content", "content": made["content"]}
+        result["outputs"] = encode_raw([only])
+        del result["content"]
+        result.pop("structuredContent", None)
     has = had or "structuredContent" in made
     return ["is_error", "content", "structured_content"] if has else ["is_error", "content"]
 

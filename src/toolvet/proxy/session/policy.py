@@ -8,6 +8,7 @@ arguments = "off"
 """
 
 import re
+from collections.abc import Collection
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeAlias
 
@@ -175,6 +176,7 @@ class Policies:
         check_arguments: Judges the arguments of all tools; `Settings.argument_check` makes one. None, the default, is
             `toolvet.check_arguments`.
         lock: The server's promises; None, the default, compares nothing.
+        others: Names of tools of other servers: a definition that orders the model to call one steers it.
 
     >>> policies = Policies(ProxySettings(repair="apply", tools={"debug_*": ToolSettings(arguments="off")}))
     >>> policies.of("debug_dump").arguments, policies.of("search").arguments
@@ -188,12 +190,14 @@ class Policies:
         check: "ResultCheck | None" = None,
         check_arguments: "ArgumentCheck | None" = None,
         lock: "Lock | None" = None,
+        others: Collection[str] = (),
     ) -> None:
         self.settings = settings if settings is not None else ProxySettings()
         self._check = check
         self._archive: ContentArchive | None = None
         self.check_arguments = check_arguments
         self.lock = lock
+        self.others = frozenset(others)
         self._known: dict[str, Policy] = {}
         parts: tuple[ToolSettings, ...] = (self.settings, *self.settings.tools.values())
         self.fits = any(str(part.fit or 0).split(" ")[0].strip("0") for part in parts)

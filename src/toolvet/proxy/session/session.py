@@ -492,8 +492,9 @@ class Session:
         if expected.generation != catalogue.generation or not is_array(tools):
             return [ToClient(message.raw)]
         following = catalogue.learn(expected.cursor, message.result)
-        vetted = list(vet_definitions(catalogue, self._policies))
-        note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
+        vetted = list(vet_definitions(catalogue, self._policies, is_whole=following is None))
+        named = tuple(name for each in tools if isinstance(name := members(each).get("name"), str))
+        note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms, named)
         held = held_tools(catalogue, self._policies)
         data, faults = without_tools(message.raw, held) if held else message.raw, vetted
         if following is None:
@@ -572,8 +573,9 @@ class Session:
             self._reading = ListRequest("", meta, catalogue.generation, restarts=restarts)
             return self._ask_page(self._reading)
         following = catalogue.learn(reading.cursor, message.result)
-        vetted = list(vet_definitions(catalogue, self._policies))
-        note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms)
+        vetted = list(vet_definitions(catalogue, self._policies, is_whole=following is None))
+        named = tuple(name for each in tools if isinstance(name := members(each).get("name"), str))
+        note = SchemaLearned(len(tools), following is None, catalogue.lifetime_ms, named)
         if following is not None and following != reading.cursor and reading.pages < _MOST_PAGES:
             reading.cursor = following
             reading.pages += 1

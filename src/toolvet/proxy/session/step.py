@@ -207,13 +207,15 @@ class CallEnded(Note, frozen=True):
 class SchemaLearned(Note, frozen=True):
     """A page of the tool list was read. `complete` when it was the last one.
 
-    `tools` is the number of tools on it. `lifetime_ms` is the list's `ttlMs`, but at least 30 s, and None if the
-    server set none: after that time the driver has to call `Catalogue.forget`, because a session has no clock.
+    `tools` is the number of tools on it, `names` has their names. `lifetime_ms` is the list's `ttlMs`, but at least
+    30 s, and None if the server set none: after that time the driver has to call `Catalogue.forget`, because a session
+    has no clock.
     """
 
     tools: int
     complete: bool
     lifetime_ms: int | None = None
+    names: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form."""

@@ -20,31 +20,35 @@ if TYPE_CHECKING:
 _MOST_NAMED: Final = 8
 
 
-def vet_definitions(catalogue: Catalogue, policies: Policies) -> Iterator[PolicyFault]:
-    """Note in each tool how it differs from the lock and how it steers; yield a fault for what was not reported yet."""
+def vet_definitions(catalogue: Catalogue, policies: Policies, *, is_whole: bool = True) -> Iterator[PolicyFault]:
+    """Note in each tool how it differs from the lock and how it steers; yield a fault for what was not reported yet.
+
+    `is_whole` is whether the list has been read to its end: before, a tool of another server may be one of its own.
+    """
+    others = policies.others.difference(catalogue.tools) if is_whole else frozenset[str]()
     for tool in catalogue.tools.values():
         policy, definition = policies.of(tool.name), tool.definition
-        if tool.steers is None and policy.steering != "off":
+        if (tool.steers is None or (others and not tool.steers)) and policy.steering != "off":
             known = catalogue.steering.get(tool.name)
-            is_known = known is not None and known[0] == definition
-            tool.steers = known[1] if known is not None and is_known else describe_steering(definition)
-            catalogue.steering[tool.name] = (definition, tool.steers)
+            is_known = known is not None and known[0] == definition and (bool(known[1]) or known[2] >= others)
+            tool.steers = known[1] if known is not None and is_known else describe_steering(definition, others)
+            catalogue.steering[tool.name] = (definition, tool.steers, others)
             if tool.steers and not is_known:
                 yield PolicyFault("definition_steers", f"'{tool.name}' {tool.steers}", tool.name)
         # A lock without tools has contracts only.
         if policies.lock is not None and policies.lock.tools and tool.drift is None and policy.lock != "off":
-            known = catalogue.drifts.get(tool.name)
-            is_known = known is not None and known[0] == definition
-            tool.drift = known[1] if known is not None and is_known else describe_drift(tool, policies.lock)
+            before = catalogue.drifts.get(tool.name)
+            is_known = before is not None and before[0] == definition
+            tool.drift = before[1] if before is not None and is_known else describe_drift(tool, policies.lock)
             catalogue.drifts[tool.name] = (definition, tool.drift)
             if tool.drift and not is_known:
                 said = f"'{tool.name}' is not what the lock says: {tool.drift}"
                 yield PolicyFault("definition_changed", said, tool.name)
 
 
-def describe_steering(definition: Mapping[str, object]) -> str:
+def describe_steering(definition: Mapping[str, object], others: Collection[str] = ()) -> str:
     """Describe the first text of a definition that steers the model, with its location; empty if none does."""
-    where, found = next(steering_in(definition), ("", None))
+    where, found = next(steering_in(definition, others=others), ("", None))
     return "" if found is None else f"{found.says}, at {where}"
 
 

@@ -1,12 +1,14 @@
 """Texts of a server that steer the model: hidden orders in definitions, results and resources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from toolvet.assess.rules.item import WORDS, ListedItem, ObservedRequest
 from toolvet.assess.rules.quote import quote
 from toolvet.assess.rules.rule import of_calls, of_item, of_request, of_tool
-from toolvet.core.poison import Steering, result_steering, steering_in
+from toolvet.core.poison import Steering, find_steering, hidden_in, result_steering, steering_in
 from toolvet.core.tool_rules import ObservedCall, ToolDefinition
 from toolvet.findings import Card, Finding, Severity
 
@@ -50,7 +52,7 @@ def check_tool_steers(tool: ToolDefinition) -> Iterator[Finding]:
 @of_tool(HIDDEN_CHARACTERS)
 def check_tool_hidden(tool: ToolDefinition) -> Iterator[Finding]:
     """Judge the characters of a definition."""
-    return _findings(HIDDEN_CHARACTERS, steering_in(tool.raw), "The definition")
+    return _findings(HIDDEN_CHARACTERS, hidden_in(tool.raw), "The definition")
 
 
 @of_item(STEERS_MODEL)
@@ -62,7 +64,7 @@ def check_item_steers(item: ListedItem) -> Iterator[Finding]:
 @of_item(HIDDEN_CHARACTERS)
 def check_item_hidden(item: ListedItem) -> Iterator[Finding]:
     """Judge the characters of a resource, template or prompt as it is listed."""
-    return _findings(HIDDEN_CHARACTERS, steering_in(item.raw), f"The {WORDS[item.kind]}")
+    return _findings(HIDDEN_CHARACTERS, hidden_in(item.raw), f"The {WORDS[item.kind]}")
 
 
 @of_calls(STEERS_MODEL)
@@ -83,6 +85,14 @@ def check_resource_steers(request: ObservedRequest) -> Iterator[Finding]:
         if each.signal != "hidden_text":
             yield _finding(STEERS_MODEL, each, "", "What was read", Severity.WARNING)
             return
+
+
+def find_orders_to_others(tool: str, description: str, others: Collection[str]) -> Iterator[Finding]:
+    """Yield a finding if a description orders the model to call a tool of another server, one of `others`."""
+    for each in find_steering(description, others=others):
+        if each.signal == "other_server":
+            found = _finding(STEERS_MODEL, each, "/description", "The definition", STEERS_MODEL.severity)
+            yield replace(found, tool=tool)
 
 
 def _findings(card: Card, found: Iterator[tuple[str, Steering]], subject: str) -> Iterator[Finding]:

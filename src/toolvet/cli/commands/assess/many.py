@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,11 +68,13 @@ class ManyOptions:
 class ReportPublishing:
     """What becomes of a report: `judge` compares it with the baseline and the thresholds, `publish` takes them all.
 
+    `judge` takes the names of the tools of all servers as well.
+
     `publish` is None where all reports are wanted neither in one document nor in a store; then they are never in memory
     together.
     """
 
-    judge: Callable[[Report], Report]
+    judge: Callable[[Report, Collection[str]], Report]
     publish: Callable[[Sequence[Report]], None] | None
     prints: bool
 
@@ -154,6 +156,9 @@ def _gather(
     servers: ServerList, outcomes: Sequence[AssessmentOutcome], folder: ResultsFolder, publishing: ReportPublishing
 ) -> tuple[ServersOverview, list[Report]]:
     reports: list[Report] = []
+    assessed = [outcome for outcome in outcomes if outcome.ending == "assessed"]
+    # Each report is read twice: in a survey of many servers they do not fit into memory together.
+    names = {tool.name for outcome in assessed for tool in folder.read_report(outcome).tools}
 
     def judged() -> Iterable[AssessedServer]:
         for outcome in outcomes:
@@ -162,7 +167,7 @@ def _gather(
                     name=outcome.name, file=outcome.file, reason=outcome.ending, problem=outcome.problem
                 )
                 continue
-            report = publishing.judge(folder.read_report(outcome))
+            report = publishing.judge(folder.read_report(outcome), names)
             page = folder.report_file(outcome).with_suffix(".html")
             _write(page, render("html", (report,), cards()))
             if publishing.publish is not None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from toolvet.assess import GivenOptions, Options, Report, Silent, Watch, assess, first_given, read_options
+from toolvet.assess import GivenOptions, Options, Report, Silent, Watch, assess, beside, first_given, read_options
 from toolvet.assess.many import AssessmentLimits
 from toolvet.assess.report import (
     Scenario,
@@ -183,7 +183,7 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     if many is not None:
         wants_all = bool(writers) or flags.json or store is not None
         publishing = ReportPublishing(
-            judge=lambda report: _judged((report,), known, limits)[0],
+            judge=lambda report, names: _judged((beside(report, names, options),), known, limits)[0],
             publish=publish if wants_all else None,
             prints=not flags.quiet and not flags.json and all(file != "-" for _, file in writers),
         )
@@ -195,7 +195,8 @@ def assess_and_report(words: Sequence[str], flags: AssessFlags) -> int:
     except asyncio.CancelledError:  # SIGTERM before there was a session: nothing to report.
         return INTERRUPTED
     with _finishing() as interrupted:
-        reports = _judged(outcome.reports, known, limits)
+        names = {tool.name for report in outcome.reports for tool in report.tools}
+        reports = _judged([beside(report, names, options) for report in outcome.reports], known, limits)
         if reports:
             publish(reports)
         code = _exit_code(reports, outcome)

@@ -21,7 +21,7 @@ from toolvet.core.settings import CheckSettings, load_settings
 from toolvet.errors import ToolvetError, UsageError
 from toolvet.mcp.transport import HttpTarget, StdioTarget, Target, adopt_orphans, given_secrets
 from toolvet.mcp.wire import check_message_bytes
-from toolvet.proxy.record import Recorder, Recording, recorder_of
+from toolvet.proxy.record import Recorder, Recording, names_of_neighbours, recorder_of
 from toolvet.proxy.session import InterceptorSettings, Policies, ProxySettings, is_fit
 from toolvet.store.settings import StoreSettings
 
@@ -34,7 +34,7 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
     """Serve until one side ends, and return the exit code: the server's own where we started one."""
-    policies = _read_policies(flags)
+    policies = _read_policies(flags, words)
     environment = _read_environment(flags.env or ())
     remote = bool(words) and is_url(words[0])
     _check_flags(words, flags, at="url" if remote else "command")
@@ -59,6 +59,7 @@ def proxy(words: Sequence[str], flags: ProxyFlags) -> int:
             max_size=kept.max_size,
             sync=kept.sync,
             when_full="wait" if policies.requires_record else "drop",
+            names_for=_name_of(words, flags) if policies.settings.steering != "off" else "",
         )
         recorder = until_the_end.enter_context(recorder_of(recording))
         if flags.metrics is not None:
@@ -155,7 +156,11 @@ def _check_flags(words: Sequence[str], flags: ProxyFlags, *, at: str) -> None:
         raise UsageError("with --listen, /metrics and /healthz are at that address; omit --metrics")
 
 
-def _read_policies(flags: ProxyFlags) -> Policies:
+def _name_of(words: Sequence[str], flags: ProxyFlags) -> str:
+    return flags.name or " ".join(words)
+
+
+def _read_policies(flags: ProxyFlags, words: Sequence[str]) -> Policies:
     """Return the policies of the settings file; flags win for all tools, except where the file names a tool."""
     settings = load_settings(flags.settings)
     given = {
@@ -178,7 +183,8 @@ def _read_policies(flags: ProxyFlags) -> Policies:
     # Without a wording of the user's own, the checks of arguments load while the server starts.
     worded = settings.argument_check() if settings[CheckSettings].arguments.wording else None
     lock = None if proxy.lock_file is None else load_lock(Path(proxy.lock_file))
-    return Policies(proxy, check=settings.result_check(), check_arguments=worded, lock=lock)
+    others = names_of_neighbours(_name_of(words, flags)) if proxy.steering != "off" else ()
+    return Policies(proxy, check=settings.result_check(), check_arguments=worded, lock=lock, others=others)
 
 
 def _read_interceptor(text: str) -> InterceptorSettings:

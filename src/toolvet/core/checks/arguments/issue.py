@@ -37,9 +37,9 @@ from toolvet.core.json_value import (
     type_name,
     unique,
 )
-from toolvet.core.schema.compilation import MOST_LISTED, Violation
 from toolvet.core.schema.numbers import exact, interval, plain
 from toolvet.core.schema.repairs.members import Misnamed, find_misnamed
+from toolvet.core.schema.violation import MOST_LISTED, Violation
 
 
 class Issue(JsonForm, msgspec.Struct, frozen=True, kw_only=True, gc=False):

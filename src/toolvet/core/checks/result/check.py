@@ -36,7 +36,7 @@ from toolvet.core.checks.result.verdict import (
 )
 from toolvet.core.json_value import is_endless
 from toolvet.core.matching import Hit
-from toolvet.core.tools import ToolHandle, ToolView, view_of
+from toolvet.core.tools import ToolHandle, ToolView, has_outputs, read_outputs, view_of
 
 if TYPE_CHECKING:
     from toolvet.core.schema import Schema
@@ -61,6 +61,10 @@ _ONE_TEXT_WORKS = ResultVerdict(
     metadata=_ONE_TEXT,
 )
 NO_CONTENT = "Response has no content"
+DRAFT_CONTENT = (
+    "Response has no content. It has `outputs`, of a draft of MCP (SEP-3279): set `draft_outputs = true` under "
+    "[checks.result] to read them"
+)
 EMPTY_CONTENT = "Response content is empty or not an array"
 NO_FLAG = "error reported without isError"
 NO_MIRROR = "structuredContent has no text mirror in content"
@@ -85,6 +89,7 @@ def check_result(
     shape: Literal["any", "mcp", "mcp_json"] = "any",
     thresholds: Mapping[str, float] | None = None,
     expects_validation: bool | None = None,
+    draft_outputs: bool = False,
     trace: str | None = None,
 ) -> ResultVerdict:
     """Judge one response of a tool. Never raises for anything that a response or a tool holds.
@@ -111,6 +116,7 @@ def check_result(
         thresholds: The same by type of tool, which wins over `threshold`: "validation_expected" for tools whose name
             says that they check what they are given (`get_user`, `delete_file`), "other" for all others.
         expects_validation: Of which type this tool is, as an exception for its name. None: its name says it.
+        draft_outputs: Whether results may have `outputs`, as in the draft SEP-3279 (docs/results.md).
         trace: The id of the turn, which becomes the verdict's `trace_id`.
 
     Returns:
@@ -150,8 +156,11 @@ def check_result(
             expects_validation=expects_validation,
         )
     view = view_of(tool)
-    response = read_response(result, shape)
     handle = tool if type(tool) is ToolHandle else None
+    if draft_outputs and has_outputs(result):
+        view, result = read_outputs(view, result)
+        handle = None
+    response = read_response(result, shape)
     seen = _Seen(view, None if is_endless(arguments) else arguments, response, envelope_in(response), handle)
     if response.flagged:
         verdict = _flagged(seen, category, own, any_response=any_response)
@@ -279,7 +288,7 @@ def _unflagged(seen: _Seen, category: str | None, own: OwnWords | None) -> Resul
                 evidence=(f"Tool responded, and waits ({response.awaits})",), metadata=_metadata(response),
             )  # fmt: skip
         if response.content is Content.ABSENT:
-            return _broken(response, NO_CONTENT)
+            return _broken(response, DRAFT_CONTENT if response.has_outputs else NO_CONTENT)
         if response.content is not Content.BLOCKS:
             return _broken(response, EMPTY_CONTENT)
     if response.is_blank:

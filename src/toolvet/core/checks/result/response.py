@@ -9,6 +9,7 @@ import msgspec
 from toolvet.core.causes import State, state_of_failure
 from toolvet.core.checks.result.shapes import is_plainly_mcp, read_foreign
 from toolvet.core.json_value import is_endless
+from toolvet.core.tools import has_outputs
 
 _NOTHING: tuple[str, ...] = ()
 _ONLY_TEXT = ("text",)
@@ -32,7 +33,8 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
 
     `meta` is the `_meta` of the answer. `texts` holds the text of every well-formed text block, and of a `content` that
     is a bare string. `malformed` has a sentence for each block that is not what it claims to be. `taken_for` names the
-    shape of a result that is not MCP's; `has_flag` is whether that shape can report that a call failed.
+    shape of a result that is not MCP's; `has_flag` is whether that shape can report that a call failed, and
+    `has_outputs` whether it is a result of SEP-3279, a draft.
     """
 
     flagged: bool = False
@@ -51,6 +53,7 @@ class ToolResponse(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: str = ""
     taken_for: str = ""
     has_flag: bool = True
+    has_outputs: bool = False
 
     @property
     def is_blank(self) -> bool:
@@ -175,6 +178,8 @@ def _read(parts: Mapping[object, object]) -> ToolResponse:
             return ToolResponse(awaits=str(kind))
         if isinstance(get("task"), Mapping):
             return ToolResponse(awaits="task")
+        if has_outputs(parts):
+            return ToolResponse(flagged=get("isError") is True, has_outputs=True)
     flag = get("isError")
     malformed: list[str] = []
     flagged = flag is True

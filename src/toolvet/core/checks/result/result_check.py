@@ -80,7 +80,8 @@ class ResultCheck:
             matching = (given for pattern, given in tools.items() if pattern != name and fnmatchcase(name, pattern))
             sections = (self._settings, *matching, *((tools[name],) if name in tools else ()))
             own = self._known[name] = _options(sections)
-        return check_result(tool, arguments, result, category, shape=shape, trace=trace, **own)
+        draft = self._settings.draft_outputs
+        return check_result(tool, arguments, result, category, shape=shape, draft_outputs=draft, trace=trace, **own)
 
 
 def _options(sections: tuple[ToolResultSettings, ...]) -> _ResultOptions:

@@ -23,10 +23,11 @@ from toolvet.core.json_value import (
     same,
     type_name,
 )
-from toolvet.core.schema.compilation import Judge, Schema, Violation, unexplained
+from toolvet.core.schema.compilation import Judge, Schema
 from toolvet.core.schema.demands import Demands, Option, Unmeetable
 from toolvet.core.schema.document import Scope, Subschema, subschemas
 from toolvet.core.schema.naming import words_of
+from toolvet.core.schema.violation import Violation, unexplained
 
 Confidence = Literal["high", "medium", "low"]
 

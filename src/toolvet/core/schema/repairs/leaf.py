@@ -8,7 +8,6 @@ import msgspec
 import orjson
 
 from toolvet.core.json_value import Path, elements, is_array, is_object, same, type_name, unique
-from toolvet.core.schema.compilation import Violation
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.repairs.context import (
     Confidence,
@@ -26,6 +25,7 @@ from toolvet.core.schema.repairs.context import (
 )
 from toolvet.core.schema.repairs.notation import variants
 from toolvet.core.schema.repairs.recovery import recover
+from toolvet.core.schema.violation import Violation
 
 
 def leaf_answer(view: View, path: Path, violations: Sequence[Violation]) -> PathPatch | None:

@@ -13,7 +13,6 @@ import msgspec
 
 from toolvet.core.json_value import Path, is_object, members, names
 from toolvet.core.redact import word_segments
-from toolvet.core.schema.compilation import Violation
 from toolvet.core.schema.demands import Demands
 from toolvet.core.schema.document import Subschema
 from toolvet.core.schema.naming import entries_for, words_of
@@ -37,6 +36,7 @@ from toolvet.core.schema.repairs.context import (
 )
 from toolvet.core.schema.repairs.leaf import convert
 from toolvet.core.schema.text import matches
+from toolvet.core.schema.violation import Violation
 
 # The keywords by which an object as a whole is wrong.
 OF_OBJECTS = frozenset(

@@ -29,7 +29,7 @@ from toolvet.core.json_value import (
     type_name,
 )
 from toolvet.core.redact import is_secret_key, redact_text
-from toolvet.core.schema.compilation import Schema, Violation, compiled
+from toolvet.core.schema.compilation import Schema, compiled
 from toolvet.core.schema.repairs.context import (
     BudgetSpent,
     Confidence,
@@ -43,6 +43,7 @@ from toolvet.core.schema.repairs.context import (
 )
 from toolvet.core.schema.repairs.leaf import leaf_answer
 from toolvet.core.schema.repairs.members import OF_OBJECTS, members_answer
+from toolvet.core.schema.violation import Violation
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
