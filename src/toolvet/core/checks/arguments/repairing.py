@@ -16,6 +16,7 @@ from toolvet.core.tools import input_schema_of
 from toolvet.errors import ToolShapeError
 
 _MOST_CUTS: Final = 50
+_NO_JSON: Final = "The text contains no JSON value that is certain enough"
 _UNSURE: Final = re.compile(r"[\s,:]*[-+\w.]*$")
 
 
@@ -30,6 +31,9 @@ class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
         certainty: How often such repairs restored the intended value, from 0 to 1, measured.
         error: The faults, in words for the model; None if there is a value.
     """
+
+    _adds = ("ok",)
+    _nulls = ("value",)
 
     value: object = None
     steps: tuple[str, ...] = ()
@@ -121,7 +125,9 @@ def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
 
 
 def _refused(report: ArgumentReport) -> JsonRepair:
-    return JsonRepair(error=report.to_text(), confidence="low", certainty=0.0)
+    # A schema without a type allows the text itself.
+    error = f"❌ {_NO_JSON}." if report.valid else report.to_text()
+    return JsonRepair(error=error, confidence="low", certainty=0.0)
 
 
 def _read_partial(text: str) -> JsonRepair:
