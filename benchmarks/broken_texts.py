@@ -316,7 +316,13 @@ def bare_texts(_: random.Random, value: dict[str, Any]) -> str | None:
 
 
 def single_value(_: random.Random, value: dict[str, Any]) -> str | None:
-    return scalar(next(iter(value.values()))) if len(value) == 1 and is_flat(value) else None
+    found = next(iter(value.values()), None)
+    return dumped(found) if len(value) == 1 and is_flat(value) else None
+
+
+def bare_value(_: random.Random, value: dict[str, Any]) -> str | None:
+    found = next(iter(value.values()), None)
+    return found if len(value) == 1 and isinstance(found, str) and is_plain(found) else None
 
 
 KINDS: Mapping[str, Kind] = {
@@ -395,4 +401,5 @@ HOPELESS: Mapping[str, Kind] = {
     "NaN": not_a_number,
     "two objects": two_objects,
     "elided": elided,
+    "one value, bare": bare_value,
 }

@@ -29,6 +29,7 @@ from toolvet.core.schema.repairs import (
     Repair as Repair,
     recover as recover,
     repair as repair,
+    repair_read as repair_read,
     repair_text as repair_text,
 )
 from toolvet.core.schema.weight import depth as depth

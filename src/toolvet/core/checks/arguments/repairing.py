@@ -9,7 +9,7 @@ import orjson
 from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
 from toolvet.core.json_form import JsonForm
 from toolvet.core.json_value import is_array, is_object
-from toolvet.core.schema import Schema, compiled, recover, repair_text
+from toolvet.core.schema import Repair, Schema, compiled, recover, repair_read, repair_text
 from toolvet.core.schema.repairs.context import Confidence
 from toolvet.core.schema.repairs.search import repair_by
 from toolvet.core.tools import input_schema_of
@@ -102,23 +102,25 @@ def repair_call(tool: object, arguments: object) -> JsonRepair:
 
 
 def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
-    value = sent
-    if isinstance(sent, str):
+    found: Repair | None
+    if not isinstance(sent, str):
+        if ready.is_valid(sent):
+            return JsonRepair(value=sent)
+        found = repair_by(ready, sent)
+    else:
         try:
             value = cast("object", orjson.loads(sent))
         except orjson.JSONDecodeError:
             # Not JSON, or a number beyond 64 bits.
             read = recover(sent)
-            value = sent if read is None or read.steps else read.value
-    if value is not sent or not isinstance(sent, str):
-        if ready.is_valid(value):
-            return JsonRepair(value=value)
-        # A text in a text may be JSON that was encoded twice.
-        found = (
-            repair_text(ready, sent) if isinstance(value, str) and isinstance(sent, str) else repair_by(ready, value)
-        )
-    else:
-        found = repair_text(ready, sent)
+            if read is not None and not read.steps and ready.is_valid(read.value):
+                return JsonRepair(value=read.value)
+            found = repair_read(ready, sent, read)
+        else:
+            if ready.is_valid(value):
+                return JsonRepair(value=value)
+            # A text in a text may be JSON that was encoded twice.
+            found = repair_text(ready, sent) if isinstance(value, str) else repair_by(ready, value)
     if found is None:
         return None
     return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)

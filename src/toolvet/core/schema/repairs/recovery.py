@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 
 import msgspec
 
-from toolvet.core.json_value import is_array, is_object
+from toolvet.core.json_value import is_array, is_object, same
 from toolvet.core.schema.repairs.context import Confidence, least
 
 
@@ -25,9 +25,9 @@ class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
     confidence: Confidence
 
 
-def read(text: str) -> LenientValue:
-    """Return the value at the start of `text`. Raises `Unreadable`."""
-    reader = _LenientReader(text)
+def read(text: str, *, is_guided: bool = False) -> LenientValue:
+    """Return the value at the start of `text`; see `recover` for what a guided reading may guess. Raises `Unreadable`."""
+    reader = _LenientReader(text, is_guided=is_guided)
     value = reader.read_value(0)
     return LenientValue(
         value=value, end=reader.at, steps=tuple(reader.liberties), confidence=least(reader.liberties.values())
@@ -35,6 +35,7 @@ def read(text: str) -> LenientValue:
 
 
 _SPACE = re.compile(r"[\s\ufeff]*")
+_HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,16}(?!\w)")
 _NUMBER = re.compile(r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"[^\W\d][\w$-]*")
@@ -51,16 +52,29 @@ _FOREIGN: dict[str, object] = {
     "undefined": None,
 }
 # What opens a text, and what closes it.
-_QUOTES = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019", "\u201d": "\u201d"}
+_QUOTES = dict(
+    zip("\"'`\u201d\uff02\u201c\u2018\u00ab\u300c\u300e", "\"'`\u201d\uff02\u201d\u2019\u00bb\u300d\u300f", strict=True)
+)
+# Marks as East Asian keyboards type them; the ideographic comma, too.
+_WIDE = {ord(sign) + 0xFEE0: sign for sign in "{}[](),:;=+-.0123456789"} | {0x3001: ","}
+_TO_ASCII = {chr(code): sign for code, sign in _WIDE.items()}
+_PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
+_NOT_TEXTS = frozenset({"nan", "infinity", "inf"})
+_DOUBLED = re.compile(r'""([^"\s,:}\]](?:[^"]|"(?!"))*)""(?=\s*[,:}\]])')
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# A text without quotation marks ends at a comma, a bracket or the line; it holds no mark that could mean something.
+_BARE_TEXT = re.compile(r"[^\W\d][\w ./@+%-]*(?=[ \t]*[,}\]\n])")
 # A name with its colon, after a value without a comma.
 _MEMBER = re.compile(r"""(?:"[^"\\\n]{1,200}"|'[^'\\\n]{1,200}'|[A-Za-z_$][\w$-]{0,200})[ \t]*:""")
 # In an object no name begins with a digit, so this comma is inside of a number.
 _GROUPS = re.compile(r"(?:,[0-9]{3})+(?![\w.])")
-_ENDINGS = "\"'`\u201d\u2019}])"
+_ENDINGS = "\"'`\u201d\u2019\u00bb\u300d\u300f}])"
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "'": "'", "`": "`"}
 # What opens a comment, and what ends it.
 _COMMENTS = {"/*": "*/", "//": "\n", "#": "\n"}
+# A set's brackets are those of an object.
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
+_CLOSED = "Closed the brackets that were open at the end of the text."
 _DEEPEST = 150
 _THOUSAND = 1_000
 _LONGEST_NUMBER = 400
@@ -69,9 +83,11 @@ _LONGEST_NUMBER = 400
 class _LenientReader:
     """A recursive descent; each method starts at the first character that it reads."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_guided: bool = False, is_partial: bool = False) -> None:
         self.text = text
         self.at = 0
+        self.is_guided = is_guided
+        self.is_partial = is_partial
         # Typed on some keyboards, both sides of a text have the opening mark; and German has its own.
         self.quotes = dict(_QUOTES)
         if "\u201d" not in text:
@@ -87,6 +103,9 @@ class _LenientReader:
 
     def peek(self) -> str:
         """Skip white space and comments; return the next character, empty at the end."""
+        sign = self.text[self.at : self.at + 1]
+        if "!" <= sign <= "~" and sign not in "/#":
+            return sign
         while True:
             found = _SPACE.match(self.text, self.at)
             if found is not None:
@@ -94,10 +113,16 @@ class _LenientReader:
             start = self.text[self.at : self.at + 2]
             ending = _COMMENTS.get(start) or _COMMENTS.get(start[:1])
             if ending is None:
-                return start[:1]
+                sign = start[:1]
+                if sign in _TO_ASCII:
+                    self.note("Read full-width marks as those of ASCII.", "high")
+                return _TO_ASCII.get(sign, sign)
             # On one line, the end of a comment cannot be known.
             end = self.text.find(ending, self.at + len(ending))
             if end < 0:
+                if self.is_partial:
+                    self.at = len(self.text)
+                    return ""
                 raise Unreadable
             self.at = end + len(ending)
             self.note("Left out comments.", "high")
@@ -126,16 +151,27 @@ class _LenientReader:
             self.at = found.end()
             self.note("Read Python and JavaScript words for true, false and null.", "high")
             return _FOREIGN[word]
-        raise Unreadable
+        text = _BARE_TEXT.match(self.text, self.at) if self.is_guided else None
+        if text is None:
+            raise Unreadable
+        self.at = text.end()
+        if text[0].lower() in _NOT_TEXTS:
+            raise Unreadable
+        self.note("Put quotation marks around texts.", "medium")
+        return text[0].rstrip()
 
-    def _read_object(self, depth: int) -> dict[str, object]:
+    def _read_object(self, depth: int, closing: str = "}") -> object:
         found: dict[str, object] = {}
+        opened = self.at
         self.at += 1
         while True:
             here = self.peek()
-            if here == "}":
+            if here == closing:
                 self.at += 1
                 return found
+            if here == ",":
+                self._skip_extra_commas(closing)
+                continue
             if not here:
                 self._close_at_end()
                 return found
@@ -143,6 +179,10 @@ class _LenientReader:
                 name = self._read_string(here)
                 if self.at >= len(self.text):
                     raise Unreadable
+                if not found and closing == "}" and self.peek() in (",", "}"):
+                    self.at = opened
+                    self.note("Read a Python set as a list.", "medium")
+                    return self._read_array("{", depth)
             else:
                 bare = _NAME.match(self.text, self.at)
                 if bare is None:
@@ -155,6 +195,13 @@ class _LenientReader:
                 self.note("Read an equals sign as a colon.", "medium")
             elif sign == ":":
                 self.at += 1
+            elif (
+                self.is_guided
+                and here in self.quotes
+                and self.text[self.at - 1].isspace()
+                and (sign in self.quotes or sign.isalnum())
+            ):
+                self.note("Added a missing colon.", "low")
             else:
                 raise Unreadable
             value = self.read_value(depth + 1)
@@ -166,8 +213,14 @@ class _LenientReader:
             if name in found and found[name] != value:
                 raise Unreadable
             found[name] = value
-            if not self._skip_comma("}"):
+            if not self._skip_comma(closing):
                 return found
+
+    def _skip_extra_commas(self, closing: str) -> None:
+        """Skip commas with nothing before them; in a list, a value may be what is missing."""
+        while self.peek() == ",":
+            self.at += 1
+        self.note("Left out commas with nothing between them.", "low" if closing == "]" else "medium")
 
     def read_call(self) -> dict[str, object]:
         """The arguments of a call as Python writes it, after the opening parenthesis: `query="tea", limit=5)`."""
@@ -195,21 +248,29 @@ class _LenientReader:
             elif self.peek() != ")":
                 raise Unreadable
 
-    def _read_array(self, opening: str, depth: int) -> list[object]:
+    def _read_array(self, opening: str, depth: int) -> object:
         closing = _CLOSING[opening]
         if opening == "(":
             self.note("Read a Python tuple as a list.", "high")
         found: list[object] = []
+        opened = self.at
         self.at += 1
         while True:
             here = self.peek()
             if here == closing:
                 self.at += 1
                 break
+            if here == "," and self.is_guided:
+                self._skip_extra_commas(closing)
+                continue
             if not here:
                 self._close_at_end()
                 break
             found.append(self.read_value(depth + 1))
+            if len(found) == 1 and here in self.quotes and opening == "[" and self.text.startswith("=>", self._next()):
+                self.at = opened
+                self.note("Read an array of PHP as an object.", "medium")
+                return self._read_object(depth, "]")
             if not self._skip_comma(closing):
                 break
         if opening == "(" and len(found) == 1 and self.text[self.at - 2 : self.at - 1] != ",":
@@ -246,7 +307,13 @@ class _LenientReader:
         before = self.text[self.at - 1]
         if closing == "}":
             return (before.isspace() or before in _ENDINGS) and _MEMBER.match(self.text, self.at) is not None
-        last = self.text[: self.at].rstrip()[-1:]
+        end = self.at
+        while self.text[end - 1].isspace():
+            end -= 1
+        last = self.text[end - 1]
+        if last.isdigit() and (here.isdigit() or here == "-"):
+            # "1 2" may be one number, and two lines hold two.
+            return "\n" in self.text[end : self.at]
         return (last in "}]" and here == {"}": "{", "]": "["}[last]) or (
             before.isspace() and last == here and here in "\"'"
         )
@@ -254,11 +321,21 @@ class _LenientReader:
     def _close_at_end(self) -> None:
         """The text ends inside a container: after a complete text or container only closing brackets are missing."""
         end = self.text.rstrip()[-1:]
-        self.note("Closed the brackets that were open at the end of the text.", "medium" if end in _ENDINGS else "low")
+        self.note(_CLOSED, "medium" if end in _ENDINGS else "low")
 
     def _read_string(self, opening: str) -> str:
         closing = self.quotes[opening]
-        if opening != '"':
+        if opening == '"':
+            plain = _PLAIN_STRING.match(self.text, self.at)
+            if plain is not None and plain[1]:
+                self.at = plain.end()
+                return _without_surrogates(plain[1])
+            doubled = _DOUBLED.match(self.text, self.at)
+            if doubled is not None:
+                self.at = doubled.end()
+                self.note("Read doubled quotation marks as single ones.", "medium")
+                return _without_surrogates(self._unescaped(doubled[1]))
+        else:
             self.note("Replaced other quotation marks by double ones.", "high")
         pieces: list[str] = []
         stops = _STOPS[closing]
@@ -279,13 +356,24 @@ class _LenientReader:
             else:
                 self.note("Escaped control characters inside a text.", "high")
                 pieces.append(found[0])
-        written = "".join(pieces)
-        if any("\ud800" <= sign <= "\udfff" for sign in written):
-            written = written.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return written
+        return _without_surrogates("".join(pieces))
+
+    def _unescaped(self, inner: str) -> str:
+        try:
+            return str(_parse_json(f'"{inner}"'))
+        except ValueError:
+            return inner
+
+    def _next(self) -> int:
+        self.peek()
+        return self.at
 
     def _read_escape(self) -> str:
         sign = self.text[self.at : self.at + 1]
+        if not sign or (sign == "u" and len(self.text) < self.at + 5):
+            # The text was cut in the middle of the escape.
+            self.at = len(self.text)
+            return ""
         if sign == "u":
             digits = self.text[self.at + 1 : self.at + 5]
             if len(digits) == 4 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
@@ -305,6 +393,15 @@ class _LenientReader:
         return "\\"
 
     def _read_number(self) -> object:
+        if self.text[self.at] in _TO_ASCII:
+            # The digits, too; one sign stays one sign.
+            end = self.at + _LONGEST_NUMBER
+            self.text = f"{self.text[: self.at]}{self.text[self.at : end].translate(_WIDE)}{self.text[end:]}"
+        found = _HEXADECIMAL.match(self.text, self.at)
+        if found is not None:
+            self.at = found.end()
+            self.note("Wrote hexadecimal numbers as decimal ones.", "medium")
+            return int(found[0], 16)
         found = _NUMBER.match(self.text, self.at)
         if found is None or found.end() - found.start() > _LONGEST_NUMBER:
             raise Unreadable
@@ -330,6 +427,12 @@ _STOPS = {
 }
 
 
+def _without_surrogates(text: str) -> str:
+    if text.isascii() or _SURROGATES.search(text) is None:
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
     """The value that a text was meant to contain; `steps` has a sentence for each departure from JSON."""
 
@@ -338,12 +441,13 @@ class Recovered(msgspec.Struct, frozen=True, kw_only=True):
     confidence: Confidence
 
 
-def recover(text: str) -> Recovered | None:
+def recover(text: str, *, is_guided: bool = False) -> Recovered | None:
     """Return the JSON value that `text` was meant to contain, or None if that is uncertain.
 
     For JSON itself, `steps` is empty. Beyond JSON, an object or an array is read in the notations of Python and
     JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
-    missing. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
+    missing. With `is_guided`, which is for values that a schema has to confirm, texts may lack their quotation marks and
+    names their colons, and commas may have nothing between them. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
 
     Example:
         >>> recover("Here you are: {'limit': 10}").value
@@ -351,7 +455,7 @@ def recover(text: str) -> Recovered | None:
     """
     if len(text) > _LONGEST:
         return None
-    bare = text.strip().removeprefix("\ufeff").strip()
+    bare = text.strip(_EDGES)
     try:
         return _decode_nested(_parse_json(bare), (), "high")
     except (ValueError, RecursionError):
@@ -369,14 +473,31 @@ def recover(text: str) -> Recovered | None:
             return Recovered(
                 value=arguments, steps=("Read a call as Python writes it.", *reader.liberties), confidence=sure
             )
+    if bare[:1] in ("{", "[") and '\\"' in bare[:_HEAD]:
+        try:
+            return _decode_nested(_parse_json(f'"{bare}"'), ("Removed the escapes.",), "medium")
+        except (ValueError, RecursionError):
+            pass
     for inner, step, confidence in _candidates(bare):
         reading = _read_leniently(inner)
+        if reading is not None:
+            return _accept(reading, inner, step, confidence)
+    if _NO_BRACES.match(bare):
+        reading = _read_leniently(f"{{{bare.rstrip(',')}}}")
+        if reading is not None and reading.end == len(bare.rstrip(",")) + 2:
+            return _accept(reading, f"{{{bare}}}", "Put braces around the members.", "medium")
+    for inner, step, confidence in _candidates(bare) if is_guided else ():
+        # In prose, brackets are around words.
+        reading = None if step == _AROUND else _read_leniently(inner, is_guided=True)
         if reading is not None:
             return _accept(reading, inner, step, confidence)
     return None
 
 
 _LONGEST = 4_000_000
+_EDGES = " \t\r\n\f\v\u00a0\ufeff\u200b\u2060"
+_HEAD = 200
+_NO_BRACES = re.compile(r'"[^"\\\n]{1,200}"[ \t]*:')
 _CALL = re.compile(r"(?:await )?[A-Za-z_][\w.]{0,100}\(")
 
 
@@ -395,7 +516,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 _FENCE = re.compile(r"```[ \t]{0,9}[\w+-]{0,20}[ \t]{0,9}\r?\n(.*?)(?:\r?\n[ \t]*)?```", re.DOTALL)
-_OPENING = re.compile(r"[{\[]")
+_OPENING = re.compile("[{\\[\uff5b\uff3b]")
 _BRACKET = re.compile(r"[{}\[\]]")
 _PAIRS = (("{", "}"), ("[", "]"))
 _AROUND = "Left out the words around the JSON."
@@ -404,7 +525,7 @@ _MOST_OPENINGS = 8
 
 def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
     """Parts of a text that may be the value: all of it, its one fenced block, then from each opening bracket on."""
-    if text[:1] in "{[(\"'":
+    if text[:1] in "{[(\"'\uff5b\uff3b":
         yield text, "", "high"
     if "```" in text:
         blocks = [block[1] for block in _FENCE.finditer(text)]
@@ -433,17 +554,30 @@ def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence)
             steps, sure = (*steps, "Left out closing brackets that close nothing."), least((sure, "medium"))
         elif rest in (";", ","):
             steps = (*steps, "Left out what follows the JSON.")
-        elif _BRACKET.search(rest) or not (is_object(reading.value) or is_array(reading.value)):
-            # More brackets follow: which of them holds the arguments is a guess.
+        elif not (is_object(reading.value) or is_array(reading.value)) or _has_rival(rest, reading.value):
+            # Another value follows: which of them holds the arguments is a guess.
             return None
         else:
             steps, sure = (steps if _AROUND in steps else (*steps, _AROUND)), least((sure, "medium"))
     return _decode_nested(reading.value, steps, sure)
 
 
-def _read_leniently(text: str) -> LenientValue | None:
+def _has_rival(rest: str, value: object) -> bool:
+    """Whether the text after a value has another one, which is not the same and not a word in brackets."""
+    for number, opening in enumerate(_OPENING.finditer(rest)):
+        other = _read_leniently(rest[opening.start() :]) if number < _MOST_OPENINGS else None
+        if other is not None and same(other.value, value):
+            return bool(rest[opening.start() + other.end :].strip("}]); \n`"))
+        is_member = _MEMBER.match(rest[opening.end() : opening.end() + _HEAD].lstrip()) is not None
+        is_like = other is not None and bool(other.value) and is_array(value) is is_array(other.value)
+        if number >= _MOST_OPENINGS or is_member or is_like or (other is not None and _CLOSED in other.steps):
+            return True
+    return False
+
+
+def _read_leniently(text: str, *, is_guided: bool = False) -> LenientValue | None:
     try:
-        return read(text)
+        return read(text, is_guided=is_guided)
     except Unreadable:
         return None
 
