@@ -286,7 +286,8 @@ def arrows(_: random.Random, value: dict[str, Any]) -> str | None:
 
 
 def php(_: random.Random, value: dict[str, Any]) -> str | None:
-    if not value or not texts_match(value, r"[^'\\\n]*") or [1 for each in leaves(value) if each == {}]:
+    # There, an empty object is an empty list.
+    if not value or not texts_match(value, r"[^'\\\n]*") or "{}" in dumped(value):
         return None
     return written(value, lambda each: f"'{each}'", colon=" => ", opening="[", closing="]")
 

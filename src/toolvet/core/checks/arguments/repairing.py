@@ -120,7 +120,7 @@ def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
             if ready.is_valid(value):
                 return JsonRepair(value=value)
             # A text in a text may be JSON that was encoded twice.
-            found = repair_text(ready, sent) if isinstance(value, str) else repair_by(ready, value)
+            found = repair_by(ready, value) if is_object(value) else repair_text(ready, sent)
     if found is None:
         return None
     return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)

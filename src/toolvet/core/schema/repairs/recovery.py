@@ -26,7 +26,7 @@ class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(text: str, *, is_guided: bool = False) -> LenientValue:
-    """Return the value at the start of `text`; see `recover` for what a guided reading may guess. Raises `Unreadable`."""
+    """Return the value at the start of `text`; `recover` says what `is_guided` allows. Raises `Unreadable`."""
     reader = _LenientReader(text, is_guided=is_guided)
     value = reader.read_value(0)
     return LenientValue(
@@ -199,7 +199,7 @@ class _LenientReader:
                 self.is_guided
                 and here in self.quotes
                 and self.text[self.at - 1].isspace()
-                and (sign in self.quotes or sign.isalnum())
+                and (sign in self.quotes or sign.isalnum() or sign in "[{-")
             ):
                 self.note("Added a missing colon.", "low")
             else:
@@ -446,8 +446,10 @@ def recover(text: str, *, is_guided: bool = False) -> Recovered | None:
 
     For JSON itself, `steps` is empty. Beyond JSON, an object or an array is read in the notations of Python and
     JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
-    missing. With `is_guided`, which is for values that a schema has to confirm, texts may lack their quotation marks and
-    names their colons, and commas may have nothing between them. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
+    missing. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
+
+    With `is_guided`, for values that a schema confirms, texts may lack their quotation marks and names their colons, and
+    there may be nothing between two commas.
 
     Example:
         >>> recover("Here you are: {'limit': 10}").value
@@ -478,17 +480,17 @@ def recover(text: str, *, is_guided: bool = False) -> Recovered | None:
             return _decode_nested(_parse_json(f'"{bare}"'), ("Removed the escapes.",), "medium")
         except (ValueError, RecursionError):
             pass
-    for inner, step, confidence in _candidates(bare):
-        reading = _read_leniently(inner)
-        if reading is not None:
-            return _accept(reading, inner, step, confidence)
     if _NO_BRACES.match(bare):
         reading = _read_leniently(f"{{{bare.rstrip(',')}}}")
         if reading is not None and reading.end == len(bare.rstrip(",")) + 2:
             return _accept(reading, f"{{{bare}}}", "Put braces around the members.", "medium")
+    for inner, step, confidence in _candidates(bare):
+        reading = _read_leniently(inner)
+        if reading is not None:
+            return _accept(reading, inner, step, confidence)
     for inner, step, confidence in _candidates(bare) if is_guided else ():
         # In prose, brackets are around words.
-        reading = None if step == _AROUND else _read_leniently(inner, is_guided=True)
+        reading = None if step == AROUND else _read_leniently(inner, is_guided=True)
         if reading is not None:
             return _accept(reading, inner, step, confidence)
     return None
@@ -519,7 +521,7 @@ _FENCE = re.compile(r"```[ \t]{0,9}[\w+-]{0,20}[ \t]{0,9}\r?\n(.*?)(?:\r?\n[ \t]
 _OPENING = re.compile("[{\\[\uff5b\uff3b]")
 _BRACKET = re.compile(r"[{}\[\]]")
 _PAIRS = (("{", "}"), ("[", "]"))
-_AROUND = "Left out the words around the JSON."
+AROUND = "Left out the words around the JSON."
 _MOST_OPENINGS = 8
 
 
@@ -541,7 +543,7 @@ def _candidates(text: str) -> Iterator[tuple[str, str, Confidence]]:
         start = opening.start()
         # A part of a value that could not be read is not the value.
         if start and all(text.count(left, 0, start) == text.count(right, 0, start) for left, right in _PAIRS):
-            yield text[start:], _AROUND, "medium"
+            yield text[start:], AROUND, "medium"
 
 
 def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence) -> Recovered | None:
@@ -558,7 +560,7 @@ def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence)
             # Another value follows: which of them holds the arguments is a guess.
             return None
         else:
-            steps, sure = (steps if _AROUND in steps else (*steps, _AROUND)), least((sure, "medium"))
+            steps, sure = (steps if AROUND in steps else (*steps, AROUND)), least((sure, "medium"))
     return _decode_nested(reading.value, steps, sure)
 
 

@@ -145,8 +145,10 @@ def _may_hold(schema: object, name: str) -> bool:
     if name in members(held.get("properties")):
         return True
     branches = (*elements(held.get("anyOf")), *elements(held.get("oneOf")))
-    return (held.get("type") == "object" and "properties" not in held) or any(
-        name in members(members(each).get("properties")) for each in branches
+    return (
+        "$ref" in held
+        or (held.get("type") == "object" and "properties" not in held)
+        or any(name in members(members(each).get("properties")) for each in branches)
     )
 
 

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from toolvet.core.json_value import elements, is_object, members
+from toolvet.core.json_value import elements, is_object, members, names, type_name
 from toolvet.core.schema.compilation import Schema
 from toolvet.core.schema.repairs.context import Confidence, least, meant
-from toolvet.core.schema.repairs.recovery import Recovered, Unreadable, recover
+from toolvet.core.schema.repairs.recovery import AROUND, Recovered, Unreadable, recover
 from toolvet.core.schema.repairs.search import Repair, StepKind, certainty_of, repair_by
 
 _NAME: Final = r"[A-Za-z_][\w.-]{0,100}"
@@ -45,22 +45,24 @@ def repair_text(ready: Schema, text: str) -> Repair | None:
 
 def repair_read(ready: Schema, text: str, found: Recovered | None) -> Repair | None:
     """The same for a text that `recover` has read."""
-    if found is not None:
-        if not found.steps and ready.is_valid(found.value):
-            return None
-        return _repaired(ready, found.value, found.steps, found.confidence)
+    if found is not None and not found.steps and ready.is_valid(found.value):
+        return None
     declared = members(members(ready.document).get("properties"))
+    if found is not None and AROUND not in found.steps:
+        return _repaired(ready, found.value, found.steps, found.confidence)
     for value, step in _named(ready.document, text) if declared else ():
         if value and declared.keys() >= value.keys():
             return _repaired(ready, value, (step,), "medium")
-    guided = recover(text, is_guided=True)
+    guided = found or recover(text, is_guided=True)
     return None if guided is None else _repaired(ready, guided.value, guided.steps, guided.confidence)
 
 
 def _repaired(ready: Schema, value: object, steps: tuple[str, ...], confidence: Confidence) -> Repair | None:
     inner = _out_of_call(ready, value)
     if inner is not value:
-        value, steps, confidence = inner, (*steps, "Took the arguments out of the call."), least((confidence, "medium"))
+        step = "Took the arguments out of the call." if is_object(value) else "Read a value as that of the only member."
+        value, steps = inner, (*steps, step)
+        confidence = least((confidence, "medium" if step[0] == "T" else "low"))
     certainty = certainty_of({StepKind.READ}, confidence) if steps else 1.0
     if not ready.is_valid(value):
         further = repair_by(ready, value)
@@ -74,17 +76,15 @@ def _repaired(ready: Schema, value: object, steps: tuple[str, ...], confidence: 
 
 
 def _out_of_call(ready: Schema, value: object) -> object:
-    """The arguments of a call that names its tool beside them, if the schema declares their names and no other."""
+    """The arguments of a call that names its tool beside them, or the only member of the schema, if it is alone."""
     declared = members(members(ready.document).get("properties"))
-    if not is_object(value) or not declared or not declared.keys().isdisjoint(value):
-        return value
-    wrapped = [each for name, each in value.items() if meant(name, "wrapping") or meant(name, "envelope")]
-    inner = [each for each in wrapped if is_object(each) and each and declared.keys() >= each.keys()]
-    return (
-        inner[0]
-        if len(inner) == 1 and len(value) > 1 and not [each for each in value.values() if is_object(each)][1:]
-        else value
-    )
+    if not is_object(value):
+        required = names(members(ready.document).get("required")) or tuple(declared)
+        return {required[0]: value} if declared and len(required) == 1 and value not in (None, "", []) else value
+    wrapped = [name for name in value if name not in declared and meant(name, "wrapping")]
+    inner = members(value[wrapped[0]]) if len(wrapped) == 1 else {}
+    is_call = len(value) > 1 and all(meant(name, "envelope") for name in value if name not in wrapped)
+    return inner if inner and is_call and declared.keys() >= inner.keys() else value
 
 
 def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], str]]:
@@ -160,7 +160,7 @@ class _BlockReader:
             self.at += 1
             part = members(members(schema).get("properties")).get(member[1])
             value = (member[2] or member[3] or "").strip()
-            if value in ("|", "|-", ">", ">-"):
+            if value in ("|", "|-", ">", ">-") and self.at < len(self.rows) and self.rows[self.at][0] > indent:
                 start = self.at
                 while self.at < len(self.rows) and self.rows[self.at][0] > indent:
                     self.at += 1
@@ -187,10 +187,12 @@ def _told(schema: object, text: str) -> object:
     """A value without quotation marks: a text if the schema allows one, else what JSON reads in it."""
     written = text.strip()
     is_quoted = len(written) > 1 and written[0] == written[-1] and written[0] in "\"'"
-    allowed = [schema, *elements(members(schema).get("anyOf")), *elements(members(schema).get("oneOf"))]
-    if not is_quoted and any(
-        "string" in (kinds, *elements(kinds)) for kinds in (members(each).get("type") for each in allowed)
-    ):
-        return written
     read = recover(written)
-    return read.value if read is not None else written[1:-1] if is_quoted else written
+    if is_quoted:
+        return written[1:-1] if read is None else read.value
+    branches = [schema, *elements(members(schema).get("anyOf")), *elements(members(schema).get("oneOf"))]
+    said = [members(each).get("type") for each in branches]
+    kinds = {kind for each in said for kind in (elements(each) or (each,))}
+    if read is None or ("string" in kinds and type_name(read.value) not in kinds):
+        return written
+    return read.value
