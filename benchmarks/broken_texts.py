@@ -4,11 +4,14 @@ Each function takes a random source and a valid object, and returns the text, or
 `KINDS` can be undone. `HOPELESS` cannot: a value that is lost must not come back as a sure one.
 """
 
+import html
 import json
 import random
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 Kind = Callable[[random.Random, dict[str, Any]], str | None]
 
@@ -403,4 +406,217 @@ HOPELESS: Mapping[str, Kind] = {
     "two objects": two_objects,
     "elided": elided,
     "one value, bare": bare_value,
+}
+
+
+# Invented after those above came back.
+
+
+def mixed_quotes(rng: random.Random, value: dict[str, Any]) -> str | None:
+    pairs = ("''", "``", "\u201c\u201d", "\u2018\u2019")
+    if not value or not texts_match(value, "[^'`\u2018-\u201d\"\\\\\n]*"):
+        return None
+    return written(value, lambda each: (marks := rng.choice(pairs))[0] + each + marks[1])
+
+
+def bold_lines(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_flat(value) or not value or not texts_match(value, r"[^\n*`\"']*[^\n*`\s\"']"):
+        return None
+    return "\n\n".join(f"**{name}:** {scalar(each)}" for name, each in value.items())
+
+
+def toml(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not value or not is_bare(value) or [each for each in leaves(value) if each is None]:
+        return None
+    if [each for each in value.values() if isinstance(each, dict) or "{" in dumped(each)]:
+        return None
+    return "\n".join(f"{name} = {dumped(each)}" for name, each in value.items())
+
+
+def query_string(_: random.Random, value: dict[str, Any]) -> str | None:
+    return urlencode({name: scalar(each) for name, each in value.items()}) if value and is_flat(value) else None
+
+
+def flags(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not value or not is_flat(value):
+        return None
+    return "run " + " ".join(f"--{name} {shlex.quote(scalar(each))}" for name, each in value.items())
+
+
+def entities(_: random.Random, value: dict[str, Any]) -> str | None:
+    return html.escape(dumped(value)) if value else None
+
+
+def quoted_reply(_: random.Random, value: dict[str, Any]) -> str | None:
+    return "\n".join(f"> {line}" for line in dumped(value, indent=2).splitlines()) if value else None
+
+
+def numbered_lines(_: random.Random, value: dict[str, Any]) -> str | None:
+    lines = dumped(value, indent=2).splitlines()
+    return "\n".join(f"{number} | {line}" for number, line in enumerate(lines, 1)) if value else None
+
+
+def ruby(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not value or not is_bare(value):
+        return None
+    return re.sub(r'"(\w+)": ', r":\1 => ", written(value, null="nil")) if texts_match(value, r"[^:]*") else None
+
+
+def string_prefixes(_: random.Random, value: dict[str, Any]) -> str | None:
+    return written(value, lambda each: f"u{each!r}", true="True", false="False", null="None") if value else None
+
+
+def triple_quotes(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not value or not texts_match(value, r'[^"\\]*') or not [1 for each in leaves(value) if isinstance(each, str)]:
+        return None
+    held = dumped({name: f"\0{each}\0" if isinstance(each, str) else each for name, each in value.items()})
+    return held.replace('"\\u0000', '"""').replace('\\u0000"', '"""').replace("\\n", "\n")
+
+
+def unclosed_list(_: random.Random, value: dict[str, Any]) -> str | None:
+    return dumped(value)[:-2] + "}" if dumped(value).endswith("]}") else None
+
+
+def name_without_opening(rng: random.Random, value: dict[str, Any]) -> str | None:
+    wrong = rng.choice(list(value)) if value and is_bare(value) else ""
+    return dumped(value).replace(f'"{wrong}":', f'{wrong}":', 1) if wrong else None
+
+
+def name_without_closing(rng: random.Random, value: dict[str, Any]) -> str | None:
+    wrong = rng.choice(list(value)) if value and is_bare(value) else ""
+    return dumped(value).replace(f'"{wrong}":', f'"{wrong}:', 1) if wrong else None
+
+
+def text_without_opening(rng: random.Random, value: dict[str, Any]) -> str | None:
+    found = [each for each in value.values() if isinstance(each, str) and is_plain([each])]
+    return dumped(value).replace(f': "{(wrong := rng.choice(found))}"', f': {wrong}"', 1) if found else None
+
+
+def text_without_closing(rng: random.Random, value: dict[str, Any]) -> str | None:
+    found = [each for each in list(value.values())[:-1] if isinstance(each, str) and is_plain([each])]
+    return dumped(value).replace(f': "{(wrong := rng.choice(found))}", "', f': "{wrong}, "', 1) if found else None
+
+
+def odd_numbers(_: random.Random, value: dict[str, Any]) -> str | None:
+    found = re.sub(r"(?<=: )(\d+)(?=[,}])", r"+\1", dumped(value))
+    return found if found != dumped(value) else None
+
+
+def split_over_lines(_: random.Random, value: dict[str, Any]) -> str | None:
+    return "\n".join(dumped({name: each}) for name, each in value.items()) if len(value) > 1 else None
+
+
+def named_values(_: random.Random, value: dict[str, Any]) -> str | None:
+    return dumped([{"name": name, "value": each} for name, each in value.items()]) if len(value) > 1 else None
+
+
+def invoked(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not value or not is_bare(value) or not texts_match(value, r"[^<>&]*"):
+        return None
+    inner = "\n".join(f'<parameter name="{name}">{scalar(each)}</parameter>' for name, each in value.items())
+    return f'<function_calls>\n<invoke name="run">\n{inner}\n</invoke>\n</function_calls>'
+
+
+def openai_call(_: random.Random, value: dict[str, Any]) -> str | None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "run", "arguments": dumped(value)}}
+    return f"I call:\n{dumped(call)}" if value else None
+
+
+def encoded_arguments(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"```json\n{dumped({'name': 'run', 'arguments': dumped(value)})}\n```" if value else None
+
+
+def double_braces(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"{{{dumped(value)}}}" if value else None
+
+
+def labelled(rng: random.Random, value: dict[str, Any]) -> str | None:
+    return f"{rng.choice(('json', 'JSON:', 'Arguments:', 'Input'))}\n{dumped(value)}" if value else None
+
+
+def special_tokens(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"<|python_tag|>{dumped(value)}<|eom_id|>" if value else None
+
+
+def tool_calls_token(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"[TOOL_CALLS]run{dumped(value)}" if value else None
+
+
+def lua(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_bare(value) or not value or "[" in dumped(value) or "null" in dumped(value):
+        return None
+    return re.sub(r'"(\w+)" = ', r"\1 = ", written(value, colon=" = "))
+
+
+def struct(_: random.Random, value: dict[str, Any]) -> str | None:
+    inner = re.sub(r'"(\w+)": ', r"\1: ", dumped(value))
+    return f"Args {inner}" if value and is_bare(value) else None
+
+
+def swift_call(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_bare(value) or not value:
+        return None
+    return f"run({', '.join(f'{name}: {dumped(each)}' for name, each in value.items())})"
+
+
+def in_shell_quotes(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"curl -d '{dumped(value)}' $URL" if value and texts_match(value, r"[^']*") else None
+
+
+def powershell(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_flat(value) or not value or not texts_match(value, r"[^'\n\\]*"):
+        return None
+    return f"@{{{'; '.join(f'{name} = ' + (repr(each) if isinstance(each, str) else dumped(each)) for name, each in value.items())}}}"
+
+
+def attributes(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_flat(value) or not value or not texts_match(value, r'[^"<>&\n]*'):
+        return None
+    return f"<run {' '.join(f'{name}={chr(34)}{scalar(each)}{chr(34)}' for name, each in value.items())}/>"
+
+
+def parsed_in_javascript(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"JSON.parse('{dumped(value)}')" if value and texts_match(value, r"[^'\\\n\"]*") else None
+
+
+def kebab_names(_: random.Random, value: dict[str, Any]) -> str | None:
+    found = {name.replace("_", "-"): each for name, each in value.items()}
+    return dumped(found) if list(found) != list(value) else None
+
+
+LATER: Mapping[str, Kind] = {
+    "quotation marks of all kinds": mixed_quotes,
+    "lines in bold": bold_lines,
+    "TOML": toml,
+    "query string": query_string,
+    "flags": flags,
+    "HTML entities": entities,
+    "quoted reply": quoted_reply,
+    "numbered lines": numbered_lines,
+    "Ruby": ruby,
+    "u'…'": string_prefixes,
+    "triple quotes": triple_quotes,
+    "list not closed": unclosed_list,
+    "name without opening quote": name_without_opening,
+    "name without closing quote": name_without_closing,
+    "text without opening quote": text_without_opening,
+    "text without closing quote": text_without_closing,
+    "plus signs": odd_numbers,
+    "a line for each member": split_over_lines,
+    "list of names and values": named_values,
+    "<invoke>": invoked,
+    "call of OpenAI": openai_call,
+    "arguments encoded": encoded_arguments,
+    "double braces": double_braces,
+    "label": labelled,
+    "special tokens": special_tokens,
+    "[TOOL_CALLS]": tool_calls_token,
+    "Lua": lua,
+    "struct": struct,
+    "Swift call": swift_call,
+    "curl": in_shell_quotes,
+    "PowerShell": powershell,
+    "attributes": attributes,
+    "JSON.parse": parsed_in_javascript,
+    "kebab-case": kebab_names,
 }

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broken_texts import HOPELESS, KINDS
+from benchmarks.broken_texts import HOPELESS, KINDS, LATER
 from benchmarks.harness import Report, quartiles
 from tests.core.schema.repair.breaking import real_schemas
 from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
@@ -263,6 +263,8 @@ def main() -> None:
         Measured(peer).broken(WAYS, TEXTS // len(WAYS), calls(rng)).report(report, "Broken JSON texts")
         kinds = Measured(peer).broken(of_values(KINDS), OF_A_KIND, calls(rng))
         kinds.report(report, "Further kinds of broken texts")
+        later = Measured(peer).broken(of_values(LATER), OF_A_KIND, calls(rng))
+        later.report(report, "Kinds invented after those came back")
         lost = Measured(peer).broken(of_values(HOPELESS), OF_A_KIND, calls(rng))
         lost.report(report, "Texts whose value is lost")
         if "MASKBENCH" in os.environ:
