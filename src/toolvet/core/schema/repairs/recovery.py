@@ -1,5 +1,6 @@
 """`recover`: the value of a text that was meant as JSON, with every departure from JSON described."""
 
+import html
 import json
 import math
 import re
@@ -39,6 +40,10 @@ _HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,16}(?!\w)")
 _NUMBER = re.compile(r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"[^\W\d][\w$-]*")
+_BARE_NAME = re.compile(r"""(?::(?=[\w$-]+[ \t]*=>))?([A-Za-z_$][\w$-]*)(?:["'](?=[ \t]*:))?""")
+_PLAIN_NAME = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*:')
+_HALF_NAME = re.compile(r'"([A-Za-z_$][\w$-]*)(?=[ \t]*:[ \t]*(?:["\[{\d-]|true|false|null))')
+_HALF_NEXT = re.compile(r'[A-Za-z_$][\w$-]*"[ \t]*:')
 _NAME = re.compile(r"[A-Za-z_$][\w$-]*")
 _LITERALS: dict[str, object] = {"true": True, "false": False, "null": None}
 _FOREIGN: dict[str, object] = {
@@ -63,7 +68,7 @@ _NOT_TEXTS = frozenset({"nan", "infinity", "inf"})
 _DOUBLED = re.compile(r'""([^"\s,:}\]](?:[^"]|"(?!"))*)""(?=\s*[,:}\]])')
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # A text without quotation marks ends at a comma, a bracket or the line; it holds no mark that could mean something.
-_BARE_TEXT = re.compile(r"[^\W\d][\w ./@+%-]*(?=[ \t]*[,}\]\n])")
+_BARE_TEXT = re.compile(r"([^\W\d][\w ./@+%-]*)[\"']?(?=[ \t]*[,}\]\n])")
 # A name with its colon, after a value without a comma.
 _MEMBER = re.compile(r"""(?:"[^"\\\n]{1,200}"|'[^'\\\n]{1,200}'|[A-Za-z_$][\w$-]{0,200})[ \t]*:""")
 # In an object no name begins with a digit, so this comma is inside of a number.
@@ -104,6 +109,9 @@ class _LenientReader:
     def peek(self) -> str:
         """Skip white space and comments; return the next character, empty at the end."""
         sign = self.text[self.at : self.at + 1]
+        if sign == " ":
+            self.at += 1
+            sign = self.text[self.at : self.at + 1]
         if "!" <= sign <= "~" and sign not in "/#":
             return sign
         while True:
@@ -138,6 +146,8 @@ class _LenientReader:
             return self._read_array(first, depth)
         if first in self.quotes:
             return self._read_string(first)
+        if first in ("u", "b") and self._skip_prefix():
+            return self._read_string(self.text[self.at])
         if first and first in "+-.0123456789":
             return self._read_number()
         found = _WORD.match(self.text, self.at)
@@ -155,10 +165,18 @@ class _LenientReader:
         if text is None:
             raise Unreadable
         self.at = text.end()
-        if text[0].lower() in _NOT_TEXTS:
+        if text[1].lower() in _NOT_TEXTS:
             raise Unreadable
         self.note("Put quotation marks around texts.", "medium")
-        return text[0].rstrip()
+        return text[1].rstrip()
+
+    def _skip_prefix(self) -> bool:
+        """Skip the letter that Python writes before a text: `u'tea'`."""
+        if self.text[self.at + 1 : self.at + 2] not in ("'", '"'):
+            return False
+        self.at += 1
+        self.note("Left out Python's prefixes of texts.", "high")
+        return True
 
     def _read_object(self, depth: int, closing: str = "}") -> object:
         found: dict[str, object] = {}
@@ -175,46 +193,72 @@ class _LenientReader:
             if not here:
                 self._close_at_end()
                 return found
-            if here in self.quotes:
-                name = self._read_string(here)
-                if self.at >= len(self.text):
+            if here == "{" and not found:
+                inner = self.read_value(depth + 1)
+                if self.peek() != closing:
                     raise Unreadable
-                if not found and closing == "}" and self.peek() in (",", "}"):
+                self.at += 1
+                self.note("Left out doubled braces.", "medium")
+                return inner
+            plain = _PLAIN_NAME.match(self.text, self.at)
+            if plain is not None:
+                name, self.at = _without_surrogates(plain[1]), plain.end()
+            else:
+                name = self._read_name(here)
+                sign = self.peek()
+                if not found and closing == "}" and here in self.quotes and sign in (",", "}"):
                     self.at = opened
                     self.note("Read a Python set as a list.", "medium")
                     return self._read_array("{", depth)
-            else:
-                bare = _NAME.match(self.text, self.at)
-                if bare is None:
-                    raise Unreadable
-                name, self.at = bare[0], bare.end()
-                self.note("Put quotation marks around names.", "high")
-            sign = self.peek()
-            if sign == "=":
-                self.at += 2 if self.text[self.at + 1 : self.at + 2] == ">" else 1
-                self.note("Read an equals sign as a colon.", "medium")
-            elif sign == ":":
-                self.at += 1
-            elif (
-                self.is_guided
-                and here in self.quotes
-                and self.text[self.at - 1].isspace()
-                and (sign in self.quotes or sign.isalnum() or sign in "[{-")
-            ):
-                self.note("Added a missing colon.", "low")
-            else:
-                raise Unreadable
+                self._read_colon(sign, may_lack=here in self.quotes and self.is_guided)
             value = self.read_value(depth + 1)
             groups = _GROUPS.match(self.text, self.at)
             if groups is not None and type(value) is int and 0 < abs(value) < _THOUSAND:
                 value = int(f"{value}{groups[0].replace(',', '')}")
                 self.at = groups.end()
                 self.note("Left out separators of thousands.", "medium")
+            is_next = isinstance(value, str) and _HALF_NEXT.match(self.text, self.at) and value.rstrip()[-1:] == ","
+            if is_next:
+                # What closed this text was to open the next name.
+                value = str(value).rstrip()[:-1]
+                self.at -= 1
+                self.note("Closed the quotation marks of texts.", "medium")
             if name in found and found[name] != value:
                 raise Unreadable
             found[name] = value
-            if not self._skip_comma(closing):
+            if not is_next and not self._skip_comma(closing, depth):
                 return found
+
+    def _read_name(self, here: str) -> str:
+        if here in ("u", "b") and self._skip_prefix():
+            here = self.text[self.at]
+        half = _HALF_NAME.match(self.text, self.at)
+        if half is not None:
+            self.at = half.end()
+            self.note("Closed the quotation marks of names.", "medium")
+            return half[1]
+        if here in self.quotes:
+            name = self._read_string(here)
+            if self.at >= len(self.text):
+                raise Unreadable
+            return name
+        bare = _BARE_NAME.match(self.text, self.at)
+        if bare is None:
+            raise Unreadable
+        self.at = bare.end()
+        self.note("Put quotation marks around names.", "high")
+        return bare[1]
+
+    def _read_colon(self, sign: str, *, may_lack: bool) -> None:
+        if sign == "=":
+            self.at += 2 if self.text[self.at + 1 : self.at + 2] == ">" else 1
+            self.note("Read an equals sign as a colon.", "medium")
+        elif sign == ":":
+            self.at += 1
+        elif may_lack and self.text[self.at - 1].isspace() and (sign in self.quotes or sign.isalnum() or sign in "[{-"):
+            self.note("Added a missing colon.", "low")
+        else:
+            raise Unreadable
 
     def _skip_extra_commas(self, closing: str) -> None:
         """Skip commas with nothing before them; in a list, a value may be what is missing."""
@@ -239,7 +283,7 @@ class _LenientReader:
                 self.at += 1
                 return dict(value)
             self.at = name.end()
-            if self.peek() != "=" or name[0] in found:
+            if self.peek() not in ("=", ":") or name[0] in found:
                 raise Unreadable
             self.at += 1
             found[name[0]] = self.read_value(1)
@@ -271,18 +315,21 @@ class _LenientReader:
                 self.at = opened
                 self.note("Read an array of PHP as an object.", "medium")
                 return self._read_object(depth, "]")
-            if not self._skip_comma(closing):
+            if not self._skip_comma(closing, depth):
                 break
         if opening == "(" and len(found) == 1 and self.text[self.at - 2 : self.at - 1] != ",":
             # Parentheses around one value are not a tuple.
             raise Unreadable
         return found
 
-    def _skip_comma(self, closing: str) -> bool:
+    def _skip_comma(self, closing: str, depth: int) -> bool:
         """Skip a comma; False if the container ends here. A container that the end of the text cuts off is closed."""
         here = self.peek()
         if here == closing:
             self.at += 1
+            return False
+        if here == "}" and closing == "]" and depth:
+            self.note("Closed a list that was open.", "medium")
             return False
         if not here:
             self._close_at_end()
@@ -325,17 +372,21 @@ class _LenientReader:
 
     def _read_string(self, opening: str) -> str:
         closing = self.quotes[opening]
-        if opening == '"':
-            plain = _PLAIN_STRING.match(self.text, self.at)
-            if plain is not None and plain[1]:
-                self.at = plain.end()
-                return _without_surrogates(plain[1])
-            doubled = _DOUBLED.match(self.text, self.at)
-            if doubled is not None:
-                self.at = doubled.end()
-                self.note("Read doubled quotation marks as single ones.", "medium")
-                return _without_surrogates(self._unescaped(doubled[1]))
-        else:
+        plain = _PLAIN_STRING.match(self.text, self.at)
+        if plain is not None and (plain[1] or self.text[plain.end() : plain.end() + 1] in ("", ",", "}", "]")):
+            self.at = plain.end()
+            return _without_surrogates(plain[1])
+        end = self.text.find(opening * 3, self.at + 3) if self.text.startswith(opening * 3, self.at) else -1
+        if end >= 0:
+            inner, self.at = self.text[self.at + 3 : end], end + 3
+            self.note("Read triple quotation marks as single ones.", "medium")
+            return _without_surrogates(inner)
+        doubled = _DOUBLED.match(self.text, self.at)
+        if doubled is not None:
+            self.at = doubled.end()
+            self.note("Read doubled quotation marks as single ones.", "medium")
+            return _without_surrogates(self._unescaped(doubled[1]))
+        if opening != '"':
             self.note("Replaced other quotation marks by double ones.", "high")
         pieces: list[str] = []
         stops = _STOPS[closing]
@@ -458,6 +509,21 @@ def recover(text: str, *, is_guided: bool = False) -> Recovered | None:
     if len(text) > _LONGEST:
         return None
     bare = text.strip(_EDGES)
+    found = _recovered(bare, is_guided=is_guided)
+    if found is not None:
+        return found
+    for other, step in (
+        (html.unescape(bare), "Decoded HTML entities."),
+        (_without_margin(bare), "Left out the margin."),
+    ):
+        found = _recovered(other, is_guided=is_guided) if len(other) < len(bare) else None
+        if found is not None and not isinstance(found.value, str):
+            sure = least((found.confidence, "medium"))
+            return Recovered(value=found.value, steps=(step, *found.steps), confidence=sure)
+    return None
+
+
+def _recovered(bare: str, *, is_guided: bool) -> Recovered | None:
     try:
         return _decode_nested(_parse_json(bare), (), "high")
     except (ValueError, RecursionError):
@@ -497,15 +563,22 @@ def recover(text: str, *, is_guided: bool = False) -> Recovered | None:
 
 
 _LONGEST = 4_000_000
+# What begins every line of a quotation, a listing or a comparison.
+_MARGIN = re.compile(r"(?:[>+]|[ \t]{0,5}\d{1,5}[ \t]*[|:])[ \t]?")
 _EDGES = " \t\r\n\f\v\u00a0\ufeff\u200b\u2060"
 _HEAD = 200
 _NO_BRACES = re.compile(r'"[^"\\\n]{1,200}"[ \t]*:')
 _CALL = re.compile(r"(?:await )?[A-Za-z_][\w.]{0,100}\(")
 
 
+def _without_margin(text: str) -> str:
+    lines = text.splitlines()
+    return "\n".join(_MARGIN.sub("", line, count=1) for line in lines) if all(map(_MARGIN.match, lines)) else text
+
+
 def _parse_json(text: str) -> object:
     """JSON and nothing else; whole numbers of any size stay exact."""
-    return cast("object", json.loads(text, parse_constant=_refuse_constant, parse_float=_parse_finite))
+    return cast("object", _DECODER.decode(text))
 
 
 def _parse_finite(digits: str) -> float:
@@ -515,6 +588,9 @@ def _parse_finite(digits: str) -> float:
 
 def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON value")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_parse_finite)
 
 
 _FENCE = re.compile(r"```[ \t]{0,9}[\w+-]{0,20}[ \t]{0,9}\r?\n(.*?)(?:\r?\n[ \t]*)?```", re.DOTALL)

@@ -9,9 +9,12 @@ dotted      names with a path in them: {"filter.name": "x"}        → {"filter"
 repair      the value against the schema: {"limit": "10"}          → {"limit": 10}
 """
 
+import html
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
+from urllib.parse import parse_qsl
 
 from toolvet.core.json_value import elements, is_object, members, names, type_name
 from toolvet.core.schema.compilation import Schema
@@ -27,10 +30,8 @@ _MEMBER: Final = re.compile(
 _BULLET: Final = re.compile(r"[ \t]{0,3}(?:[-*+\u2022]|\d{1,2}[.)])[ \t]+")
 _RULE: Final = re.compile(r"[ \t|:-]*-[ \t|:-]*")
 _ROW: Final = re.compile(rf"\|?[ \t]*[*`]{{0,2}}({_NAME})[*`]{{0,2}}[ \t]*\|(.*)")
-_TAG: Final = re.compile(
-    rf"<(?:(?:parameter|param|argument|arg)(?:[ ]+name)?=[\"']?)?({_NAME})[\"']?>(.*?)</{_NAME}>", re.DOTALL
-)
-_OUTER: Final = re.compile(rf"(?:<{_NAME}(?:[ =][^<>]{{0,200}})?>\s*){{1,3}}(?=<)")
+_TAG: Final = re.compile(rf"<(?:(?:parameter|param|argument|arg)(?:[ ]+name)?=[\"']?)?({_NAME})[\"']?>")
+_CLOSING_TAG: Final = re.compile(r"</[\w:.-]{1,100}>")
 _MOST_LINES: Final = 500
 _DEEPEST: Final = 50
 
@@ -78,13 +79,29 @@ def _repaired(ready: Schema, value: object, steps: tuple[str, ...], confidence: 
 def _out_of_call(ready: Schema, value: object) -> object:
     """The arguments of a call that names its tool beside them, or the only member of the schema, if it is alone."""
     declared = members(members(ready.document).get("properties"))
-    if not is_object(value):
-        required = names(members(ready.document).get("required")) or tuple(declared)
-        return {required[0]: value} if declared and len(required) == 1 and value not in (None, "", []) else value
-    wrapped = [name for name in value if name not in declared and meant(name, "wrapping")]
-    inner = members(value[wrapped[0]]) if len(wrapped) == 1 else {}
-    is_call = len(value) > 1 and all(meant(name, "envelope") for name in value if name not in wrapped)
-    return inner if inner and is_call and declared.keys() >= inner.keys() else value
+    if is_object(value):
+        return value if declared.keys() >= value.keys() else _arguments_in(declared, value, 0) or value
+    entries = [members(each) for each in elements(value)]
+    pairs = {str(each["name"]): each["value"] for each in entries if each.keys() == {"name", "value"}}
+    if pairs and len(pairs) == len(entries) and declared.keys() >= pairs.keys():
+        return pairs
+    required = names(members(ready.document).get("required")) or tuple(declared)
+    return {required[0]: value} if declared and len(required) == 1 and value not in (None, "", []) else value
+
+
+def _arguments_in(declared: Mapping[str, object], value: Mapping[str, object], depth: int) -> Mapping[str, object]:
+    """The one object with declared names in a member that wraps it; the others name the call. Empty if there is none."""
+    found: list[Mapping[str, object]] = []
+    for name, each in value.items():
+        told = recover(each) if isinstance(each, str) and each.lstrip()[:1] == "{" and meant(name, "wrapping") else None
+        inner = members(each if told is None else told.value)
+        if not meant(name, "envelope") and (not meant(name, "wrapping") or name in declared):
+            return {}
+        if inner and meant(name, "wrapping") and declared.keys() >= inner.keys():
+            found.append(inner)
+        elif inner and depth < 3:
+            found.append(_arguments_in(declared, inner, depth + 1))
+    return found[0] if len(found) == 1 and (depth or len(value) > 1) else {}
 
 
 def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], str]]:
@@ -93,6 +110,17 @@ def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], st
         line for line in text.strip().splitlines() if line.strip() and not line.lstrip().startswith(("#", "---", "```"))
     ]
     parts = members(members(schema).get("properties"))
+    for pairs, step in (
+        (_query(text), "Decoded a query string."),
+        (_flags(text), "Read the flags of a command."),
+        (_attributes(text), "Read the attributes of a tag."),
+        (_objects(text), "Put the objects of all lines together."),
+    ):
+        if pairs:
+            yield (
+                {name: _told(parts.get(name), each) if isinstance(each, str) else each for name, each in pairs.items()},
+                step,
+            )
     if lines and len(lines) <= _MOST_LINES:
         if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
             rows = [_ROW.fullmatch(line) for line in lines[2:]]
@@ -112,11 +140,81 @@ def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], st
                 yield value, "Read lines of names and values."
         except Unreadable:
             pass
-    inner = _OUTER.sub("", text, count=1)
-    for part in (text, inner) if inner != text else (text,):
-        tags = _TAG.findall(part)
-        if tags and len({name for name, _ in tags}) == len(tags):
-            yield {name: _told(parts.get(name), told) for name, told in tags}, "Read the names of tags."
+    told = _tags(parts, text)
+    if told:
+        yield {name: _told(parts[name], each) for name, each in told.items()}, "Read the names of tags."
+
+
+def _tags(parts: Mapping[str, object], text: str) -> dict[str, str]:
+    """The members of `<query>tea</query>`, `<parameter=query>tea</parameter>` and the like, in any tags around them."""
+    found: dict[str, str] = {}
+    for piece in _CLOSING_TAG.split(text)[:-1]:
+        opening = next((tag for tag in _TAG.finditer(piece) if tag[1] in parts), None)
+        if opening is None and not piece.strip():
+            continue
+        if opening is None or opening[1] in found:
+            return {}
+        found[opening[1]] = piece[opening.end() :]
+    return found
+
+
+def _query(text: str) -> dict[str, str]:
+    """The members of `query=hello+world&limit=5`."""
+    if not _QUERY.fullmatch(text.strip()) or not ("&" in text or "%" in text):
+        return {}
+    pairs = parse_qsl(text.strip(), keep_blank_values=True)
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
+
+
+def _flags(text: str) -> dict[str, str]:
+    """The members of `run --query "hello world" --limit=5`."""
+    if "--" not in text or len(text) > _LONGEST_COMMAND:
+        return {}
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return {}
+    found: dict[str, str] = {}
+    at = next((place for place, word in enumerate(words) if word.startswith("--")), 0)
+    while at < len(words) and words[at].startswith("--") and at <= _MOST_LINES:
+        name, is_joined, value = words[at][2:].partition("=")
+        at += 1
+        if not is_joined:
+            is_switch = at == len(words) or words[at].startswith("--")
+            value = "true" if is_switch else words[at]
+            at += not is_switch
+        if name in found:
+            return {}
+        found[name.replace("-", "_")] = value
+    return found if at == len(words) else {}
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """The members of `<search query="tea" limit="5"/>`."""
+    tag = _EMPTY_TAG.fullmatch(text.strip())
+    pairs = _ATTRIBUTE.findall(tag[1]) if tag is not None else []
+    found = {name: html.unescape(double or single) for name, double, single in pairs}
+    return found if len(found) == len(pairs) else {}
+
+
+def _objects(text: str) -> dict[str, object]:
+    """The members of objects on several lines, if no two have the same."""
+    lines = text.strip().splitlines()
+    if not 1 < len(lines) <= _MOST_LINES or not all(
+        line.strip()[:1] == "{" and line.strip()[-1:] == "}" for line in lines
+    ):
+        return {}
+    read = [recover(line) for line in lines]
+    pairs = [pair for each in read for pair in (members(each.value).items() if each is not None else ())]
+    return dict(pairs) if all(read) and len(dict(pairs)) == len(pairs) else {}
+
+
+_QUERY: Final = re.compile(rf"\??{_NAME}=[^&\s]*(?:&{_NAME}=[^&\s]*)*")
+_EMPTY_TAG: Final = re.compile(
+    r"<[\w:.-]{1,60}((?:\s+[\w.-]{1,100}=(?:\"[^\"<>]*\"|'[^'<>]*'))+)\s*/?>(?:\s*</[\w:.-]{1,60}>)?"
+)
+_ATTRIBUTE: Final = re.compile(r"([\w.-]{1,100})=(?:\"([^\"<>]*)\"|'([^'<>]*)')")
+_LONGEST_COMMAND: Final = 20_000
 
 
 class _BlockReader:
@@ -188,7 +286,7 @@ def _told(schema: object, text: str) -> object:
     written = text.strip()
     is_quoted = len(written) > 1 and written[0] == written[-1] and written[0] in "\"'"
     read = recover(written)
-    if is_quoted:
+    if is_quoted and (read is not None or written[0] not in written[1:-1]):
         return written[1:-1] if read is None else read.value
     branches = [schema, *elements(members(schema).get("anyOf")), *elements(members(schema).get("oneOf"))]
     said = [members(each).get("type") for each in branches]
