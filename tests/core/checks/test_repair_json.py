@@ -1,5 +1,6 @@
 """`repair_json` and `repair_call`: a valid value, or the words with which the model tries again."""
 
+import json
 from typing import Any
 
 import pytest
@@ -122,3 +123,40 @@ def test_a_schema_that_cannot_be_used_is_an_error() -> None:
 def test_any_text_is_read(text: str, partial: bool) -> None:  # noqa: FBT001
     found = repair_json(text, SCHEMA, partial=partial)
     assert partial or found.error is not None or compiled(SCHEMA).is_valid(found.value)
+
+
+def is_beginning(value: object, whole: object) -> bool:
+    """Whether `value` may grow into `whole`: its last text or container may be shorter, all else is as it will be."""
+    if isinstance(value, str) and isinstance(whole, str):
+        return whole.startswith(value)
+    if isinstance(value, list) and isinstance(whole, list):
+        return (
+            len(value) <= len(whole)
+            and value[:-1] == whole[: len(value) - 1 if value else 0]
+            and (not value or is_beginning(value[-1], whole[len(value) - 1]))
+        )
+    if isinstance(value, dict) and isinstance(whole, dict):
+        names = list(value)
+        return names == list(whole)[: len(names)] and is_beginning(list(value.values()), list(whole.values()))
+    return type(value) is type(whole) and value == whole
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(ANY_JSON) | st.dictionaries(st.text(), ANY_JSON), st.booleans(), st.sampled_from((None, 2)))
+def test_every_beginning_of_a_valid_text_has_the_beginning_of_its_value(
+    value: object,
+    is_ascii: bool,  # noqa: FBT001
+    indent: int | None,
+) -> None:
+    text = json.dumps(value, ensure_ascii=is_ascii, indent=indent)
+    for end in range(1, len(text) + 1):
+        found = repair_json(text[:end], partial=True)
+        assert found.ok, text[:end]
+        assert is_beginning(found.value, value), (text[:end], found.value)
+    assert found.value == value

@@ -28,6 +28,7 @@ from toolvet.core.schema.repairs import (
     Recovered as Recovered,
     Repair as Repair,
     recover as recover,
+    recover_beginning as recover_beginning,
     repair as repair,
     repair_read as repair_read,
     repair_text as repair_text,

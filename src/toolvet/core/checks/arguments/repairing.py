@@ -1,6 +1,5 @@
 """`repair_json` and `repair_call`: the valid value in a text that a model wrote, or words with which it tries again."""
 
-import re
 from typing import Final, cast
 
 import msgspec
@@ -8,16 +7,14 @@ import orjson
 
 from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
 from toolvet.core.json_form import JsonForm
-from toolvet.core.json_value import is_array, is_object
-from toolvet.core.schema import Repair, Schema, compiled, recover, repair_read, repair_text
+from toolvet.core.json_value import is_object
+from toolvet.core.schema import Repair, Schema, compiled, recover, recover_beginning, repair_read, repair_text
 from toolvet.core.schema.repairs.context import Confidence
 from toolvet.core.schema.repairs.search import repair_by
 from toolvet.core.tools import input_schema_of
 from toolvet.errors import ToolShapeError
 
-_MOST_CUTS: Final = 50
 _NO_JSON: Final = "The text contains no JSON value that is certain enough"
-_UNSURE: Final = re.compile(r"[\s,:]*[-+\w.]*$")
 
 
 class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
@@ -133,17 +130,10 @@ def _refused(report: ArgumentReport) -> JsonRepair:
 
 
 def _read_partial(text: str) -> JsonRepair:
-    """The value of the beginning of a text: cut back to the last place where it can be read."""
-    rest = text
-    for _ in range(_MOST_CUTS):
-        found = recover(rest)
-        if found is not None and (is_object(found.value) or is_array(found.value)):
-            steps = found.steps if rest == text else (*found.steps, "Left out what is not complete yet.")
-            confidence: Confidence = "low" if steps else "high"
-            return JsonRepair(value=found.value, steps=steps, confidence=confidence, certainty=0.5 if steps else 1.0)
-        shorter = _UNSURE.sub("", rest)
-        cut = max(shorter.rfind(mark) for mark in ",{[") if shorter == rest else len(shorter)
-        if cut <= 0:
-            break
-        rest = rest[: cut + 1] if rest[cut : cut + 1] in ("{", "[") and shorter == rest else rest[:cut]
-    return JsonRepair(error="there is no JSON object or array in the text so far", confidence="low", certainty=0.0)
+    found = recover_beginning(text)
+    if found is None:
+        return JsonRepair(error="there is no JSON object or array in the text so far", confidence="low", certainty=0.0)
+    certainty = 0.5 if found.steps else 1.0
+    return JsonRepair(
+        value=found.value, steps=found.steps, confidence="low" if found.steps else "high", certainty=certainty
+    )

@@ -17,6 +17,10 @@ class Unreadable(Exception):  # noqa: N818 - a state of the reading, never an er
     """The text is not a value, or could be several."""
 
 
+class _Ended(Exception):  # noqa: N818 - as above
+    """A text that is still being written ends inside a name, a number or a word, or before a value."""
+
+
 class LenientValue(msgspec.Struct, frozen=True, kw_only=True):
     """The value at the start of a text, the place of its end, and a sentence for each liberty taken."""
 
@@ -79,6 +83,7 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 _COMMENTS = {"/*": "*/", "//": "\n", "#": "\n"}
 # A set's brackets are those of an object.
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
+_CUT_NUMBER = re.compile(r"[-+0-9.eE_xX]*$")
 _CLOSED = "Closed the brackets that were open at the end of the text."
 _DEEPEST = 150
 _THOUSAND = 1_000
@@ -140,6 +145,8 @@ class _LenientReader:
         if depth > _DEEPEST:
             raise Unreadable
         first = self.peek()
+        if not first and self.is_partial:
+            raise _Ended
         if first == "{":
             return self._read_object(depth)
         if first in ("[", "("):
@@ -154,6 +161,8 @@ class _LenientReader:
         if found is None:
             raise Unreadable
         word = found[0]
+        if self.is_partial and found.end() == len(self.text) and word not in _LITERALS:
+            raise _Ended
         if word in _LITERALS:
             self.at = found.end()
             return _LITERALS[word]
@@ -180,6 +189,17 @@ class _LenientReader:
 
     def _read_object(self, depth: int, closing: str = "}") -> object:
         found: dict[str, object] = {}
+        try:
+            return self._read_members(found, depth, closing)
+        except _Ended:
+            self._leave_out_rest()
+            return found
+
+    def _leave_out_rest(self) -> None:
+        self.at = len(self.text)
+        self.note("Left out what is not complete yet.", "low")
+
+    def _read_members(self, found: dict[str, object], depth: int, closing: str) -> object:
         opened = self.at
         self.at += 1
         while True:
@@ -233,19 +253,21 @@ class _LenientReader:
         if here in ("u", "b") and self._skip_prefix():
             here = self.text[self.at]
         half = _HALF_NAME.match(self.text, self.at)
-        if half is not None:
+        if half is not None and not self.is_partial:
             self.at = half.end()
             self.note("Closed the quotation marks of names.", "medium")
             return half[1]
         if here in self.quotes:
             name = self._read_string(here)
             if self.at >= len(self.text):
-                raise Unreadable
+                raise _Ended if self.is_partial else Unreadable
             return name
         bare = _BARE_NAME.match(self.text, self.at)
         if bare is None:
             raise Unreadable
         self.at = bare.end()
+        if self.is_partial and self.at == len(self.text):
+            raise _Ended
         self.note("Put quotation marks around names.", "high")
         return bare[1]
 
@@ -310,7 +332,11 @@ class _LenientReader:
             if not here:
                 self._close_at_end()
                 break
-            found.append(self.read_value(depth + 1))
+            try:
+                found.append(self.read_value(depth + 1))
+            except _Ended:
+                self._leave_out_rest()
+                break
             if len(found) == 1 and here in self.quotes and opening == "[" and self.text.startswith("=>", self._next()):
                 self.at = opened
                 self.note("Read an array of PHP as an object.", "medium")
@@ -394,7 +420,9 @@ class _LenientReader:
         while True:
             found = stops.search(self.text, self.at)
             if found is None:
-                pieces.append(self.text[self.at :])
+                so_far = "".join((*pieces, self.text[self.at :]))
+                # Of a character in two halves, the second is lost.
+                pieces = [so_far[:-1] if "\ud800" <= so_far[-1:] <= "\udbff" else so_far]
                 self.at = len(self.text)
                 self.note("Closed the text that was open at the end.", "low")
                 break
@@ -454,6 +482,8 @@ class _LenientReader:
             self.note("Wrote hexadecimal numbers as decimal ones.", "medium")
             return int(found[0], 16)
         found = _NUMBER.match(self.text, self.at)
+        if self.is_partial and _CUT_NUMBER.match(self.text, self.at):
+            raise _Ended
         if found is None or found.end() - found.start() > _LONGEST_NUMBER:
             raise Unreadable
         text = found[0]
@@ -565,6 +595,26 @@ def _recovered(bare: str, *, is_guided: bool) -> Recovered | None:
 _LONGEST = 4_000_000
 # What begins every line of a quotation, a listing or a comparison.
 _MARGIN = re.compile(r"(?:[>+]|[ \t]{0,5}\d{1,5}[ \t]*[|:])[ \t]?")
+
+
+def recover_beginning(text: str) -> Recovered | None:
+    """Return what is certain so far of a text that is still being written; None if no object or array has begun."""
+    bare = text[:_LONGEST].strip(_EDGES)
+    whole = recover(bare)
+    if whole is not None and not whole.steps:
+        return whole if is_object(whole.value) or is_array(whole.value) else None
+    for inner, step, confidence in _candidates(bare):
+        reader = _LenientReader(inner, is_partial=True)
+        try:
+            value = reader.read_value(0)
+        except (Unreadable, _Ended):
+            continue
+        if is_object(value) or is_array(value):
+            steps = (*((step,) if step else ()), *reader.liberties)
+            return Recovered(value=value, steps=steps, confidence=least((confidence, *reader.liberties.values())))
+    return None
+
+
 _EDGES = " \t\r\n\f\v\u00a0\ufeff\u200b\u2060"
 _HEAD = 200
 _NO_BRACES = re.compile(r'"[^"\\\n]{1,200}"[ \t]*:')
