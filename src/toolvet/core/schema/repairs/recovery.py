@@ -57,6 +57,7 @@ _FOREIGN: dict[str, object] = {
     "TRUE": True,
     "FALSE": False,
     "NULL": None,
+    "Null": None,
     "nil": None,
     "undefined": None,
 }
@@ -69,7 +70,7 @@ _WIDE = {ord(sign) + 0xFEE0: sign for sign in "{}[](),:;=+-.0123456789"} | {0x30
 _TO_ASCII = {chr(code): sign for code, sign in _WIDE.items()}
 _PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _NOT_TEXTS = frozenset({"nan", "infinity", "inf"})
-_DOUBLED = re.compile(r'""([^"\s,:}\]](?:[^"]|"(?!"))*)""(?=\s*[,:}\]])')
+_DOUBLED = re.compile(r'""([^"\s,;:}\]](?:[^"]|"(?!"))*)""(?=\s*[,;:}\]])')
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # A text without quotation marks ends at a comma, a bracket or the line; it holds no mark that could mean something.
 _BARE_TEXT = re.compile(r"([^\W\d][\w ./@+%-]*)[\"']?(?=[ \t]*[,}\]\n])")
@@ -259,6 +260,8 @@ class _LenientReader:
             return half[1]
         if here in self.quotes:
             name = self._read_string(here)
+            if "\n" in name:
+                self.note("Kept the line break in a name.", "medium")
             if self.at >= len(self.text):
                 raise _Ended if self.is_partial else Unreadable
             return name
@@ -399,7 +402,9 @@ class _LenientReader:
     def _read_string(self, opening: str) -> str:
         closing = self.quotes[opening]
         plain = _PLAIN_STRING.match(self.text, self.at)
-        if plain is not None and (plain[1] or self.text[plain.end() : plain.end() + 1] in ("", ",", "}", "]")):
+        if plain is not None and (
+            plain[1] or self.text[plain.end() : plain.end() + 1] in tuple(",;:}] \n") or plain.end() == len(self.text)
+        ):
             self.at = plain.end()
             return _without_surrogates(plain[1])
         end = self.text.find(opening * 3, self.at + 3) if self.text.startswith(opening * 3, self.at) else -1
@@ -420,6 +425,9 @@ class _LenientReader:
         while True:
             found = stops.search(self.text, self.at)
             if found is None:
+                if not self.is_partial and self.text.rstrip()[-1:] in ("}", "]", "`"):
+                    # Where the text was to end, before or after these, is a guess.
+                    raise Unreadable
                 so_far = "".join((*pieces, self.text[self.at :]))
                 # Of a character in two halves, the second is lost.
                 pieces = [so_far[:-1] if "\ud800" <= so_far[-1:] <= "\udbff" else so_far]
@@ -467,6 +475,10 @@ class _LenientReader:
             if sign in "'`":
                 self.note("Read escapes that JSON does not have.", "high")
             return known
+        if sign in "\u201c\u201d\u201e":
+            self.at += 1
+            self.note("Read escapes that JSON does not have.", "medium")
+            return '"'
         # A path or a regular expression whose backslashes were not doubled.
         self.note("Doubled backslashes that begin no escape of JSON.", "medium")
         return "\\"
@@ -692,13 +704,23 @@ def _accept(reading: LenientValue, text: str, step: str, confidence: Confidence)
 
 def _has_rival(rest: str, value: object) -> bool:
     """Whether the text after a value has another one, which is not the same and not a word in brackets."""
+    if any(rest.count(right) > rest.count(left) for left, right in _PAIRS):
+        # More members follow a bracket that closed too early.
+        return True
     for number, opening in enumerate(_OPENING.finditer(rest)):
         other = _read_leniently(rest[opening.start() :]) if number < _MOST_OPENINGS else None
         if other is not None and same(other.value, value):
             return bool(rest[opening.start() + other.end :].strip("}]); \n`"))
         is_member = _MEMBER.match(rest[opening.end() : opening.end() + _HEAD].lstrip()) is not None
         is_like = other is not None and bool(other.value) and is_array(value) is is_array(other.value)
-        if number >= _MOST_OPENINGS or is_member or is_like or (other is not None and _CLOSED in other.steps):
+        is_next = not rest[: opening.start()].strip(" \t\n,;")
+        if (
+            number >= _MOST_OPENINGS
+            or is_member
+            or is_like
+            or (is_next and other is not None)
+            or (other is not None and _CLOSED in other.steps)
+        ):
             return True
     return False
 

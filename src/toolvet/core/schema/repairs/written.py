@@ -54,7 +54,8 @@ def repair_read(ready: Schema, text: str, found: Recovered | None) -> Repair | N
     for value, step in _named(ready.document, text) if declared else ():
         if value and declared.keys() >= value.keys():
             return _repaired(ready, value, (step,), "medium")
-    guided = found or recover(text, is_guided=True)
+    # Without a schema nothing would confirm the reading.
+    guided = found or (recover(text, is_guided=True) if members(ready.document) else None)
     return None if guided is None else _repaired(ready, guided.value, guided.steps, guided.confidence)
 
 
