@@ -1,4 +1,4 @@
-"""Kinds of broken texts beyond the sixteen of `repair_json`: how models, people and programs write the arguments of a call.
+"""Kinds of broken texts beyond the sixteen of `repair_json`: how models, people and programs write arguments.
 
 Each function takes a random source and a valid object, and returns the text, or None if this object has no such form.
 `KINDS` can be undone. `HOPELESS` cannot: a value that is lost must not come back as a sure one.
@@ -31,7 +31,8 @@ def written(value: object, quote: Callable[[str], str] = dumped, **marks: str) -
         )
         return f"{marks.get('opening', '{')}{comma.join(inner)}{marks.get('closing', '}')}"
     if isinstance(value, list):
-        return f"{marks.get('first', '[')}{comma.join(written(each, quote, **marks) for each in value)}{marks.get('last', ']')}"
+        items = comma.join(written(each, quote, **marks) for each in value)
+        return f"{marks.get('first', '[')}{items}{marks.get('last', ']')}"
     return quote(value) if isinstance(value, str) else marks.get(dumped(value), dumped(value))
 
 
@@ -101,7 +102,8 @@ def nested_yaml(_: random.Random, value: dict[str, Any]) -> str | None:
 def call_with_dots(rng: random.Random, value: dict[str, Any]) -> str | None:
     if not is_bare(value) or not value:
         return None
-    return f"{rng.choice(('client.tools', 'functions', 'await api'))}.run({', '.join(f'{name}={each!r}' for name, each in value.items())})"
+    inner = ", ".join(f"{name}={each!r}" for name, each in value.items())
+    return f"{rng.choice(('client.tools', 'functions', 'await api'))}.run({inner})"
 
 
 def thousands(_: random.Random, value: dict[str, Any]) -> str | None:
@@ -214,7 +216,8 @@ def python_sets(_: random.Random, value: dict[str, Any]) -> str | None:
     ]
     if not found:
         return None
-    return f"{{{', '.join(f'{name!r}: ' + ('{' + ', '.join(map(repr, each)) + '}' if name in found else repr(each)) for name, each in value.items())}}}"
+    sets = {name: f"{{{', '.join(map(repr, value[name]))}}}" for name in found}
+    return f"{{{', '.join(f'{name!r}: {sets.get(name) or repr(each)}' for name, each in value.items())}}}"
 
 
 def python_dict(_: random.Random, value: dict[str, Any]) -> str | None:
@@ -566,7 +569,8 @@ def in_shell_quotes(_: random.Random, value: dict[str, Any]) -> str | None:
 def powershell(_: random.Random, value: dict[str, Any]) -> str | None:
     if not is_flat(value) or not value or not texts_match(value, r"[^'\n\\]*"):
         return None
-    return f"@{{{'; '.join(f'{name} = ' + (repr(each) if isinstance(each, str) else dumped(each)) for name, each in value.items())}}}"
+    told = {name: repr(each) if isinstance(each, str) else dumped(each) for name, each in value.items()}
+    return f"@{{{'; '.join(f'{name} = {each}' for name, each in told.items())}}}"
 
 
 def attributes(_: random.Random, value: dict[str, Any]) -> str | None:

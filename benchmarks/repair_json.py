@@ -273,7 +273,7 @@ def main() -> None:
         if "JSON_REPAIR" in os.environ:
             plain, guided = Measured(peer), Measured(peer)
             for file, text, expected in tested(Path(os.environ["JSON_REPAIR"])):
-                plain.add(file, True, text, expected)
+                plain.add(file, {}, text, expected)
                 if isinstance(expected, dict | list):
                     guided.add(file, derived(expected), text, expected)
             plain.report(report, "Inputs of json-repair's tests, without a schema")

@@ -61,16 +61,16 @@ def test_the_typescript_of_the_page_compiles_strictly_and_prints_what_it_shows(t
             [node, "doors.js"],
         )
         for command in commands:
-            done = subprocess.run(
-                command, cwd=tmp_path, env={"URL": url, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
-            )
+            env = {"URL": url, "PATH": "/usr/bin:/bin"}
+            done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "".join(blocks("text"))
 
 
 def test_the_examples_of_the_document_are_accepted(tmp_path: Path) -> None:
     shown = [each for each in endpoints() if each.example is not None]
-    assert {each.path for each in shown} >= {"/v1/repairs", "/v1/check/arguments", "/v1/check/result", "/v1/check/answer"}
+    checks = {f"/v1/check/{kind}" for kind in ("arguments", "result", "answer")}
+    assert {each.path for each in shown} >= {"/v1/repairs", *checks}
     with serving(f"{tmp_path}/a.db") as running, running.client() as client:
         document = client.get("/openapi.json").json()
         for each in shown:

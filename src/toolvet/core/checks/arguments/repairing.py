@@ -116,8 +116,8 @@ def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
         else:
             if ready.is_valid(value):
                 return JsonRepair(value=value)
-            # A text in a text may be JSON that was encoded twice.
-            found = repair_by(ready, value) if is_object(value) else repair_text(ready, sent)
+            # It may be JSON that was encoded twice, or a call around its arguments.
+            found = repair_text(ready, sent)
     if found is None:
         return None
     return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)

@@ -69,8 +69,9 @@ _QUOTES = dict(
 _WIDE = {ord(sign) + 0xFEE0: sign for sign in "{}[](),:;=+-.0123456789"} | {0x3001: ","}
 _TO_ASCII = {chr(code): sign for code, sign in _WIDE.items()}
 _PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
+_AFTER_TEXT = re.compile(r"\s*(?:[,;:}\])=]|$)")
 _NOT_TEXTS = frozenset({"nan", "infinity", "inf"})
-_DOUBLED = re.compile(r'""([^"\s,;:}\]](?:[^"]|"(?!"))*)""(?=\s*[,;:}\]])')
+_DOUBLED = re.compile(r"""(["'])\1([^"'\s,;:}\]](?:(?!\1\1).)*)\1\1(?=\s*[,;:}\]])""", re.DOTALL)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # A text without quotation marks ends at a comma, a bracket or the line; it holds no mark that could mean something.
 _BARE_TEXT = re.compile(r"([^\W\d][\w ./@+%-]*)[\"']?(?=[ \t]*[,}\]\n])")
@@ -259,7 +260,7 @@ class _LenientReader:
             self.note("Closed the quotation marks of names.", "medium")
             return half[1]
         if here in self.quotes:
-            name = self._read_string(here)
+            name = self._read_string(here, is_name=True)
             if "\n" in name:
                 self.note("Kept the line break in a name.", "medium")
             if self.at >= len(self.text):
@@ -399,33 +400,33 @@ class _LenientReader:
         end = self.text.rstrip()[-1:]
         self.note(_CLOSED, "medium" if end in _ENDINGS else "low")
 
-    def _read_string(self, opening: str) -> str:
+    def _read_string(self, opening: str, *, is_name: bool = False) -> str:
         closing = self.quotes[opening]
         plain = _PLAIN_STRING.match(self.text, self.at)
-        if plain is not None and (
-            plain[1] or self.text[plain.end() : plain.end() + 1] in tuple(",;:}] \n") or plain.end() == len(self.text)
-        ):
+        is_ended = plain is not None and _AFTER_TEXT.match(self.text, plain.end()) is not None
+        if plain is not None and (is_ended or (plain[1] and (is_name or not self.is_guided))):
             self.at = plain.end()
             return _without_surrogates(plain[1])
         end = self.text.find(opening * 3, self.at + 3) if self.text.startswith(opening * 3, self.at) else -1
         if end >= 0:
-            inner, self.at = self.text[self.at + 3 : end], end + 3
+            held, self.at = self.text[self.at + 3 : end], end + 3
             self.note("Read triple quotation marks as single ones.", "medium")
-            return _without_surrogates(inner)
+            return _without_surrogates(held)
         doubled = _DOUBLED.match(self.text, self.at)
         if doubled is not None:
             self.at = doubled.end()
             self.note("Read doubled quotation marks as single ones.", "medium")
-            return _without_surrogates(self._unescaped(doubled[1]))
+            return _without_surrogates(self._unescaped(doubled[2]))
         if opening != '"':
             self.note("Replaced other quotation marks by double ones.", "high")
         pieces: list[str] = []
+        inner = 0
         stops = _STOPS[closing]
         self.at += 1
         while True:
             found = stops.search(self.text, self.at)
             if found is None:
-                if not self.is_partial and self.text.rstrip()[-1:] in ("}", "]", "`"):
+                if inner or (not self.is_partial and self.text.rstrip()[-1:] in ("}", "]", "`")):
                     # Where the text was to end, before or after these, is a guess.
                     raise Unreadable
                 so_far = "".join((*pieces, self.text[self.at :]))
@@ -437,12 +438,20 @@ class _LenientReader:
             pieces.append(self.text[self.at : found.start()])
             self.at = found.end()
             if found[0] == closing:
+                if self.is_guided and not is_name and _AFTER_TEXT.match(self.text, self.at) is None:
+                    self.note("Escaped quotation marks inside a text.", "medium")
+                    pieces.append(closing)
+                    inner += 1
+                    continue
                 break
             if found[0] == "\\":
                 pieces.append(self._read_escape())
             else:
                 self.note("Escaped control characters inside a text.", "high")
                 pieces.append(found[0])
+        if inner % 2:
+            # Those of a quotation come in pairs; of one alone, another mark is missing.
+            raise Unreadable
         return _without_surrogates("".join(pieces))
 
     def _unescaped(self, inner: str) -> str:
@@ -541,8 +550,8 @@ def recover(text: str, *, is_guided: bool = False) -> Recovered | None:
     JavaScript, in Markdown fences, inside prose, encoded twice, and cut off at the end where only closing marks are
     missing. NaN and Infinity are not JSON values, and are refused. Raises nothing, and takes linear time.
 
-    With `is_guided`, for values that a schema confirms, texts may lack their quotation marks and names their colons, and
-    there may be nothing between two commas.
+    With `is_guided`, for values that a schema confirms, texts may lack their quotation marks or contain them, names may
+    lack their colons, and there may be nothing between two commas.
 
     Example:
         >>> recover("Here you are: {'limit': 10}").value

@@ -91,7 +91,7 @@ def _out_of_call(ready: Schema, value: object) -> object:
 
 
 def _arguments_in(declared: Mapping[str, object], value: Mapping[str, object], depth: int) -> Mapping[str, object]:
-    """The one object with declared names in a member that wraps it, beside names of the call; empty if there is none."""
+    """The one object with declared names in a member that wraps it, or an empty one; the others name the call."""
     found: list[Mapping[str, object]] = []
     for name, each in value.items():
         told = recover(each) if isinstance(each, str) and each.lstrip()[:1] == "{" and meant(name, "wrapping") else None
