@@ -624,3 +624,98 @@ LATER: Mapping[str, Kind] = {
     "JSON.parse": parsed_in_javascript,
     "kebab-case": kebab_names,
 }
+
+
+# Invented last: nothing was changed for them.
+
+
+def signature(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"run({dumped(value)})" if value else None
+
+
+def json5(_: random.Random, value: dict[str, Any]) -> str | None:
+    return "// JSON5\n" + re.sub(r'"(\w+)":', r"\1:", dumped(value, indent=2)).replace("\n}", ",\n}") if value else None
+
+
+def in_details(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"<details><summary>Call</summary>\n\n```\n{dumped(value, indent=4)}\n```\n</details>" if value else None
+
+
+def thought_first(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"<think>I need {{name}} and a [list].</think>\n{dumped(value)}" if value else None
+
+
+def react(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"Thought: one call is enough.\nAction: run\nAction Input: {dumped(value)}\nObservation:" if value else None
+
+
+def numbered_members(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_flat(value) or not value or not texts_match(value, r"[^\n*`\"']*[^\n*`\s\"']"):
+        return None
+    return "\n".join(f"{at}. `{name}`: {scalar(each)}" for at, (name, each) in enumerate(value.items(), 1))
+
+
+def introduced_lines(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not is_flat(value) or not value or not texts_match(value, r"[^\n*`\"']*[^\n*`\s\"']"):
+        return None
+    return "Arguments:\n" + "\n".join(f"{name}: {scalar(each)}" for name, each in value.items())
+
+
+def yaml_in_fence(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"```yaml\n{yaml(value)}\n```" if value and is_bare(value) else None
+
+
+def capital_literals(_: random.Random, value: dict[str, Any]) -> str | None:
+    found = written(value, true="TRUE", false="FALSE", null="NULL")
+    return found if found != dumped(value) else None
+
+
+def grave_quotes(_: random.Random, value: dict[str, Any]) -> str | None:
+    return written(value, lambda each: f"``{each}''") if value and texts_match(value, r"[^`'\\\"\n]*") else None
+
+
+def two_commas_at_end(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"{dumped(value)[:-1]},,}}" if value else None
+
+
+def python_print(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"```python\nresult = run(**{value!r})\nprint(result)\n```" if value else None
+
+
+def ruby_call(_: random.Random, value: dict[str, Any]) -> str | None:
+    if not value or not is_bare(value):
+        return None
+    return "run " + ", ".join(f"{name}: {dumped(each)}" for name, each in value.items())
+
+
+def cdata(_: random.Random, value: dict[str, Any]) -> str | None:
+    return f"<arguments><![CDATA[{dumped(value)}]]></arguments>" if value else None
+
+
+def list_of_one(_: random.Random, value: dict[str, Any]) -> str | None:
+    return dumped([value]) if value else None
+
+
+def decimal_commas(_: random.Random, value: dict[str, Any]) -> str | None:
+    found = re.sub(r"(?<=: )(\d+)\.(\d+)(?=[,}])", r'"\1,\2"', dumped(value))
+    return found if found != dumped(value) else None
+
+
+LAST: Mapping[str, Kind] = {
+    "run({…})": signature,
+    "JSON5": json5,
+    "in <details>": in_details,
+    "<think> first": thought_first,
+    "ReAct": react,
+    "numbered members": numbered_members,
+    "lines after a title": introduced_lines,
+    "YAML in a fence": yaml_in_fence,
+    "TRUE and NULL": capital_literals,
+    "``quotes''": grave_quotes,
+    "two commas at the end": two_commas_at_end,
+    "print(run(**{…}))": python_print,
+    "Ruby call": ruby_call,
+    "CDATA": cdata,
+    "list of one": list_of_one,
+    "decimal commas": decimal_commas,
+}

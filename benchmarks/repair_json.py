@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broken_texts import HOPELESS, KINDS, LATER
+from benchmarks.broken_texts import HOPELESS, KINDS, LAST, LATER
 from benchmarks.harness import Report, quartiles
 from tests.core.schema.repair.breaking import real_schemas
 from tests.core.schema.repair.own_schemas import OWN_SCHEMAS
@@ -265,6 +265,8 @@ def main() -> None:
         kinds.report(report, "Further kinds of broken texts")
         later = Measured(peer).broken(of_values(LATER), OF_A_KIND, calls(rng))
         later.report(report, "Kinds invented after those came back")
+        last = Measured(peer).broken(of_values(LAST), OF_A_KIND, calls(rng))
+        last.report(report, "Kinds for which nothing was changed")
         lost = Measured(peer).broken(of_values(HOPELESS), OF_A_KIND, calls(rng))
         lost.report(report, "Texts whose value is lost")
         if "MASKBENCH" in os.environ:

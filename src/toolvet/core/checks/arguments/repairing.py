@@ -7,7 +7,6 @@ import orjson
 
 from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
 from toolvet.core.json_form import JsonForm
-from toolvet.core.json_value import is_object
 from toolvet.core.schema import Repair, Schema, compiled, recover, recover_beginning, repair_read, repair_text
 from toolvet.core.schema.repairs.context import Confidence
 from toolvet.core.schema.repairs.search import repair_by

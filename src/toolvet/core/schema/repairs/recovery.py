@@ -234,12 +234,12 @@ class _LenientReader:
                     return self._read_array("{", depth)
                 self._read_colon(sign, may_lack=here in self.quotes and self.is_guided)
             value = self.read_value(depth + 1)
-            groups = _GROUPS.match(self.text, self.at)
-            if groups is not None and type(value) is int and 0 < abs(value) < _THOUSAND:
+            groups = _GROUPS.match(self.text, self.at) if type(value) is int and 0 < abs(value) < _THOUSAND else None
+            if groups is not None:
                 value = int(f"{value}{groups[0].replace(',', '')}")
                 self.at = groups.end()
                 self.note("Left out separators of thousands.", "medium")
-            is_next = isinstance(value, str) and _HALF_NEXT.match(self.text, self.at) and value.rstrip()[-1:] == ","
+            is_next = isinstance(value, str) and value.rstrip()[-1:] == "," and _HALF_NEXT.match(self.text, self.at)
             if is_next:
                 # What closed this text was to open the next name.
                 value = str(value).rstrip()[:-1]

@@ -14,7 +14,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
-from urllib.parse import parse_qsl
 
 from toolvet.core.json_value import elements, is_object, members, names, type_name
 from toolvet.core.schema.compilation import Schema
@@ -163,8 +162,13 @@ def _query(text: str) -> dict[str, str]:
     """The members of `query=hello+world&limit=5`."""
     if not _QUERY.fullmatch(text.strip()) or not ("&" in text or "%" in text):
         return {}
-    pairs = parse_qsl(text.strip(), keep_blank_values=True)
-    return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
+    pairs = [pair.partition("=")[::2] for pair in text.strip().lstrip("?").split("&")]
+    found = {name: _ESCAPED.sub(_unescaped, value.replace("+", " ")) for name, value in pairs}
+    return found if len(found) == len(pairs) else {}
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("%", "")).decode(errors="replace")
 
 
 def _flags(text: str) -> dict[str, str]:
@@ -210,6 +214,7 @@ def _objects(text: str) -> dict[str, object]:
     return dict(pairs) if all(read) and len(dict(pairs)) == len(pairs) else {}
 
 
+_ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _QUERY: Final = re.compile(rf"\??{_NAME}=[^&\s]*(?:&{_NAME}=[^&\s]*)*")
 _EMPTY_TAG: Final = re.compile(
     r"<[\w:.-]{1,60}((?:\s+[\w.-]{1,100}=(?:\"[^\"<>]*\"|'[^'<>]*'))+)\s*/?>(?:\s*</[\w:.-]{1,60}>)?"
