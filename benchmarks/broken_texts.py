@@ -72,7 +72,7 @@ def is_plain(value: object) -> bool:
 def yaml(value: object, indent: int = 0) -> str:
     """YAML in blocks; texts are quoted if they must be."""
     lines = []
-    for name, each in value.items() if isinstance(value, dict) else enumerate(value):  # type: ignore[arg-type,var-annotated]
+    for name, each in value.items() if isinstance(value, dict) else enumerate(value):  # type: ignore[arg-type]
         head = f"{'  ' * indent}{name}:" if isinstance(value, dict) else f"{'  ' * indent}-"
         if isinstance(each, dict | list) and each:
             inner = yaml(each, indent + 1)

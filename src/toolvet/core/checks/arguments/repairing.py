@@ -7,6 +7,7 @@ import orjson
 
 from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
 from toolvet.core.json_form import JsonForm
+from toolvet.core.json_value import is_object
 from toolvet.core.schema import Repair, Schema, compiled, recover, recover_beginning, repair_read, repair_text
 from toolvet.core.schema.repairs.context import Confidence
 from toolvet.core.schema.repairs.search import repair_by
@@ -116,7 +117,7 @@ def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
             if ready.is_valid(value):
                 return JsonRepair(value=value)
             # It may be JSON that was encoded twice, or a call around its arguments.
-            found = repair_text(ready, sent)
+            found = (repair_by(ready, value) if is_object(value) else None) or repair_text(ready, sent)
     if found is None:
         return None
     return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)
