@@ -36,6 +36,7 @@ LEAST: dict[str, list[str]] = {
         *("GET /v1/assessments", "GET /v1/assessments/{id}"),
         *("POST /v1/check/answer", "POST /v1/check/arguments", "POST /v1/check/result", "POST /v1/check/envelope"),
         *("POST /v1/check/conversation", "POST /v1/check/batch", "POST /v1/check/stream"),
+        "POST /v1/repairs",
         *("GET /v1/guardrails/tools", "POST /v1/hooks/claude"),
         "POST /v1/guardrails/litellm/beta/litellm_basic_guardrail_api",
         *("POST /v1/guardrails/agentgateway/request", "POST /v1/guardrails/agentgateway/response"),

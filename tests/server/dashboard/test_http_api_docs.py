@@ -13,7 +13,8 @@ from tests.server.dashboard.serving import serving
 from toolvet.server.access.gate import Throttle
 
 PAGE = Path(__file__).parents[3] / "docs" / "http-api.md"
-EXAMPLES = re.findall(r"```sh\n(.*?)```\n\n```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+EXAMPLE = re.compile(r"```sh\n(.*?)```\n\n```json\n(.*?)```", re.DOTALL)
+EXAMPLES = EXAMPLE.findall(PAGE.read_text())
 
 
 def holds(found: Any, expected: Any) -> bool:

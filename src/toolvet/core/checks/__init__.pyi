@@ -32,9 +32,12 @@ from toolvet.core.checks.arguments import (
     ArgumentCheck as ArgumentCheck,
     ArgumentReport as ArgumentReport,
     Issue as Issue,
+    JsonRepair as JsonRepair,
     Wording as Wording,
     check_arguments as check_arguments,
     read_wording as read_wording,
+    repair_call as repair_call,
+    repair_json as repair_json,
 )
 from toolvet.core.checks.arguments.check import ReportedFault as ReportedFault
 from toolvet.core.checks.arguments.markdown import (

@@ -27,7 +27,9 @@ from toolvet.core.schema.repairs import (
     Recovered as Recovered,
     Repair as Repair,
     recover as recover,
+    recover_beginning as recover_beginning,
     repair as repair,
+    repair_read as repair_read,
     repair_text as repair_text,
 )
 from toolvet.core.schema.violation import Violation as Violation

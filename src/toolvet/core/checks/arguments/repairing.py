@@ -1,6 +1,5 @@
 """`repair_json` and `repair_call`: the valid value in a text that a model wrote, or words with which it tries again."""
 
-import re
 from typing import Final, cast
 
 import msgspec
@@ -8,15 +7,14 @@ import orjson
 
 from toolvet.core.checks.arguments.check import ArgumentReport, check_arguments
 from toolvet.core.json_form import JsonForm
-from toolvet.core.json_value import is_array, is_object
-from toolvet.core.schema import Schema, compiled, recover, repair_text
+from toolvet.core.json_value import is_object
+from toolvet.core.schema import Repair, Schema, compiled, recover, recover_beginning, repair_read, repair_text
 from toolvet.core.schema.repairs.context import Confidence
 from toolvet.core.schema.repairs.search import repair_by
 from toolvet.core.tools import input_schema_of
 from toolvet.errors import ToolShapeError
 
-_MOST_CUTS: Final = 50
-_UNSURE: Final = re.compile(r"[\s,:]*[-+\w.]*$")
+_NO_JSON: Final = "The text contains no JSON value that is certain enough"
 
 
 class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +28,9 @@ class JsonRepair(JsonForm, msgspec.Struct, frozen=True, kw_only=True):
         certainty: How often such repairs restored the intended value, from 0 to 1, measured.
         error: The faults, in words for the model; None if there is a value.
     """
+
+    _adds = ("ok",)
+    _nulls = ("value",)
 
     value: object = None
     steps: tuple[str, ...] = ()
@@ -98,44 +99,41 @@ def repair_call(tool: object, arguments: object) -> JsonRepair:
 
 
 def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
-    value = sent
-    if isinstance(sent, str):
+    found: Repair | None
+    if not isinstance(sent, str):
+        if ready.is_valid(sent):
+            return JsonRepair(value=sent)
+        found = repair_by(ready, sent)
+    else:
         try:
             value = cast("object", orjson.loads(sent))
         except orjson.JSONDecodeError:
             # Not JSON, or a number beyond 64 bits.
             read = recover(sent)
-            value = sent if read is None or read.steps else read.value
-    if value is not sent or not isinstance(sent, str):
-        if ready.is_valid(value):
-            return JsonRepair(value=value)
-        # A text in a text may be JSON that was encoded twice.
-        found = (
-            repair_text(ready, sent) if isinstance(value, str) and isinstance(sent, str) else repair_by(ready, value)
-        )
-    else:
-        found = repair_text(ready, sent)
+            if read is not None and not read.steps and ready.is_valid(read.value):
+                return JsonRepair(value=read.value)
+            found = repair_read(ready, sent, read)
+        else:
+            if ready.is_valid(value):
+                return JsonRepair(value=value)
+            # It may be JSON that was encoded twice, or a call around its arguments.
+            found = (repair_by(ready, value) if is_object(value) else None) or repair_text(ready, sent)
     if found is None:
         return None
     return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)
 
 
 def _refused(report: ArgumentReport) -> JsonRepair:
-    return JsonRepair(error=report.to_text(), confidence="low", certainty=0.0)
+    # A schema without a type allows the text itself.
+    error = f"❌ {_NO_JSON}." if report.valid else report.to_text()
+    return JsonRepair(error=error, confidence="low", certainty=0.0)
 
 
 def _read_partial(text: str) -> JsonRepair:
-    """The value of the beginning of a text: cut back to the last place where it can be read."""
-    rest = text
-    for _ in range(_MOST_CUTS):
-        found = recover(rest)
-        if found is not None and (is_object(found.value) or is_array(found.value)):
-            steps = found.steps if rest == text else (*found.steps, "Left out what is not complete yet.")
-            confidence: Confidence = "low" if steps else "high"
-            return JsonRepair(value=found.value, steps=steps, confidence=confidence, certainty=0.5 if steps else 1.0)
-        shorter = _UNSURE.sub("", rest)
-        cut = max(shorter.rfind(mark) for mark in ",{[") if shorter == rest else len(shorter)
-        if cut <= 0:
-            break
-        rest = rest[: cut + 1] if rest[cut : cut + 1] in ("{", "[") and shorter == rest else rest[:cut]
-    return JsonRepair(error="there is no JSON object or array in the text so far", confidence="low", certainty=0.0)
+    found = recover_beginning(text)
+    if found is None:
+        return JsonRepair(error="there is no JSON object or array in the text so far", confidence="low", certainty=0.0)
+    certainty = 0.5 if found.steps else 1.0
+    return JsonRepair(
+        value=found.value, steps=found.steps, confidence="low" if found.steps else "high", certainty=certainty
+    )

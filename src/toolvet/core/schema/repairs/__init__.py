@@ -19,8 +19,8 @@ One broken call, step by step. The schema of `search` wants `query` (a text) and
 not allow; `written` adds YAML lines and the schema.
 """
 
-from toolvet.core.schema.repairs.recovery import Recovered, recover
+from toolvet.core.schema.repairs.recovery import Recovered, recover, recover_beginning
 from toolvet.core.schema.repairs.search import Repair, repair
-from toolvet.core.schema.repairs.written import repair_text
+from toolvet.core.schema.repairs.written import repair_read, repair_text
 
-__all__ = ["Recovered", "Repair", "recover", "repair", "repair_text"]
+__all__ = ["Recovered", "Repair", "recover", "recover_beginning", "repair", "repair_read", "repair_text"]

@@ -121,8 +121,7 @@ def nest_dotted(ready: Schema, value: object) -> object:
     is_nested = False
     for name, each in value.items():
         first, _, rest = name.partition(".")
-        inner = members(members(declared.get(first)).get("properties"))
-        if not rest or name in declared or rest.partition(".")[0] not in inner:
+        if not rest or name in declared or not _may_hold(declared.get(first), rest.partition(".")[0]):
             if name in found:
                 return value
             found[name] = each
@@ -139,6 +138,19 @@ def nest_dotted(ready: Schema, value: object) -> object:
             return value
         place[path[-1]] = each
     return found if is_nested else value
+
+
+def _may_hold(schema: object, name: str) -> bool:
+    """Whether a schema declares an object with this member, or one of any members."""
+    held = members(schema)
+    if name in members(held.get("properties")):
+        return True
+    branches = (*elements(held.get("anyOf")), *elements(held.get("oneOf")))
+    return (
+        "$ref" in held
+        or (held.get("type") == "object" and "properties" not in held)
+        or any(name in members(members(each).get("properties")) for each in branches)
+    )
 
 
 def _repair_nested(ready: Schema, nested: object) -> Repair | None:

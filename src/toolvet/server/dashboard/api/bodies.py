@@ -6,7 +6,17 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from toolvet.core.checks import AnswerQuality, ArgumentReport, ResultVerdict, SignalType, check_arguments, check_result
+from toolvet.core.checks import (
+    AnswerQuality,
+    ArgumentReport,
+    JsonRepair,
+    ResultVerdict,
+    SignalType,
+    check_arguments,
+    check_result,
+    repair_call,
+    repair_json,
+)
 from toolvet.core.envelope import EnvelopeVerdict, check_envelope, validation_error
 from toolvet.core.turn import ConversationVerdict, check_answer, check_conversation
 from toolvet.errors import ToolvetError, could_not_check
@@ -64,6 +74,15 @@ class ResultBody(CheckBody, frozen=True, kw_only=True):
     any_response: bool = False
     expects_validation: bool | None = None
     trace: str | None = None
+
+
+class RepairBody(ApiBody, frozen=True, kw_only=True):
+    """The parameters of `repair_json`; with a `tool`, its schema is that of the arguments."""
+
+    text: str
+    schema: dict[str, Any] | bool = True
+    tool: dict[str, Any] | None = None
+    partial: bool = False
 
 
 class EnvelopeBody(CheckBody, frozen=True, kw_only=True):
@@ -126,6 +145,17 @@ def judge_result(body: ResultBody) -> ResultVerdict:
         expects_validation=body.expects_validation,
         trace=body.trace,
     )
+
+
+def repair_of(body: RepairBody) -> JsonRepair:
+    """Return the valid value in a text. Raises ApiError with 422 for a schema or tool that cannot be used."""
+    try:
+        if body.tool is None or body.partial:
+            return repair_json(body.text, body.schema, partial=body.partial)
+        return repair_call(body.tool, body.text)
+    except ToolvetError as error:
+        field = "schema" if body.tool is None else "tool"
+        raise ApiError(422, validation_error(f"{error}", field=field)) from error
 
 
 def verdict_of(

@@ -64,6 +64,7 @@ class Endpoint(Generic[B]):
         keys: Further forms in which a token may come, for products that cannot send `Authorization: Bearer`.
         is_untyped: Whether a body may come without a `Content-Type`.
         may_be_empty: Whether the reply may be 204 in place of `status`.
+        example: A body for the document.
         refused: Makes the response for a failure, where a product would take the envelope for an answer.
     """
 
@@ -81,6 +82,7 @@ class Endpoint(Generic[B]):
     keys: tuple[KeyForm, ...] = ()
     is_untyped: bool = False
     may_be_empty: bool = False
+    example: Mapping[str, Any] | None = None
     refused: Callable[["ApiError"], "Response"] | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -43,6 +43,8 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
         {type_: None for each in known for type_ in (each.takes, each.reply)} | {FailureReply: None}
     )
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    _say_open(schemas)
+    _say_open(components)
     by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, object]] = {}
     for each in known:
@@ -65,6 +67,19 @@ def document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, object]:
     }
 
 
+def _say_open(schema: object) -> None:
+    """State that an object of any members is one: generators of types read one without a word as an empty object."""
+    if isinstance(schema, dict):
+        held = cast("dict[str, object]", schema)
+        if held.get("type") == "object" and held.keys().isdisjoint(("properties", "additionalProperties")):
+            held["additionalProperties"] = True
+        for each in held.values():
+            _say_open(each)
+    elif isinstance(schema, list | tuple):
+        for each in cast("Iterable[object]", schema):
+            _say_open(each)
+
+
 def _operation(
     each: Endpoint[Any], by_type: Mapping[object, Mapping[str, Any]], components: Mapping[str, Any]
 ) -> dict[str, object]:
@@ -79,7 +94,9 @@ def _operation(
         for name in _VARIABLE.findall(each.path)
     ]
     if each.has_body:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_type[each.takes]}}}
+        example = {} if each.example is None else {"example": each.example}
+        content = {"application/json": {"schema": by_type[each.takes], **example}}
+        operation["requestBody"] = {"required": True, "content": content}
     elif each.takes is not Nothing:
         query = components[each.takes.__name__]
         required = query.get("required", ())
