@@ -33,21 +33,18 @@ from typing import NamedTuple
 
 from toolvet.core.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
 from toolvet.core.messages import ToolCall, earlier_calls, read_calls
-from toolvet.core.turn.ledger.alignment import TurnLedger
+from toolvet.core.turn.ledger.alignment import AFTER_FAILURE, TurnLedger
 from toolvet.core.turn.ledger.claims import said
 from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.extent import cut_calls, overstated
 from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
 from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
 from toolvet.core.turn.ledger.request import PersonRequest
-from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.core.turn.ledger.support import moot_families
 from toolvet.core.turn.ledger.traffic import invented_traffic
 from toolvet.core.turn.ledger.values import unsupported
-from toolvet.core.turn.ledger.work import work_signals
 
 __all__ = ["ComparedAnswer", "ToolCall", "TurnWitness", "ground"]
-
-_CERTAIN = 0.3
 
 
 def ground(
@@ -84,7 +81,9 @@ class TurnWitness:
     `given` are the calls and `question` the request, as the caller has them.
     """
 
-    def __init__(self, calls: Sequence[object], question: str | Sequence[object] | None) -> None:
+    def __init__(
+        self, calls: Sequence[object], question: str | Sequence[object] | None, *, is_whole: bool = True
+    ) -> None:
         self.given = calls
         self._outcomes = [outcome_of(call) for call in read_calls(calls)]
         # Results of earlier turns support what this one says; their failures do not count against it.
@@ -93,8 +92,7 @@ class TurnWitness:
         self._request = PersonRequest(question)
         self._vocabulary = TurnVocabulary(self._every)
         self._moot = moot_families(self._every)
-        self._support = ClaimSupport(self._every)
-        self._ledger = TurnLedger(self._every, self._request)
+        self.ledger = TurnLedger(self._every, self._request, is_whole=is_whole)
         self.question = question
 
     def compare(self, text: str, signals: Sequence[FailureSignal], *, goes_on: bool = False) -> ComparedAnswer:
@@ -107,15 +105,9 @@ class TurnWitness:
         words = said(text, words=self._vocabulary, moot=self._moot, request=request)
         admits = reports_failure(words, signals)
         failures = FailedCalls(text, outcomes)
-        found = self._support.unfounded(text, words, admits=admits)
-        if words.claims and not goes_on:
-            known = {signal.label for signal in found if signal.weight >= _CERTAIN}
-            others = self._ledger.disagreements(text, words, admits=admits)
-            found += [signal for signal in others if signal.label not in known]
+        found = self.ledger.disagreements(text, words, admits=admits, goes_on=goes_on)
         if not goes_on:
-            found += invented_traffic(text, request.text, every)
-            if every:
-                found += work_signals(text, request.text, every)
+            found += invented_traffic(text, request, every)
         if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
             found += failures.unmentioned(words, signals)
         if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):

@@ -13,7 +13,8 @@
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -120,9 +121,12 @@ def said(
     verbs: _KnownVerbs = {}
     hits = known.scan(prose, _MOST_TRIED)
     asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
-    if asks and _asks_back(prose, known):
+
+    @cache
+    def wished() -> PersonRequest:
         # An answer that asks back is not the end: it repeats the request as a plan.
-        request = NO_REQUEST
+        return NO_REQUEST if asks and _asks_back(prose, known) else request
+
     for hit in hits:
         claim = known.claims.get(hit.id)
         if claim is None:
@@ -130,7 +134,7 @@ def said(
         elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
             grammar = known.grammar[hit.id.partition(":")[0]]
-            reading = _ClaimReading(prose, hit, grammar, words, verbs, request=request)
+            reading = _ClaimReading(prose, hit, grammar, words, verbs, wished)
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
@@ -172,14 +176,13 @@ class _ClaimReading:
         grammar: ClaimGrammar,
         words: TurnVocabulary,
         verbs: _KnownVerbs,
-        *,
-        request: PersonRequest,
+        request: Callable[[], PersonRequest],
     ) -> None:
         self._hit = hit
         self._grammar = grammar
         self._words = words
         self._verbs = verbs
-        self._request = request
+        self._wished = request
         # A text that an answer was asked for takes more than a line.
         self._is_brief = len(prose) <= _LONGEST_BRIEF and "\n" not in prose.strip()
         self._shows_files = False
@@ -229,14 +232,15 @@ class _ClaimReading:
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
         clause = self._clause
-        asked = self._request.wants(made.family, self._grammar) and self._request.names(
+        request = self._wished()
+        asked = request.wants(made.family, self._grammar) and request.names(
             f"{clause.before} {clause.matched} {clause.rest()}", self._grammar
         )
         return msgspec.structs.replace(made, asked=True) if asked else made
 
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
         """Return a claim of something that the request asks for, in any form: "and the invite sent to Ann"."""
-        clause, grammar, request = self._clause, self._grammar, self._request
+        clause, grammar, request = self._clause, self._grammar, self._wished()
         if not request.wants(family, grammar):
             return None
         before, rest = grammar.hedges.sub("", clause.before), clause.rest()

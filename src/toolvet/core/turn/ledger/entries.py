@@ -7,7 +7,7 @@ entry    claims `send`, with the address bob@corp.example
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, cast
 
@@ -128,8 +128,11 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;。！？]")  # noqa: RUF001 - fu
 _LONGEST = 400
 
 
-def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind]) -> list[ClaimEntry]:
-    """Return the claims of an answer, each with its sentence and its mentions of these kinds."""
+_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
+
+
+def claim_entries(text: str, claims: Sequence[MadeClaim]) -> list[ClaimEntry]:
+    """Return the claims of an answer, each with its sentence and the values in it that calls are compared with."""
     found: list[ClaimEntry] = []
     known: dict[tuple[int, int], tuple[Mention, ...]] = {}
     for claim in claims:
@@ -142,7 +145,7 @@ def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind
             known[start, end] = tuple(
                 msgspec.structs.replace(each, start=each.start + start, end=each.end + start)
                 for each in mentions_in(text[start:end])
-                if each.kind in kinds
+                if each.kind in _COMPARED
             )
         found.append(ClaimEntry(claim, start, end, known[start, end]))
     return found

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 import msgspec
 
-from toolvet.core.checks.answer import FailureSignal, PartialCall, SignalType
+from toolvet.core.checks.answer import FailureSignal, PartialCall
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import count, elements, is_array, is_object, members, number
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
-from toolvet.core.turn.ledger.outcome import CallOutcome, CallStatus, written
+from toolvet.core.turn.ledger.outcome import CallOutcome, CallStatus, signal_of, written
 from toolvet.core.turn.ledger.phrases import ADMITS, phrases
 
 if TYPE_CHECKING:
@@ -133,18 +133,7 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
             part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
             against = "" if part is None else part.quoted()
         if against:
-            return [
-                FailureSignal(
-                    type=SignalType.HALLUCINATION_RISK,
-                    evidence=found[0],
-                    weight=_WEIGHT,
-                    position=found.start(),
-                    context=text[max(0, found.start() - 40) : found.end() + 40],
-                    label=PART_AS_WHOLE,
-                    source="calls",
-                    against=against,
-                )
-            ]
+            return [signal_of(text, *found.span(), PART_AS_WHOLE, _WEIGHT, against)]
     return []
 
 

@@ -24,6 +24,7 @@ from toolvet.core.turn.ledger.outcome import (
     CallStatus,
     names,
     says_what_it_does,
+    signal_of,
     words_of_tool,
     written,
 )
@@ -126,16 +127,15 @@ class FailedCalls:
         quoted = failed[-1].quoted()
         against = quoted if len(failed) == 1 else f"{len(failed)} calls failed ({names(failed)}), the last: {quoted}"
         return [
-            FailureSignal(
+            signal_of(
+                text,
+                start,
+                start + len(words),
+                UNMENTIONED,
+                _WEIGHT_NOTHING_ELSE if nothing_else else _WEIGHT_BESIDE,
+                against,
                 # Resting on nothing, the answer is a tool's failure in disguise; beside other results it is a risk.
-                type=SignalType.TOOL_FAILURE if nothing_else else SignalType.HALLUCINATION_RISK,
-                evidence=words,
-                weight=_WEIGHT_NOTHING_ELSE if nothing_else else _WEIGHT_BESIDE,
-                position=start,
-                context=text[start : start + 160],
-                label=UNMENTIONED,
-                source="calls",
-                against=against,
+                kind=SignalType.TOOL_FAILURE if nothing_else else SignalType.HALLUCINATION_RISK,
             )
         ]
 
@@ -200,7 +200,6 @@ def _echoed(text: str, outcome: CallOutcome) -> bool:
 
 UNAVAILABLE = "unavailable"
 _WEIGHT = 0.7
-_AROUND = 40
 _MOST_LOOKED_AT = 100
 _REACH = 60
 _AFTER = 200
@@ -251,18 +250,9 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
             name = next((name for name in failed if head in _heads(name) and others <= set(words_of_tool(name))), None)
             if name is not None:
                 start = begin + named[0].start()
-                return [
-                    FailureSignal(
-                        type=SignalType.TOOL_FAILURE,
-                        evidence=text[start : match.end()],
-                        weight=_WEIGHT,
-                        position=start,
-                        context=text[max(0, start - _AROUND) : match.end() + _AROUND],
-                        label=UNAVAILABLE,
-                        source="calls",
-                        against=failed[name].quoted(),
-                    )
-                ]
+                against = failed[name].quoted()
+                kind = SignalType.TOOL_FAILURE
+                return [signal_of(text, start, match.end(), UNAVAILABLE, _WEIGHT, against, kind=kind)]
     return []
 
 

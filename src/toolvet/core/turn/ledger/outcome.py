@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from toolvet.core.causes import ErrorKind, State, cause_of
+from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import elements, is_array, is_object, members
@@ -19,6 +20,7 @@ from toolvet.core.turn.ledger.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
 _LONGEST_END = 60
+_AROUND = 40
 _MOST_SEARCHED = 20_000
 _LONGEST_NAME = 120
 _NOTHING = {"content": [{"type": "text", "text": ""}]}
@@ -162,6 +164,36 @@ def written(value: object) -> str:
         return msgspec.json.encode(value).decode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - cyclic, too deep, or no JSON at all: there is nothing to quote.
         return ""
+
+
+def as_text(value: object) -> str:
+    """A text as it is, any other value as JSON, and "" for None."""
+    return value if isinstance(value, str) else "" if value is None else written(value)
+
+
+def signal_of(
+    text: str,
+    start: int,
+    end: int,
+    label: str,
+    weight: float,
+    against: str,
+    *,
+    kind: SignalType = SignalType.HALLUCINATION_RISK,
+    language: str | None = None,
+) -> FailureSignal:
+    """Return the signal that `text` from `start` to `end` disagrees with the calls or the request."""
+    return FailureSignal(
+        type=kind,
+        evidence=text[start:end].strip(),
+        weight=weight,
+        position=start,
+        context=text[max(0, start - _AROUND) : end + _AROUND],
+        label=label,
+        language=language,
+        source="calls",
+        against=against,
+    )
 
 
 class Ability(Enum):

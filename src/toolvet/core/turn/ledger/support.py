@@ -1,23 +1,17 @@
 """Whether the calls of a turn did what an answer claims."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
-from toolvet.core.turn.ledger.clause import LEADING
+from toolvet.core.turn.ledger.claims import MadeClaim, ids_in
 from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, names, past_forms, verb_of, written
 from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
 
-AFTER_FAILURE = "claimed_success_after_failure"
-WITHOUT_CALL = "claimed_without_call"
-_AROUND = 40
-_MOST_SIGNALS = 8
 _WEIGHT_AFTER_FAILURE = 0.85
 _WEIGHT_WITHOUT_CALL = 0.7
 # The answer reports some failure, perhaps this one.
@@ -27,7 +21,6 @@ _WEIGHT_PASSIVE = 0.45
 _WEIGHT_OTHER = 0.4
 # A hint for a reader: a tool of another kind may have done it as well, or what was made is a text of the answer.
 _WEIGHT_HINT = 0.2
-_REST = re.compile(r"[^.,;:!?\n\u3002\uff01\uff1f\uff0c\u0964]{0,60}")
 _MOST_READ = 2_000_000
 _MARK = re.compile(r"[\w-]{3,40}")
 _STEM = 5
@@ -49,10 +42,12 @@ _TESTS = frozenset({"test", "tests", "lint", "linter"})
 _PARTS = frozenset({"create", "update", "delete", "save"})
 
 
-class _ClaimVerdict(msgspec.Struct, frozen=True):
-    label: str
+class Unfounded(msgspec.Struct, frozen=True):
+    """What the calls say against a claim: one that `failed`, or that none did it."""
+
     weight: float
     against: str
+    failed: bool = False
 
 
 class ClaimSupport:
@@ -63,48 +58,26 @@ class ClaimSupport:
         self._read: list[str] | None = None
         self._known_marks: dict[int, frozenset[str]] = {}
 
-    def unfounded(self, text: str, found: AnswerClaims, *, admits: bool) -> list[FailureSignal]:
-        """The claims of `text` that no call supports; `admits` is whether the answer reports a failure."""
-        signals: list[FailureSignal] = []
-        seen: set[tuple[str, str]] = set()
-        judged: dict[MadeClaim, _ClaimVerdict | None] = {}
-        for claim in found.claims:
+    def unfounded(self, claims: Sequence[MadeClaim], *, admits: bool) -> Iterator[tuple[MadeClaim, Unfounded]]:
+        """Yield the claims that no call supports; `admits` is whether the answer reports a failure."""
+        seen: set[tuple[bool, str]] = set()
+        judged: dict[MadeClaim, Unfounded | None] = {}
+        for claim in claims:
             alike = msgspec.structs.replace(claim, hit=_NO_HIT)
             if alike not in judged:
                 judged[alike] = self._against(claim, admits=admits)
-            verdict = judged[alike]
-            if verdict is None or (verdict.label, claim.family) in seen:
-                continue
-            seen.add((verdict.label, claim.family))
-            hit = claim.hit
-            evidence = text[hit.start : hit.end]
-            rest = None if evidence[-1:] in ".,!:" else _REST.match(text, hit.end)
-            end = hit.end if rest is None else rest.end()
-            start = hit.start + len(evidence) - len(evidence.lstrip(LEADING))
-            signals.append(
-                FailureSignal(
-                    type=SignalType.HALLUCINATION_RISK,
-                    evidence=text[start:end].rstrip(),
-                    weight=verdict.weight,
-                    position=start,
-                    context=text[max(0, start - _AROUND) : end + _AROUND],
-                    label=verdict.label,
-                    language=hit.id.partition(":")[0],
-                    source="calls",
-                    against=verdict.against,
-                )
-            )
-            if len(signals) >= _MOST_SIGNALS:
-                break
-        return signals
+            found = judged[alike]
+            if found is not None and (found.failed, claim.family) not in seen:
+                seen.add((found.failed, claim.family))
+                yield claim, found
 
-    def _against(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
+    def _against(self, claim: MadeClaim, *, admits: bool) -> Unfounded | None:
         outcomes = self._outcomes
         if claim.family == STATE:
             return self._against_state(claim, admits=admits)
         if not outcomes:
             weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
-            return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, weight, "no tool was called")
+            return None if claim.text_work else Unfounded(weight, "no tool was called")
         if claim.family == SEARCH:
             return None
         abilities: list[tuple[CallOutcome, Ability]] = []
@@ -131,12 +104,12 @@ class ClaimSupport:
         if failed is not None:
             if (admits and claim.text_work) or (failed.went_on and claim.family in _PARTS):
                 return None
-            return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
+            return Unfounded(_WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted(), failed=True)
         if claim.text_work:
             # What speaks against work that may have been done to a text of the answer: all the calls only read.
             if not claim.emphatic or any(can is not Ability.READS for _, can in abilities):
                 return None
-            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
+            return Unfounded(_WEIGHT_HINT, f"only {names(self._outcomes)} was called")
         other = any(each is Ability.OTHER and not outcome.failed for outcome, each in abilities)
         if other and self._is_reported(claim, None):
             return None
@@ -149,16 +122,16 @@ class ClaimSupport:
                 or not families().family[claim.family].aside.isdisjoint(claim.things)
                 else _WEIGHT_OTHER
             )
-        return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
+        return Unfounded(weight, f"only {names(outcomes)} was called")
 
-    def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
+    def _against_state(self, claim: MadeClaim, *, admits: bool) -> Unfounded | None:
         """The calls that named it failed, and no other result has it; an error that repeats it does not count."""
         asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
         if not asked or not all(outcome.failed for outcome in asked):
             return None
         if any(each in text for each in claim.ids for text in self._texts()):
             return None
-        return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted())
+        return Unfounded(_WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted(), failed=True)
 
     def _meant(self, able: Sequence[CallOutcome], claim: MadeClaim) -> Sequence[CallOutcome]:
         """Those that name its identifier or thing; a later call of another thing may have done the same."""

@@ -13,16 +13,13 @@ from functools import cache, cached_property
 from typing import Final, Literal
 
 import msgspec
-from msgspec import structs
 
-from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.checks.result import exit_code_in
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.messages import ToolCall
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability
-from toolvet.core.turn.ledger.support import AFTER_FAILURE, WITHOUT_CALL
+from toolvet.core.turn.ledger.outcome import Ability, ability
 
 
 class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -336,13 +333,25 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     """Return the kind and the sentence of each claim that a run went well."""
     table = work_table()
     found: list[tuple[str, str]] = []
-    for sentence in sentences_of(own_words(text)):
+    for sentence in sentences_of(own_words(text)) if _is_about_work(text) else ():
+        if not _is_about_work(sentence):
+            continue
         # A path is not evidence about tests.
         bare = re.sub(r"`[^`]*`", lambda match: "`x`" if "/" in match[0] else match[0], sentence)
         kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
         if kinds and not is_guarded(bare):
             found.extend((kind, sentence) for kind in kinds)
     return found
+
+
+# One of these is in whatever a claim's patterns find. A domain that ends in ".test" is about nothing.
+_WORDS: Final = ("test", "spec", "suite", "build", "compil", "lint", "type", "mypy", "pyright", "tsc", "ruff", "flake8")
+_MORE_WORDS: Final = ("clippy", "rubocop", "jest")
+
+
+def _is_about_work(text: str) -> bool:
+    lower = text.lower().replace(".test", "")
+    return any(word in lower for word in (*_WORDS, *_MORE_WORDS))
 
 
 def sentences_of(text: str) -> list[str]:
@@ -432,61 +441,6 @@ def _is_of_source(run: AgentAction, edits: Sequence[int], actions: Sequence[Agen
         and _TESTS.search(named) is None
         and any(actions[at].path.replace("\\", "/").rpartition("/")[2].lower() == named for at in edits)
     )
-
-
-def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
-    """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
-    lower = text.lower()
-    if not any(word in lower for word in _WORDS) or _ABOUT_WORK.search(lower) is None:
-        return
-    said = own_words(text[-_MOST_ANSWER:])
-    if not claims_in(said):
-        return
-    # The result decides how a call ended, not only the caller.
-    actions = actions_of(
-        structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
-    )
-    seen: set[str] = set()
-    for run in unproven_runs(said, question, actions):
-        if run.why in seen:
-            continue
-        seen.add(run.why)
-        at = max(0, text.find(run.said))
-        yield FailureSignal(
-            type=SignalType.HALLUCINATION_RISK,
-            evidence=run.said,
-            weight=_WEIGHTS[run.why],
-            position=at,
-            context=text[at : at + 160],
-            label=AFTER_FAILURE if run.why == "failed" else WITHOUT_CALL,
-            source="calls",
-            against=run.against,
-        )
-
-
-_WEIGHTS: Final = {"failed": 0.7, "not_run": 0.45}
-_MOST_ANSWER: Final = 40_000
-# One of these is in whatever the pattern finds, and is looked for in a fifth of the time.
-_WORDS: Final = (
-    "test",
-    "spec",
-    "suite",
-    "build",
-    "compil",
-    "lint",
-    "type",
-    "mypy",
-    "pyright",
-    "tsc",
-    "ruff",
-    "flake8",
-    "clippy",
-)
-# A domain that ends in ".test" is about nothing.
-_ABOUT_WORK: Final = re.compile(
-    r"(?<![.@])\b(?:(?:tests?|specs?|suite|builds?|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b"
-    r"|type[ -]?check|type errors)"
-)
 
 
 def is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
