@@ -132,7 +132,7 @@ class TurnLedger:
     def disagreements(self, text: str, said: AnswerClaims, *, admits: bool, goes_on: bool) -> list[FailureSignal]:
         """Return where the calls and the request disagree with the claims of `text`.
 
-        If the turn `goes_on`, only claims that no call supports count. `admits` is whether the answer reports a failure.
+        If the turn `goes_on`, only claims that no call supports count. `admits` says that the answer reports a failure.
         """
         found = list(islice(self._unfounded(text, said.claims, admits=admits), _MOST_UNFOUNDED))
         if self._outcomes and not goes_on:
@@ -151,7 +151,7 @@ class TurnLedger:
         ]
 
     def unproven(self, text: str) -> list[UnprovenRun]:
-        """Return the runs of tests and builds that `text` claims to have gone well and that the calls do not bear out."""
+        """Return the runs of tests and builds that `text` reports as successful and that the calls do not bear out."""
         if self._unproven[0] != text:
             said = own_words(text[-_MOST_ANSWER:])
             # Most answers claim no run, and need no reading of the calls.
@@ -238,9 +238,11 @@ class TurnLedger:
         if any(moment.zoned for call in doers for moment in call.moments):
             return None
         for is_day in (True, False):
-            said = list(self._days_of(text, entry) if is_day else _times_of(text, entry))
             sent = [(call, call.days if is_day else call.times) for call in doers]
-            if not any(linked for *_, linked in said) or not any(there for _, there in sent):
+            if not any(there for _, there in sent):
+                continue
+            said = list(self._days_of(text, entry) if is_day else _times_of(text, entry))
+            if not any(linked for *_, linked in said):
                 continue
             if any(not there and not _removes(call) for call, there in sent):
                 # The claim may be about the call without a time.
@@ -345,8 +347,12 @@ class TurnLedger:
         wanted = {each.lower() for each in EMAIL.findall(self._request.text)} if "@" in request else set[str]()
         first = entries[0].claim.hit
         for call in self._changes:
-            known = "\n".join(each.brought_text for each in self._calls[: call.place])
-            for value in sorted(call.of_kind(Kind.EMAIL)) if wanted else ():
+            addresses = sorted(call.of_kind(Kind.EMAIL)) if wanted else []
+            named = [
+                (key, sent) for key, sent in call.sent.items() if key.endswith("id") or key in _RECIPIENTS | _NAMES
+            ]
+            known = "\n".join(each.brought_text for each in self._calls[: call.place]) if addresses or named else ""
+            for value in addresses:
                 if value not in request and not any(w in call.sent_text for w in wanted) and value not in known:
                     at = lower.find(value)
                     yield (
@@ -354,11 +360,8 @@ class TurnLedger:
                         if at >= 0
                         else Disagreement(first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
-            for key, sent in call.sent.items():
-                is_id = key.endswith("id")
-                if not (is_id or key in _RECIPIENTS or key in _NAMES):
-                    continue
-                there = self._known_ids(call, key, sent) if is_id else []
+            for key, sent in named:
+                there = self._known_ids(call, key, sent) if key.endswith("id") else []
                 for value in (each for each in sent if isinstance(each, str)):
                     small = value.lower()
                     if (

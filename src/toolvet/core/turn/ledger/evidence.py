@@ -14,7 +14,7 @@ from toolvet.core.json_value import elements, is_array, is_object
 from toolvet.core.messages import Unknown, words_of_others
 from toolvet.core.turn.ledger.dates import Date, Span, dates_in, spans_in, times_in, zoned_neighbours
 from toolvet.core.turn.ledger.figures import Figures, Steps
-from toolvet.core.turn.ledger.outcome import CallOutcome, as_text, texts_in
+from toolvet.core.turn.ledger.outcome import CallOutcome, as_text, decoded
 from toolvet.core.turn.ledger.tokens import ascii_digits, numerals_in
 
 _MOST_LOOKS = 50
@@ -117,7 +117,7 @@ class Evidence:
                 found.append(())
                 continue
             response = outcome.response
-            texts = texts_in(response)
+            texts = [*outcome.texts]
             if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
                 texts.append(as_text(response["structuredContent"]))
             found.append(tuple(text for text in texts if text))
@@ -369,15 +369,10 @@ class _EvidenceWalk:
         self._names: dict[str, dict[object, _MemberName]] = {}
 
     def text(self, text: str) -> None:
-        opening = text.lstrip()[:1]
-        if opening in ("{", "[") and opening:
-            try:
-                decoded = cast("object", msgspec.json.decode(text))
-            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-                pass
-            else:
-                self.value(decoded)
-                return
+        value = decoded(text)
+        if value is not None:
+            self.value(value)
+            return
         self.string(text, "", "")
 
     def value(self, value: object) -> None:

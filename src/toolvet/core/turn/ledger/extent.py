@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -38,7 +38,6 @@ ABSENT: Final = "absent"
 _WEIGHT: Final = 0.5
 _DEEPEST: Final = 5
 _MOST_VISITED: Final = 20_000
-_MOST_TEXT: Final = 4_000_000
 _LONGEST_WORDS: Final = 20_000
 _LONGEST_ANSWER: Final = 50_000
 _FEWEST: Final = 2
@@ -246,18 +245,12 @@ def _payload(outcome: CallOutcome) -> object:
     structured = members(outcome.response).get("structuredContent")
     if structured is not None:
         return structured
-    decoded: list[object] = []
-    for text in outcome.texts():
-        if len(text) <= _MOST_TEXT and text.lstrip()[:1] in ("{", "["):
-            try:
-                decoded.append(cast("object", msgspec.json.decode(text)))
-            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-                continue
-    return decoded[0] if len(decoded) == 1 else decoded
+    found = [each for each in outcome.payloads if each is not None]
+    return found[0] if len(found) == 1 else found
 
 
 def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
-    for text in outcome.texts()[:_FEWEST]:
+    for text in outcome.texts[:_FEWEST]:
         ends = (text[:_LONGEST_WORDS], text[-_LONGEST_WORDS:]) if len(text) > _LONGEST_WORDS else (text,)
         for pattern in _texts():
             found = next((found for end in ends if (found := pattern.search(end)) is not None), None)

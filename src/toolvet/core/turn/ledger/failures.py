@@ -156,14 +156,14 @@ def _done_later(place: int, outcomes: Sequence[CallOutcome]) -> bool:
     """Whether a later call did it: its like, or one with the same arguments; for one that only reads, any."""
     failed = outcomes[place]
     kind = _kind(failed.call.name)
-    sent = written(failed.call.arguments)[:_LONGEST_EMPTY]
+    sent = failed.sent[:_LONGEST_EMPTY]
     # Bounded: of a thousand calls the next hundred are enough.
     for later in outcomes[place + 1 : place + 1 + _NEXT_CALLS]:
         if not later.failed and (
             later.call.name == failed.call.name
             or "reads" in kind
             or kind & _kind(later.call.name)
-            or (len(sent) > len('{"id":1}') and sent == written(later.call.arguments)[:_LONGEST_EMPTY])
+            or (len(sent) > len('{"id":1}') and sent == later.sent[:_LONGEST_EMPTY])
         ):
             return True
     return False
@@ -180,13 +180,13 @@ def _kind(name: str) -> frozenset[str]:
 def _is_empty(outcome: CallOutcome) -> bool:
     if outcome.ending is not CallStatus.DONE:
         return False
-    texts = outcome.texts()
+    texts = outcome.texts
     return not texts or (len(texts) == 1 and len(texts[0]) <= _LONGEST_EMPTY and _EMPTY.fullmatch(texts[0]) is not None)
 
 
 def _echoed(text: str, outcome: CallOutcome) -> bool:
     """Whether the answer uses words or figures of the error, other than those that the call itself sent."""
-    sent = written(outcome.call.arguments).lower()
+    sent = outcome.sent
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
     if _EXIT.search(lower) and _EXIT.search(

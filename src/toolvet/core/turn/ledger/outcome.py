@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache, cached_property, lru_cache
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -22,7 +22,10 @@ _LONGEST_QUOTE = 200
 _LONGEST_END = 60
 _AROUND = 40
 _MOST_SEARCHED = 20_000
+_MOST_TEXT = 200_000
 _LONGEST_NAME = 120
+_LONGEST_MARKED = 4_000
+_MARK = re.compile(r"[\w-]{3,40}")
 _NOTHING = {"content": [{"type": "text", "text": ""}]}
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
@@ -44,7 +47,7 @@ class CallStatus(Enum):
     UNKNOWN = "unknown"
 
 
-class CallOutcome(msgspec.Struct, frozen=True):
+class CallOutcome(msgspec.Struct, frozen=True, dict=True):
     """A call and how it ended. `words` are those of its error, empty for a call that succeeded."""
 
     call: ToolCall
@@ -63,12 +66,17 @@ class CallOutcome(msgspec.Struct, frozen=True):
     response: object = None
     """The result as one of MCP, which is read once."""
 
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """The words of its name and of its arguments."""
+        return frozenset({*words_of(self.call.name), *_MARK.findall(self.sent[:_LONGEST_MARKED])})
+
     @property
     def went_on(self) -> bool:
         """Whether a program printed what it found and only ended with another code than 0: parts may have worked."""
         if not self.rejected:
             return False
-        said = "\n".join(self.texts())
+        said = "\n".join(self.texts)
         return (
             _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
         )
@@ -78,9 +86,20 @@ class CallOutcome(msgspec.Struct, frozen=True):
         """Whether the result shows that the call failed."""
         return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
 
-    def texts(self) -> list[str]:
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
         """The text blocks of its result, or else the result as text."""
-        return texts_in(self.response)
+        return tuple(texts_in(self.response))
+
+    @cached_property
+    def payloads(self) -> list[object]:
+        """The texts of its result as JSON; None for one that is not."""
+        return [decoded(text) for text in self.texts]
+
+    @cached_property
+    def sent(self) -> str:
+        """Its arguments as JSON in lower case."""
+        return written(self.call.arguments)[:_MOST_TEXT].lower()
 
     def quoted(self) -> str:
         """The call and its result, for a reader."""
@@ -164,6 +183,16 @@ def written(value: object) -> str:
         return msgspec.json.encode(value).decode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - cyclic, too deep, or no JSON at all: there is nothing to quote.
         return ""
+
+
+def decoded(text: str) -> object:
+    """An object or a list from its JSON; None for other texts."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return cast("object", msgspec.json.decode(text))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 def as_text(value: object) -> str:

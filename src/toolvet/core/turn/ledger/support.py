@@ -22,7 +22,6 @@ _WEIGHT_OTHER = 0.4
 # A hint for a reader: a tool of another kind may have done it as well, or what was made is a text of the answer.
 _WEIGHT_HINT = 0.2
 _MOST_READ = 2_000_000
-_MARK = re.compile(r"[\w-]{3,40}")
 _STEM = 5
 _NO_HIT = Hit("", 0, 0)
 _SHORTEST_STEM = 3
@@ -56,7 +55,6 @@ class ClaimSupport:
     def __init__(self, outcomes: Sequence[CallOutcome]) -> None:
         self._outcomes = outcomes
         self._read: list[str] | None = None
-        self._known_marks: dict[int, frozenset[str]] = {}
 
     def unfounded(self, claims: Sequence[MadeClaim], *, admits: bool) -> Iterator[tuple[MadeClaim, Unfounded]]:
         """Yield the claims that no call supports; `admits` is whether the answer reports a failure."""
@@ -126,7 +124,7 @@ class ClaimSupport:
 
     def _against_state(self, claim: MadeClaim, *, admits: bool) -> Unfounded | None:
         """The calls that named it failed, and no other result has it; an error that repeats it does not count."""
-        asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
+        asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(outcome.marks)]
         if not asked or not all(outcome.failed for outcome in asked):
             return None
         if any(each in text for each in claim.ids for text in self._texts()):
@@ -135,7 +133,7 @@ class ClaimSupport:
 
     def _meant(self, able: Sequence[CallOutcome], claim: MadeClaim) -> Sequence[CallOutcome]:
         """Those that name its identifier or thing; a later call of another thing may have done the same."""
-        marks = [self._marks(outcome) for outcome in able]
+        marks = [outcome.marks for outcome in able]
         own = [place for place, mark in enumerate(marks) if not claim.ids.isdisjoint(mark)]
         if any(not able[place].failed for place in own):
             return able
@@ -178,19 +176,13 @@ class ClaimSupport:
         about = named or [text for text in texts if not claim.things or any(thing in text for thing in claim.things)]
         return any(alike.search(text) for text in about)
 
-    def _marks(self, outcome: CallOutcome) -> frozenset[str]:
-        marks = self._known_marks.get(id(outcome))
-        if marks is None:
-            marks = self._known_marks[id(outcome)] = _marks(outcome)
-        return marks
-
     def _texts(self) -> list[str]:
         if self._read is None:
             left = _MOST_READ
             self._read = []
             for outcome in self._outcomes:
                 if not outcome.failed and left > 0:
-                    text = "\n".join(outcome.texts())[:left].lower()
+                    text = "\n".join(outcome.texts)[:left].lower()
                     left -= len(text)
                     self._read.append(text)
         return self._read
@@ -245,8 +237,3 @@ def core_family(verb: str) -> str:
 def kind_of(name: str) -> str:
     """The family of the verb of a tool's name, as the English claims have it."""
     return next((kind for form in sorted(past_forms(verb_of(name))) if (kind := core_family(form))), "")
-
-
-def _marks(outcome: CallOutcome) -> frozenset[str]:
-    sent = written(outcome.call.arguments)[:4_000].lower()
-    return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})

@@ -10,11 +10,9 @@ A code block only shows something, and JSON that the person asked to see is the 
 import re
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.json_value import is_object
-from toolvet.core.turn.ledger.outcome import CallOutcome, names, signal_of
+from toolvet.core.turn.ledger.outcome import CallOutcome, decoded, names, signal_of
 from toolvet.core.turn.ledger.request import PersonRequest
 from toolvet.core.turn.ledger.tokens import without_code
 
@@ -58,7 +56,7 @@ def invented_traffic(text: str, request: PersonRequest, outcomes: Sequence[CallO
         return
     for found in _RESULT.finditer(prose):
         words = _letters(found["what"][:80])
-        if not any(words in _letters("\n".join(outcome.texts())[:_MOST_TEXT]) for outcome in outcomes):
+        if not any(words in _letters("\n".join(outcome.texts)[:_MOST_TEXT]) for outcome in outcomes):
             where = f"not in the results of {names(outcomes)}" if outcomes else "no tool was called"
             yield signal_of(text, found.start(), min(found.end(), found.start() + 120), INVENTED, _WEIGHT, where)
             return
@@ -67,10 +65,7 @@ def invented_traffic(text: str, request: PersonRequest, outcomes: Sequence[CallO
 def _is_call(text: str) -> bool:
     if len(text) > _LONGEST_CALL:
         return False
-    try:
-        value: object = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return False
+    value = decoded(text)
     if not is_object(value):
         return False
     named = any(isinstance(value.get(key), str) for key in _NAMES)

@@ -19,7 +19,7 @@ from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.messages import ToolCall
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.ledger.outcome import Ability, ability
+from toolvet.core.turn.ledger.outcome import Ability, ability, decoded
 
 
 class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -291,9 +291,8 @@ def _ended(kinds: Sequence[WorkKind], call: ToolCall, output: str, *, piped: boo
 def _command(call: ToolCall) -> str:
     given = call.arguments
     if isinstance(given, str):
-        try:
-            given = msgspec.json.decode(given)
-        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        given = decoded(given)
+        if given is None:
             return f"{call.arguments}"
     arguments = members(given)
     for key in _COMMAND_KEYS:
@@ -344,14 +343,35 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     return found
 
 
-# One of these is in whatever a claim's patterns find. A domain that ends in ".test" is about nothing.
-_WORDS: Final = ("test", "spec", "suite", "build", "compil", "lint", "type", "mypy", "pyright", "tsc", "ruff", "flake8")
-_MORE_WORDS: Final = ("clippy", "rubocop", "jest")
+# One of these is in whatever the patterns of a claim find.
+_SURE: Final = (
+    "pytest",
+    "mypy",
+    "pyright",
+    "flake8",
+    "lint",
+    "clippy",
+    "rubocop",
+    "jest",
+    "vitest",
+    "compil",
+    "typescr",
+)
+# "Latest" and a domain that ends in ".test" are about nothing. The word is first, so that it is found in little time.
+_PERHAPS: Final = {
+    word: re.compile(rf"{word}(?<![a-z.@]{word}){ending}\b")
+    for word, ending in (
+        ("test", "s?"), ("spec", "s?"), ("suite", "s?"), ("build", "s?"), ("tsc", ""), ("ruff", ""),
+        ("type", "(?:[ -]?check.{0,3}| errors)"),
+    )
+}  # fmt: skip
 
 
 def _is_about_work(text: str) -> bool:
-    lower = text.lower().replace(".test", "")
-    return any(word in lower for word in (*_WORDS, *_MORE_WORDS))
+    lower = text.lower()
+    return any(word in lower for word in _SURE) or any(
+        word in lower and pattern.search(lower) is not None for word, pattern in _PERHAPS.items()
+    )
 
 
 def sentences_of(text: str) -> list[str]:
