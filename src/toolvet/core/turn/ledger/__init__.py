@@ -78,16 +78,27 @@ class ComparedAnswer(NamedTuple):
 class TurnWitness:
     """The request and the calls of one turn, read once for all answers that are compared with them.
 
-    `given` are the calls and `question` the request, as the caller has them.
+    `given` are the calls and `question` the request, as the caller has them. `is_whole` says that no other call of the
+    session is missing. `earlier` is that of the turn before in the same conversation: its calls are not judged again.
     """
 
     def __init__(
-        self, calls: Sequence[object], question: str | Sequence[object] | None, *, is_whole: bool = True
+        self,
+        calls: Sequence[object],
+        question: str | Sequence[object] | None,
+        *,
+        is_whole: bool = True,
+        earlier: "TurnWitness | None" = None,
     ) -> None:
         self.given = calls
-        self._outcomes = [outcome_of(call) for call in read_calls(calls)]
+        own = read_calls(calls)
+        known = {} if earlier is None else earlier.judged
+        self.judged = {id(call): known.get(id(call)) or outcome_of(call) for call in (*earlier_calls(question), *own)}
+        """The outcomes by the identities of their calls, which they keep."""
+        self._outcomes = [self.judged[id(call)] for call in own]
         # Results of earlier turns support what this one says; their failures do not count against it.
-        before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+        mine = set(map(id, own))
+        before = [each for key, each in self.judged.items() if key not in mine and not each.failed]
         self._every = [*before, *self._outcomes] if before else self._outcomes
         self._request = PersonRequest(question)
         self._vocabulary = TurnVocabulary(self._every)

@@ -146,7 +146,7 @@ class TurnLedger:
                 found += (each for each in first.values() if each.label not in known)
                 known = set()
         return [
-            signal_of(text, each.start, each.end, each.label, each.weight, each.against, language=each.language)
+            signal_of(text, (each.start, each.end), each.label, each.weight, each.against, language=each.language)
             for each in found
         ]
 

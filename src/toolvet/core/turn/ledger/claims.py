@@ -209,11 +209,10 @@ class _ClaimReading:
             # Most hits of a frame have no verb that claims anything, and need no clause.
             if not verb:
                 return None
-        is_asked = self._request.wants(family, self._grammar)
-        if claim.echo and not is_asked:
+        if claim.echo and not self._request.wants(family, self._grammar):
             return None
         if clause.is_taken_back():
-            is_claim = is_asked and clause.is_hedged() and not clause.is_taken_back(hedged=True)
+            is_claim = clause.is_hedged() and not clause.is_taken_back(hedged=True)
             return self._echo(verb, family, claim) if is_claim else None
         rest = clause.rest()
         if claim.echo:

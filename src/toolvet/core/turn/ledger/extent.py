@@ -132,7 +132,7 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
             part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
             against = "" if part is None else part.quoted()
         if against:
-            return [signal_of(text, *found.span(), PART_AS_WHOLE, _WEIGHT, against)]
+            return [signal_of(text, found.span(), PART_AS_WHOLE, _WEIGHT, against)]
     return []
 
 

@@ -129,8 +129,7 @@ class FailedCalls:
         return [
             signal_of(
                 text,
-                start,
-                start + len(words),
+                (start, start + len(words)),
                 UNMENTIONED,
                 _WEIGHT_NOTHING_ELSE if nothing_else else _WEIGHT_BESIDE,
                 against,
@@ -252,7 +251,7 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
                 start = begin + named[0].start()
                 against = failed[name].quoted()
                 kind = SignalType.TOOL_FAILURE
-                return [signal_of(text, start, match.end(), UNAVAILABLE, _WEIGHT, against, kind=kind)]
+                return [signal_of(text, (start, match.end()), UNAVAILABLE, _WEIGHT, against, kind=kind)]
     return []
 
 

@@ -202,8 +202,7 @@ def as_text(value: object) -> str:
 
 def signal_of(
     text: str,
-    start: int,
-    end: int,
+    span: tuple[int, int],
     label: str,
     weight: float,
     against: str,
@@ -211,7 +210,8 @@ def signal_of(
     kind: SignalType = SignalType.HALLUCINATION_RISK,
     language: str | None = None,
 ) -> FailureSignal:
-    """Return the signal that `text` from `start` to `end` disagrees with the calls or the request."""
+    """Return the signal that `text` disagrees with the calls or the request in a span, from its start to its end."""
+    start, end = span
     return FailureSignal(
         type=kind,
         evidence=text[start:end].strip(),

@@ -36,29 +36,23 @@ _WANTS_JSON = re.compile(r"json|schema|function call|tool call|payload|format", 
 
 def invented_traffic(text: str, request: PersonRequest, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
     """Yield at most one signal: the answer contains a call as text, or a result that no call of the turn returned."""
-    opening = text.lstrip()[:1]
-    if opening == "{" and _is_call(text) and _WANTS_JSON.search(request.text) is None:
-        yield signal_of(text, 0, min(len(text), 120), INVENTED, _WEIGHT, "it is a call written as text: no tool ran it")
+    as_text = "it is a call written as text: no tool ran it"
+    if text.lstrip()[:1] == "{" and _is_call(text) and _WANTS_JSON.search(request.text) is None:
+        yield signal_of(text, (0, min(len(text), 120)), INVENTED, _WEIGHT, as_text)
         return
     if "<" not in text and ":" not in text and "[" not in text:
         return
     prose = without_code(text)
     tag = _TAGS.search(prose) if "<" in prose or "[" in prose else None
     if tag is not None and _WANTS_JSON.search(request.text) is None:
-        yield signal_of(
-            text,
-            tag.start(),
-            min(len(text), tag.end() + 80),
-            INVENTED,
-            _WEIGHT,
-            "it is a call written as text: no tool ran it",
-        )
+        yield signal_of(text, (tag.start(), min(len(text), tag.end() + 80)), INVENTED, _WEIGHT, as_text)
         return
     for found in _RESULT.finditer(prose):
         words = _letters(found["what"][:80])
         if not any(words in _letters("\n".join(outcome.texts)[:_MOST_TEXT]) for outcome in outcomes):
             where = f"not in the results of {names(outcomes)}" if outcomes else "no tool was called"
-            yield signal_of(text, found.start(), min(found.end(), found.start() + 120), INVENTED, _WEIGHT, where)
+            span = found.start(), min(found.end(), found.start() + 120)
+            yield signal_of(text, span, INVENTED, _WEIGHT, where)
             return
 
 
