@@ -81,18 +81,16 @@ def missing(
     calls = session.calls[-_MOST_CALLS:]
     is_whole = session.is_whole and len(calls) == len(session.calls)
     witness = TurnWitness(calls, turn.context, is_whole=is_whole)
-    found = check.compared(text, witness, ends=True)
     for run in witness.ledger.unproven(text):
         then = _MEND if run.why == "failed" else _RUN.format(noun=work_table().nouns[run.kind])
         return MissingWork(run.why, run.said, f"{run.against}. {then}")
     actions = witness.ledger.actions
     own = actions[max(0, len(actions) - len(turn.calls)) :]
-    return (
-        _unreported_failure(said, turn.question, own)
-        or _unwritten(said, session, own, exists)
-        or (_contradicted(found, said, calls, actions) if is_whole else None)
-        or _announced(found)
-    )
+    of_work = _unreported_failure(said, turn.question, own) or _unwritten(said, session, own, exists)
+    if of_work is not None:
+        return of_work
+    found = check.compared(text, witness, ends=True)
+    return (_contradicted(found, said, calls, actions) if is_whole else None) or _announced(found)
 
 
 _MEND: Final = "Fix it and run it again, or say plainly what fails."

@@ -14,18 +14,19 @@ or the request say instead (`against`).
    call sent and returned. Here: `create_event` made something, `send_invite` failed.
 3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
    form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
-4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
-   request. Here: the day was asked for and is claimed, but the call sent another one. The invite failed, and no later
-   call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
-5. `work` does the same for runs of tests and builds, `traffic` for calls and results that the answer writes itself.
+4. `support` looks for a call that did each, `work` for the runs of tests and builds that an answer reports. `alignment`
+   pairs these with the claims, and the values of the claims with those of the calls and the request. It alone decides
+   what a disagreement is called. Here: the day was asked for and is claimed, but the call sent another one. The invite
+   failed, and no later call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
+5. `traffic` finds calls and results that the answer writes itself.
 6. `failures` looks for failed calls that the answer does not mention, and withdraws signals of the text if it honestly
    reports one. `extent` finds answers that take a part for the whole.
 7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question. `figures` and
    `dates` derive further values from them. `values` compares: 59.90 is in no result and follows from none.
 
-    wrong_value                    0.5   "2026-05-29"  against: create_event was called with 2026-05-30
-    claimed_success_after_failure  0.85  "invite sent" against: send_invite: 404 unknown event_id
-    unsupported_number             0.08  "59.90"       against: not in the results of create_event, send_invite
+    wrong_value                    0.5   "2026-05-29"               create_event was called with 2026-05-30
+    claimed_success_after_failure  0.85  "invite sent to ann@corp"  send_invite: 404 unknown event_id
+    unsupported_number             0.08  "59.90"                    not in the results of create_event, send_invite
 """
 
 from collections.abc import Sequence
