@@ -205,7 +205,7 @@ def test_what_is_kept_silent_about_is_quoted_from_its_first_words() -> None:
     calls = [ToolCall("get_weather", {}, LOCKED), ToolCall("get_wind", {}, LOCKED)]
     (signal,) = [each for each in ground(text, calls) if each.label == "unmentioned_failure"]
     assert (signal.evidence, signal.position, signal.weight) == ("It is sunny in Oslo today", 3, 0.7)
-    assert signal.context == text[3 : 3 + 160]
+    assert signal.context == text[: 3 + len(signal.evidence) + 40]
     assert signal.against == f"2 calls failed (get_weather, get_wind), the last: get_wind: {LOCKED}"
     assert ground("...", calls) == []
 

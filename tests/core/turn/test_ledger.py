@@ -8,9 +8,11 @@ from hypothesis import given, strategies as st
 
 from toolvet import check_answer
 from toolvet.core.checks.answer import FailureSignal, SignalType
-from toolvet.core.turn import AnswerCheck, check_conversation, judged_ending
+from toolvet.core.messages import ToolCall, turns
+from toolvet.core.turn import AnswerCheck, check_conversation, judged_ending, ledger
 from toolvet.core.turn.check import contradicts
-from toolvet.core.turn.ledger import ground
+from toolvet.core.turn.ledger import TurnWitness, ground
+from toolvet.core.turn.ledger.work import claims_in
 
 READ: dict[str, Any] = {
     "name": "search_slots",
@@ -628,3 +630,73 @@ def test_only_the_tests_of_the_edited_file_ran() -> None:
 def test_korean_turkish_arabic_hindi_and_thai_too(question: str, text: str) -> None:
     assert "claimed_without_call" in found(text, [READ], question)
     assert found(text, [READ, MADE, SENT], question) == set()
+
+
+def test_the_worked_example_of_the_ledger_is_true() -> None:
+    lost = {"isError": True, "content": [{"type": "text", "text": "404 unknown event_id"}]}
+    calls = [
+        ToolCall("create_event", {"title": "Vendor Audit", "start": "2026-05-30T10:30"}, {"event_id": "evt_1"}),
+        ToolCall("send_invite", {"event_id": "evt_1", "to": ["ann@corp.test"]}, lost),
+    ]
+    request = "Schedule 'Vendor Audit' for 2026-05-29 at 10:30, and send the invite to ann@corp.test."
+    answer = "'Vendor Audit' is booked for 2026-05-29 at 10:30, invite sent to ann@corp.test. Your fee is $59.90."
+    example = " ".join((ledger.__doc__ or "").split())
+    assert request in example
+    assert answer in example
+    found = ground(answer, calls, request)
+    assert len(found) == 3
+    for signal in found:
+        against = (signal.against or "").partition(";")[0]
+        assert f'{signal.label} {signal.weight} "{signal.evidence}" {against}' in example
+
+
+def test_a_call_of_an_earlier_turn_is_judged_once() -> None:
+    called = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "get_time", "arguments": "{}"}}]}
+    messages = [
+        {"role": "user", "content": "What time is it?"},
+        called,
+        {"role": "tool", "tool_call_id": "1", "content": "10:30"},
+        {"role": "assistant", "content": "It is 10:30."},
+        {"role": "user", "content": "Thanks."},
+        {"role": "assistant", "content": "You are welcome."},
+    ]
+    first, second = turns(messages)
+    before = TurnWitness(first.calls, first.context)
+    after = TurnWitness(second.calls, second.context, earlier=before)
+    assert list(after.judged) == [id(first.calls[0])]
+    assert after.judged[id(first.calls[0])] is before.judged[id(first.calls[0])]
+    assert TurnWitness(second.calls, second.context).judged[id(first.calls[0])] is not before.judged[id(first.calls[0])]
+
+
+def test_a_call_that_is_also_in_the_request_is_one_call() -> None:
+    edit, run = (
+        ToolCall("Edit", {"file_path": "src/a.py"}, "ok"),
+        ToolCall("Bash", {"command": "pytest -q"}, "3 passed"),
+    )
+    witness = TurnWitness([edit, run], ["Fix it.", edit])
+    assert [action.what for action in witness.ledger.actions] == ["edit", "run"]
+    assert not witness.ledger.unproven("All tests pass.")
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Verified by running the pytest.", ["test"]),
+        ("Verified with jest.", ["test"]),
+        ("The latest version passes. The contest is green.", []),
+        ("Sent to ann@corp.test. It passed.", []),
+        ("There are no type errors. Type-check passes.", ["types", "types"]),
+        ("eslint passes.", ["lint"]),
+    ],
+)
+def test_words_that_only_contain_one_for_a_run_claim_none(text: str, kinds: list[str]) -> None:
+    assert [kind for kind, _ in claims_in(text)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("question", "label"), [("Fix it.", "claimed_without_call"), ("The tests already pass. Fix it.", None)]
+)
+def test_one_label_for_an_action_and_a_run(question: str, label: str | None) -> None:
+    edit = ToolCall("Edit", {"file_path": "src/a.py"}, "ok")
+    found = [each.label for each in ground("All tests pass.", [edit], question)]
+    assert found == ([label] if label else [])

@@ -13,21 +13,25 @@ from typing import Final, Literal
 import msgspec
 
 from toolvet.agents.hook.transcript import AgentSession
+from toolvet.core.checks import AnswerQuality
+from toolvet.core.messages import ToolCall
 from toolvet.core.redact import redact_text
 from toolvet.core.turn import (
+    AFTER_FAILURE,
+    ANNOUNCED,
+    UNMENTIONED,
     AgentAction,
     AnswerCheck,
-    actions_of,
-    announced_step,
-    claim_signal,
+    TurnWitness,
+    as_text,
     compiled,
+    contradicts,
     finds,
     is_guarded,
     is_last_word,
     own_words,
     reports,
     sentences_of,
-    unproven_runs,
     work_table,
 )
 
@@ -35,8 +39,8 @@ MARK: Final = "toolvet:"
 """Every refusal begins with it, so that a turn that one of them asked for is known."""
 
 _MOST_MESSAGE: Final = 40_000
-_UNTOLD: Final = "unmentioned_failure"
-_AFTER_FAILURE: Final = "claimed_success_after_failure"
+# As many as a turn is read with.
+_MOST_CALLS: Final = 2_000
 
 Why = Literal["not_run", "failed", "untold", "no_file", "claimed", "announced"]
 
@@ -74,23 +78,19 @@ def missing(
     if not text or turn is None or MARK in turn.question[-2000:]:
         return None
     said = own_words(text[-_MOST_MESSAGE:])
-    actions = actions_of(session.calls)
-    own = actions_of(turn.calls)
-    return (
-        _unproven(said, turn.question, session, actions)
-        or _unreported_failure(said, turn.question, own)
-        or _unwritten(said, session, own, exists)
-        or _ungrounded(text, said, session, actions, check)
-        or _announced(text)
-    )
-
-
-def _unproven(said: str, question: str, session: AgentSession, actions: Sequence[AgentAction]) -> MissingWork | None:
-    """The message claims that a run went well, but the run was not made after the last edit, or failed."""
-    for run in unproven_runs(said, question, actions, is_whole=session.is_whole):
+    calls = session.calls[-_MOST_CALLS:]
+    is_whole = session.is_whole and len(calls) == len(session.calls)
+    witness = TurnWitness(calls, turn.context, is_whole=is_whole)
+    for run in witness.ledger.unproven(text):
         then = _MEND if run.why == "failed" else _RUN.format(noun=work_table().nouns[run.kind])
         return MissingWork(run.why, run.said, f"{run.against}. {then}")
-    return None
+    actions = witness.ledger.actions
+    own = actions[max(0, len(actions) - len(turn.calls)) :]
+    of_work = _unreported_failure(said, turn.question, own) or _unwritten(said, session, own, exists)
+    if of_work is not None:
+        return of_work
+    found = check.compared(text, witness, ends=True)
+    return (_contradicted(found, said, calls, actions) if is_whole else None) or _announced(found)
 
 
 _MEND: Final = "Fix it and run it again, or say plainly what fails."
@@ -129,7 +129,7 @@ def _unwritten(
                 continue
             path = found["path"]
             name = path.rpartition("/")[2]
-            if exists(path) or any(name in _written(call.arguments) + _written(call.result) for call in session.calls):
+            if exists(path) or any(name in as_text(call.arguments) + as_text(call.result) for call in session.calls):
                 continue
             return MissingWork(
                 "no_file",
@@ -139,53 +139,41 @@ def _unwritten(
     return None
 
 
-def _ungrounded(
-    text: str, said: str, session: AgentSession, actions: Sequence[AgentAction], check: AnswerCheck
+def _contradicted(
+    found: AnswerQuality, said: str, calls: Sequence[ToolCall], actions: Sequence[AgentAction]
 ) -> MissingWork | None:
-    turn = session.turn
-    if turn is None or not session.is_whole or any(action.what == "hidden" for action in actions):
+    """The message claims what the calls of the session contradict."""
+    if any(action.what == "hidden" for action in actions):
         return None
-    calls = session.calls
-    found = check(text, calls=calls, question=turn.context)
-    signal = claim_signal(found)
+    signals = [each for each in found.signals if each.source == "calls" and each.label != ANNOUNCED]
+    signal = next((each for each in signals if contradicts(each)), None)
     if signal is None:
         # A failure that an honest answer would name.
-        signal = next((each for each in found.signals if each.source == "calls" and each.label == _UNTOLD), None)
+        signal = next((each for each in signals if each.label == UNMENTIONED), None)
         if signal is None or reports(said):
             return None
         if not any(finds(work_table().done.patterns, each) for each in sentences_of(said)):
             return None
     elif not found.should_escalate:
         return None
-    own = {call.name for call, action in zip(session.calls, actions, strict=True) if action.what != "other"}
-    failed = signal.label in (_AFTER_FAILURE, _UNTOLD)
+    own = {call.name for call, action in zip(calls, actions, strict=False) if action.what != "other"}
+    failed = signal.label in (AFTER_FAILURE, UNMENTIONED)
     if own and (not failed or any((signal.against or "").startswith(f"{name}:") for name in own)):
         # A shell can do anything, and a command that ended with 1 may have done what it was for.
         return None
     against = signal.against or "no call of this session did it"
-    return MissingWork(
-        "claimed", signal.evidence or text[:80], f"the calls say: {against}. Do it, or say that it was not done."
-    )
+    return MissingWork("claimed", signal.evidence, f"the calls say: {against}. Do it, or say that it was not done.")
 
 
-def _announced(text: str) -> MissingWork | None:
+def _announced(found: AnswerQuality) -> MissingWork | None:
     """The message ends with a step that is still to be made."""
-    step = announced_step(text)
+    step = next((each for each in found.signals if each.label == ANNOUNCED), None)
     if step is None:
         return None
     return MissingWork(
-        "announced", step.evidence or "", "no call follows. Make the step now, or leave it out and say what is left."
+        "announced", step.evidence, "no call follows. Make the step now, or leave it out and say what is left."
     )
 
 
 def _is_asked(question: str) -> bool:
     return finds(work_table().asked.patterns, question[-4000:])
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return msgspec.json.encode(value).decode("utf-8", "replace")
-    except (TypeError, msgspec.MsgspecError, RecursionError, ValueError):
-        return ""

@@ -1,6 +1,6 @@
 # The public names of this package. `__init__.py` loads each one on first use.
 
-from toolvet.core.turn.announcing import announced_step as announced_step
+from toolvet.core.turn.announcing import ANNOUNCED as ANNOUNCED
 from toolvet.core.turn.asking import USUAL as USUAL
 from toolvet.core.turn.check import (
     CLEAN as CLEAN,
@@ -10,6 +10,7 @@ from toolvet.core.turn.check import (
     best_answer as best_answer,
     check_answer as check_answer,
     check_answers as check_answers,
+    contradicts as contradicts,
     quality_summary as quality_summary,
     regeneration_advice as regeneration_advice,
 )
@@ -21,10 +22,17 @@ from toolvet.core.turn.conversation import (
     check_conversation as check_conversation,
 )
 from toolvet.core.turn.ending import (
-    CLAIMED_WITHOUT_CALL as CLAIMED_WITHOUT_CALL,
-    claim_signal as claim_signal,
     judged_ending as judged_ending,
 )
+from toolvet.core.turn.ledger import TurnWitness as TurnWitness
+from toolvet.core.turn.ledger.alignment import (
+    AFTER_FAILURE as AFTER_FAILURE,
+    NOT_PERSISTED as NOT_PERSISTED,
+    WRONG_TARGET as WRONG_TARGET,
+    WRONG_VALUE as WRONG_VALUE,
+)
+from toolvet.core.turn.ledger.failures import UNMENTIONED as UNMENTIONED
+from toolvet.core.turn.ledger.outcome import as_text as as_text
 from toolvet.core.turn.ledger.work import (
     AgentAction as AgentAction,
     UnprovenRun as UnprovenRun,

@@ -196,14 +196,19 @@ class AnswerCheck:
         return verdict(self.rules.apply(text, signals), threshold=self.threshold, weights=self.rules.weights)
 
 
-def read_turn(calls: Sequence[object] | None, question: str | Sequence[object] | None) -> "TurnWitness | None":
-    """Return the calls and the request of a turn; None if the calls are not known."""
+def read_turn(
+    calls: Sequence[object] | None, question: str | Sequence[object] | None, earlier: "TurnWitness | None" = None
+) -> "TurnWitness | None":
+    """Return the calls and the request of a turn; None if the calls are not known.
+
+    `earlier` is the turn before in the same conversation: its calls are not judged again.
+    """
     if calls is None:
         return None
     # Loaded only when calls are given: claims and values take milliseconds to load.
     from toolvet.core.turn.ledger import TurnWitness  # noqa: PLC0415
 
-    return TurnWitness(calls, question)
+    return TurnWitness(calls, question, earlier=earlier)
 
 
 def check_answer(

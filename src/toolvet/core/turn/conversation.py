@@ -119,11 +119,12 @@ class ConversationCheck:
         listed = turns(messages)
         # Where no tool is known, an announcement announces words.
         has_tools = bool(tools) or any(turn.calls for turn in listed)
+        witness = None
         for turn in listed:
             quality = None
             if turn.answer is not None:
                 ends = has_tools and turn is listed[-1] and all(call.answered for call in turn.calls)
-                witness = read_turn(turn.calls, turn.context)
+                witness = read_turn(turn.calls, turn.context, witness)
                 quality = self._answers.compared(turn.answer, witness, finish_reason=turn.finish_reason, ends=ends)
             verdicts.append(TurnVerdict(turn, quality, tuple(self._call(call, tools) for call in turn.calls)))
         return ConversationVerdict(tuple(verdicts))

@@ -13,7 +13,6 @@ from toolvet.core.checks.answer import AnswerQuality, FailureSignal
 from toolvet.core.messages import ToolCall, Turn, turns
 from toolvet.core.turn.check import AnswerCheck, contradicts, read_turn
 
-CLAIMED_WITHOUT_CALL: Final = "claimed_without_call"
 _MOST_ANSWER: Final = 40_000
 
 
@@ -27,7 +26,8 @@ class JudgedEnding(msgspec.Struct, frozen=True):
     @property
     def contradiction(self) -> FailureSignal | None:
         """The signal by which the calls plainly contradict the answer; None if they do not."""
-        return claim_signal(self.quality) if self.quality.should_escalate else None
+        found = self.quality.signals if self.quality.should_escalate else ()
+        return next((each for each in found if each.source == "calls" and contradicts(each)), None)
 
 
 def judged_ending(messages: Sequence[object], check: AnswerCheck, *, trace: str | None = None) -> JudgedEnding | None:
@@ -59,8 +59,3 @@ def judged_ending(messages: Sequence[object], check: AnswerCheck, *, trace: str 
         answer, witness, finish_reason=turn.finish_reason, trace=trace, ends=all(call.answered for call in turn.calls)
     )
     return JudgedEnding(turn, calls, quality)
-
-
-def claim_signal(found: AnswerQuality) -> FailureSignal | None:
-    """Return the first signal by which the calls plainly contradict an answer, however much it weighs."""
-    return next((each for each in found.signals if each.source == "calls" and contradicts(each)), None)

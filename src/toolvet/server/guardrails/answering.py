@@ -31,7 +31,7 @@ from toolvet.agents.settings import HookSettings
 from toolvet.core.json_value import elements, is_array, is_object, members
 from toolvet.core.redact import redact_text
 from toolvet.core.settings import Settings
-from toolvet.core.turn import judged_ending
+from toolvet.core.turn import AFTER_FAILURE, NOT_PERSISTED, WRONG_TARGET, WRONG_VALUE, judged_ending
 from toolvet.proxy.session import Policies, ProxySettings
 from toolvet.server.guardrails.dialect import (
     GuardrailDialect,
@@ -46,7 +46,7 @@ from toolvet.server.guardrails.memory import GuardrailConversation, GuardrailMem
 
 _MOST_CALLS: Final = 200
 # Faults that rest on a call in the messages; anything else needs all calls of the conversation.
-_OF_A_CALL: Final = frozenset({"claimed_success_after_failure", "wrong_target", "wrong_value", "not_persisted"})
+_OF_A_CALL: Final = frozenset({AFTER_FAILURE, WRONG_TARGET, WRONG_VALUE, NOT_PERSISTED})
 _HEADER: Final = "header:"
 
 

@@ -14,18 +14,19 @@ or the request say instead (`against`).
    call sent and returned. Here: `create_event` made something, `send_invite` failed.
 3. `claims` finds claims of actions (by `phrases`, from `toolvet.core.languages`, by the words of the tools, and in any
    form where the request names the thing): "is booked", of the family `book`, and "sent", of the family `send`.
-4. `support` looks for a call that did each. `alignment` pairs the values of the claims with those of the calls and the
-   request. Here: the day was asked for and is claimed, but the call sent another one. The invite failed, and no later
-   call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
-5. `work` does the same for runs of tests and builds, `traffic` for calls and results that the answer writes itself.
+4. `support` looks for a call that did each, `work` for the runs of tests and builds that an answer reports. `alignment`
+   pairs these with the claims, and the values of the claims with those of the calls and the request. It alone decides
+   what a disagreement is called. Here: the day was asked for and is claimed, but the call sent another one. The invite
+   failed, and no later call did its work. Had a later read not found `evt_1`, that would be `not_persisted`.
+5. `traffic` finds calls and results that the answer writes itself.
 6. `failures` looks for failed calls that the answer does not mention, and withdraws signals of the text if it honestly
    reports one. `extent` finds answers that take a part for the whole.
 7. `mentions` reads the values of the answer, `evidence` has those of the calls and of the question. `figures` and
    `dates` derive further values from them. `values` compares: 59.90 is in no result and follows from none.
 
-    wrong_value                    0.5   "2026-05-29"  against: create_event was called with 2026-05-30
-    claimed_success_after_failure  0.85  "invite sent" against: send_invite: 404 unknown event_id
-    unsupported_number             0.08  "59.90"       against: not in the results of create_event, send_invite
+    wrong_value                    0.5   "2026-05-29"               create_event was called with 2026-05-30
+    claimed_success_after_failure  0.85  "invite sent to ann@corp"  send_invite: 404 unknown event_id
+    unsupported_number             0.08  "59.90"                    not in the results of create_event, send_invite
 """
 
 from collections.abc import Sequence
@@ -33,21 +34,18 @@ from typing import NamedTuple
 
 from toolvet.core.checks.answer import CallFailure, FailureSignal, PartialCall, SignalType
 from toolvet.core.messages import ToolCall, earlier_calls, read_calls
-from toolvet.core.turn.ledger.alignment import TurnLedger
+from toolvet.core.turn.ledger.alignment import AFTER_FAILURE, TurnLedger
 from toolvet.core.turn.ledger.claims import said
 from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.extent import cut_calls, overstated
 from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
 from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
 from toolvet.core.turn.ledger.request import PersonRequest
-from toolvet.core.turn.ledger.support import AFTER_FAILURE, ClaimSupport, moot_families
+from toolvet.core.turn.ledger.support import moot_families
 from toolvet.core.turn.ledger.traffic import invented_traffic
 from toolvet.core.turn.ledger.values import unsupported
-from toolvet.core.turn.ledger.work import work_signals
 
 __all__ = ["ComparedAnswer", "ToolCall", "TurnWitness", "ground"]
-
-_CERTAIN = 0.3
 
 
 def ground(
@@ -81,20 +79,32 @@ class ComparedAnswer(NamedTuple):
 class TurnWitness:
     """The request and the calls of one turn, read once for all answers that are compared with them.
 
-    `given` are the calls and `question` the request, as the caller has them.
+    `given` are the calls and `question` the request, as the caller has them. `is_whole` says that no other call of the
+    session is missing. `earlier` is that of the turn before in the same conversation: its calls are not judged again.
     """
 
-    def __init__(self, calls: Sequence[object], question: str | Sequence[object] | None) -> None:
+    def __init__(
+        self,
+        calls: Sequence[object],
+        question: str | Sequence[object] | None,
+        *,
+        is_whole: bool = True,
+        earlier: "TurnWitness | None" = None,
+    ) -> None:
         self.given = calls
-        self._outcomes = [outcome_of(call) for call in read_calls(calls)]
+        own = read_calls(calls)
+        known = {} if earlier is None else earlier.judged
+        self.judged: dict[int, CallOutcome] = {id(call): known.get(id(call)) or outcome_of(call) for call in (*earlier_calls(question), *own)}
+        """The outcomes by the identities of their calls, which they keep."""
+        self._outcomes = [self.judged[id(call)] for call in own]
         # Results of earlier turns support what this one says; their failures do not count against it.
-        before = [outcome for call in earlier_calls(question) if not (outcome := outcome_of(call)).failed]
+        mine = set(map(id, own))
+        before = [each for key, each in self.judged.items() if key not in mine and not each.failed]
         self._every = [*before, *self._outcomes] if before else self._outcomes
         self._request = PersonRequest(question)
         self._vocabulary = TurnVocabulary(self._every)
         self._moot = moot_families(self._every)
-        self._support = ClaimSupport(self._every)
-        self._ledger = TurnLedger(self._every, self._request)
+        self.ledger = TurnLedger(self._every, self._request, is_whole=is_whole)
         self.question = question
 
     def compare(self, text: str, signals: Sequence[FailureSignal], *, goes_on: bool = False) -> ComparedAnswer:
@@ -107,15 +117,9 @@ class TurnWitness:
         words = said(text, words=self._vocabulary, moot=self._moot, request=request)
         admits = reports_failure(words, signals)
         failures = FailedCalls(text, outcomes)
-        found = self._support.unfounded(text, words, admits=admits)
-        if words.claims and not goes_on:
-            known = {signal.label for signal in found if signal.weight >= _CERTAIN}
-            others = self._ledger.disagreements(text, words, admits=admits)
-            found += [signal for signal in others if signal.label not in known]
+        found = self.ledger.disagreements(text, words, admits=admits, goes_on=goes_on)
         if not goes_on:
-            found += invented_traffic(text, request.text, every)
-            if every:
-                found += work_signals(text, request.text, every)
+            found += invented_traffic(text, request, every)
         if not goes_on and not any(signal.label == AFTER_FAILURE for signal in found):
             found += failures.unmentioned(words, signals)
         if not goes_on and not any(signal.type is SignalType.TOOL_FAILURE for signal in (*signals, *found)):

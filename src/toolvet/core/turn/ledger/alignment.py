@@ -14,14 +14,16 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
+
+from msgspec import structs
 
 from toolvet.core.causes import State
-from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.json_value import is_array, is_object
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.ledger.claims import AnswerClaims
-from toolvet.core.turn.ledger.clause import WORD
+from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim
+from toolvet.core.turn.ledger.clause import LEADING, WORD
 from toolvet.core.turn.ledger.dates import (
     Date,
     civil,
@@ -34,38 +36,89 @@ from toolvet.core.turn.ledger.dates import (
 )
 from toolvet.core.turn.ledger.entries import EMAIL, CallTime, ClaimEntry, LedgerCall, claim_entries
 from toolvet.core.turn.ledger.mentions import Kind, Mention
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
+from toolvet.core.turn.ledger.outcome import (
+    Ability,
+    CallOutcome,
+    ability,
+    signal_of,
+    verb_of,
+    words_of_tool,
+    written,
+)
 from toolvet.core.turn.ledger.phrases import families, phrases
 from toolvet.core.turn.ledger.quantities import AmountSlots
 from toolvet.core.turn.ledger.request import TITLE, PersonRequest
-from toolvet.core.turn.ledger.support import AFTER_FAILURE, COMMIT, WITHOUT_CALL, kind_of
+from toolvet.core.turn.ledger.support import COMMIT, ClaimSupport, kind_of
 from toolvet.core.turn.ledger.tokens import form_of
-from toolvet.core.turn.ledger.work import actions_of
+from toolvet.core.turn.ledger.work import (
+    AgentAction,
+    UnprovenRun,
+    actions_of,
+    claims_in,
+    own_words,
+    unproven_runs,
+)
 
 WRONG_TARGET = "wrong_target"
 WRONG_VALUE = "wrong_value"
 DIFFERS = "differs_from_request"
 NOT_PERSISTED = "not_persisted"
+AFTER_FAILURE = "claimed_success_after_failure"
+WITHOUT_CALL = "claimed_without_call"
 _WEIGHT = 0.5
 # The answer reports the action truthfully; only the person wanted something else.
 _WEIGHT_TRUE = 0.4
+_WEIGHT_RUN = 0.7
+_WEIGHT_NO_RUN = 0.45
+_CERTAIN = 0.3
+_MOST_UNFOUNDED = 8
+_MOST_ANSWER = 40_000
 _MOST_CALLS = 200
 _MOST_CLAIMS = 50
-_AROUND = 40
 _STEM = 4
 _SHORTEST_ID = 5
 _EMPTY: Final[tuple[object, ...]] = ("", [], {}, None)
+_REST = re.compile(r"[^.,;:!?\n\u3002\uff01\uff1f\uff0c\u0964]{0,60}")
 _CAPITALS = re.compile(r"(?<![.!?:\n] )(?<!^)\b(?:[A-Z][\w-]+)(?: [A-Z][\w-]+)*")
 _ALONE = frozenset({"run", "execute", "exec", "bash", "shell", "terminal", "command", "python", "code", "script"})
 
 
-class TurnLedger:
-    """The request, the calls and the claims of one turn, each as entries that can be compared."""
+class Disagreement(NamedTuple):
+    """Where an answer, from `start` to `end`, disagrees with the calls or the request, and what these say."""
 
-    def __init__(self, outcomes: Sequence[CallOutcome], request: PersonRequest) -> None:
+    start: int
+    end: int
+    label: str
+    against: str
+    weight: float = _WEIGHT
+    language: str | None = None
+
+
+class TurnLedger:
+    """The request, the calls and the claims of one turn, each as entries that can be compared.
+
+    `is_whole` says that the calls are all of the session.
+    """
+
+    def __init__(self, outcomes: Sequence[CallOutcome], request: PersonRequest, *, is_whole: bool = True) -> None:
+        self._outcomes = outcomes
         self._request = request
+        self._is_whole = is_whole
         self._last_slots: AmountSlots | None = None
-        self._calls = [LedgerCall(place, outcome) for place, outcome in enumerate(outcomes[-_MOST_CALLS:])]
+        self._support = ClaimSupport(outcomes)
+        self._unproven: tuple[str, list[UnprovenRun]] = ("", [])
+
+    @cached_property
+    def actions(self) -> list[AgentAction]:
+        """What the calls did to code. The result decides how one ended, not only the caller."""
+        return actions_of(
+            structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call
+            for each in self._outcomes
+        )
+
+    @cached_property
+    def _calls(self) -> list[LedgerCall]:
+        return [LedgerCall(place, outcome) for place, outcome in enumerate(self._outcomes[-_MOST_CALLS:])]
 
     @cached_property
     def _changes(self) -> list[LedgerCall]:
@@ -79,18 +132,64 @@ class TurnLedger:
     def _read_text(self) -> str:
         return "\n".join(call.brought_text for call in self._reads)
 
-    def disagreements(self, text: str, said: AnswerClaims, *, admits: bool) -> list[FailureSignal]:
-        """Return the disagreements of the calls and the request with the claims of `text`, one signal of each label."""
-        claims = [claim for claim in said.claims if claim.asked or not claim.text_work][:_MOST_CLAIMS]
-        if not claims or not self._calls:
-            return []
-        entries = claim_entries(text, claims, _COMPARED)
-        found: dict[str, FailureSignal] = {}
-        for signal in self._found(text, entries, admits=admits):
-            found.setdefault(signal.label or "", signal)
-        return list(found.values())
+    def disagreements(self, text: str, said: AnswerClaims, *, admits: bool, goes_on: bool) -> list[FailureSignal]:
+        """Return where the calls and the request disagree with the claims of `text`.
 
-    def _found(self, text: str, entries: Sequence[ClaimEntry], *, admits: bool) -> Iterator[FailureSignal]:
+        If the turn `goes_on`, only claims that no call supports count. `admits` says that the answer reports a failure.
+        """
+        found = list(islice(self._unfounded(text, said.claims, admits=admits), _MOST_UNFOUNDED))
+        if self._outcomes and not goes_on:
+            known = {each.label for each in found if each.weight >= _CERTAIN}
+            claims = [claim for claim in said.claims if claim.asked or not claim.text_work][:_MOST_CLAIMS]
+            for rule in (self._apart(text, claims, admits=admits), self._runs(text)):
+                # One of each label; what is certain without the values needs none of them.
+                first: dict[str, Disagreement] = {}
+                for each in rule:
+                    first.setdefault(each.label, each)
+                found += (each for each in first.values() if each.label not in known)
+                known = set()
+        return [
+            signal_of(text, (each.start, each.end), each.label, each.weight, each.against, language=each.language)
+            for each in found
+        ]
+
+    def unproven(self, text: str) -> list[UnprovenRun]:
+        """Return the runs of tests and builds that `text` reports as successful and that the calls do not bear out."""
+        if self._unproven[0] != text:
+            said = own_words(text[-_MOST_ANSWER:])
+            # Most answers claim no run, and need no reading of the calls.
+            runs = (
+                unproven_runs(said, self._request.text, self.actions, is_whole=self._is_whole)
+                if claims_in(said)
+                else ()
+            )
+            self._unproven = text, list(runs)
+        return self._unproven[1]
+
+    def _runs(self, text: str) -> Iterator[Disagreement]:
+        for run in self.unproven(text):
+            at = max(0, text.find(run.said))
+            label, weight = (AFTER_FAILURE, _WEIGHT_RUN) if run.why == "failed" else (WITHOUT_CALL, _WEIGHT_NO_RUN)
+            yield Disagreement(at, at + len(run.said), label, run.against, weight)
+
+    def _unfounded(self, text: str, claims: Sequence[MadeClaim], *, admits: bool) -> Iterator[Disagreement]:
+        for claim, apart in self._support.unfounded(text, claims, admits=admits):
+            hit = claim.hit
+            words = text[hit.start : hit.end]
+            rest = None if words[-1:] in ".,!:" else _REST.match(text, hit.end)
+            yield Disagreement(
+                hit.start + len(words) - len(words.lstrip(LEADING)),
+                hit.end if rest is None else rest.end(),
+                AFTER_FAILURE if apart.failed else WITHOUT_CALL,
+                apart.against,
+                apart.weight,
+                hit.id.partition(":")[0],
+            )
+
+    def _apart(self, text: str, claims: Sequence[MadeClaim], *, admits: bool) -> Iterator[Disagreement]:
+        if not claims:
+            return
+        entries = claim_entries(text, claims)
         for entry in entries if self._changes else ():
             apart = list(self._other_value(text, entry))
             yield from apart or self._not_as_asked(text, entry)
@@ -101,7 +200,7 @@ class TurnLedger:
             yield from self._failed(text, asked)
             yield from self._not_there(text, entries)
 
-    def _other_value(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
+    def _other_value(self, text: str, entry: ClaimEntry) -> Iterator[Disagreement]:
         """Yield a signal for a claimed value of the request if the calls sent another one, from no known source."""
         request, lower = self._request.lower, text.lower() if entry.mentions else ""
         for mention in entry.mentions:
@@ -122,17 +221,17 @@ class TurnLedger:
                 other = others[0] if others else None
             if other is not None:
                 label = WRONG_VALUE if mention.kind is Kind.DATE else WRONG_TARGET
-                yield _signal(text, mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
+                yield Disagreement(mention.start, mention.end, label, f"{other[0].name} was called with {other[1]}")
                 return
         for slot in (self._other_time, self._other_amount, self._other_count, self._other_title, self._other_kind):
             apart = slot(text, entry)
             if apart is not None:
                 start, end, call, value = apart
-                yield _signal(text, start, end, WRONG_VALUE, f"{call.name} was called with {value}")
+                yield Disagreement(start, end, WRONG_VALUE, f"{call.name} was called with {value}")
                 return
 
-    def _not_as_asked(self, text: str, entry: ClaimEntry) -> Iterator[FailureSignal]:
-        """Yield a signal for an amount or a count that a call was sent, if the person asked for another one."""
+    def _not_as_asked(self, text: str, entry: ClaimEntry) -> Iterator[Disagreement]:
+        """Yield a disagreement for an amount or a count that a call was sent, if the person asked for another one."""
         if not entry.claim.asked:
             return
         slots = self._slots(text, entry)
@@ -141,7 +240,7 @@ class TurnLedger:
             call, sent, wanted = found
             hit = entry.claim.hit
             against = f"{call.name} was called with {sent}; the request names {wanted}"
-            yield _signal(text, hit.start, hit.end, DIFFERS, against, weight=_WEIGHT_TRUE)
+            yield Disagreement(hit.start, hit.end, DIFFERS, against, _WEIGHT_TRUE)
 
     def _doers(self, entry: ClaimEntry) -> list[LedgerCall]:
         """The calls that may have done what is claimed."""
@@ -155,9 +254,11 @@ class TurnLedger:
         if any(moment.zoned for call in doers for moment in call.moments):
             return None
         for is_day in (True, False):
-            said = list(self._days_of(text, entry) if is_day else _times_of(text, entry))
             sent = [(call, call.days if is_day else call.times) for call in doers]
-            if not any(linked for *_, linked in said) or not any(there for _, there in sent):
+            if not any(there for _, there in sent):
+                continue
+            said = list(self._days_of(text, entry) if is_day else _times_of(text, entry))
+            if not any(linked for *_, linked in said):
                 continue
             if any(not there and not _removes(call) for call, there in sent):
                 # The claim may be about the call without a time.
@@ -277,32 +378,30 @@ class TurnLedger:
                     apart.append((call, shown))
         return apart[0] if apart and days else None
 
-    def _other_target(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+    def _other_target(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[Disagreement]:
         """A call went to an address, or to the number of a thing, that neither the person nor a result named."""
         request, lower = self._request.lower, text.lower()
         wanted = {each.lower() for each in EMAIL.findall(self._request.text)} if "@" in request else set[str]()
         first = entries[0].claim.hit
         for call in self._changes:
-            for value in sorted(call.of_kind(Kind.EMAIL)) if wanted else ():
-                if (
-                    value not in request
-                    and not any(w in call.sent_text for w in wanted)
-                    and not self._is_known_before(call, value)
-                ):
+            addresses = sorted(call.of_kind(Kind.EMAIL)) if wanted else []
+            named = [
+                (key, sent)
+                for key, sent in call.sent.items()
+                if key.endswith(("id", "ids")) or key in _RECIPIENTS | _NAMES or _PLACE.search(key)
+            ]
+            known = "\n".join(each.brought_text for each in self._calls[: call.place]) if addresses or named else ""
+            for value in addresses:
+                if value not in request and not any(w in call.sent_text for w in wanted) and value not in known:
                     at = lower.find(value)
                     yield (
-                        _signal(
-                            text, at, at + len(value), DIFFERS, f"the request names {min(wanted)}", weight=_WEIGHT_TRUE
-                        )
+                        Disagreement(at, at + len(value), DIFFERS, f"the request names {min(wanted)}", _WEIGHT_TRUE)
                         if at >= 0
-                        else _signal(text, first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
+                        else Disagreement(first.start, first.end, WRONG_TARGET, f"{call.name} was called with {value}")
                     )
-            for key, sent in call.sent.items():
+            for key, sent in named:
                 is_id = key.endswith(("id", "ids"))
-                if not (is_id or key in _RECIPIENTS or key in _NAMES or _PLACE.search(key)):
-                    continue
                 there = self._known_ids(call, key.removesuffix("s"), sent) if is_id else []
-                known = "\n".join(each.brought_text for each in self._calls[: call.place])
                 for value in (each for each in sent if isinstance(each, str)):
                     small = value.lower()
                     if (
@@ -311,8 +410,7 @@ class TurnLedger:
                         or (key in _NAMES and self._is_unheard(value, f"{known}\n{lower}"))
                         or (_PLACE.search(key) and self._is_elsewhere(value, f"{known}\n{lower}"))
                     ):
-                        yield _signal(
-                            text,
+                        yield Disagreement(
                             first.start,
                             first.end,
                             WRONG_TARGET,
@@ -320,14 +418,11 @@ class TurnLedger:
                             f"{f'; there it is {there[0]}' if there else ''}",
                         )
 
-    def _is_known_before(self, call: LedgerCall, value: str) -> bool:
-        return any(value in each.brought_text for each in self._calls[: call.place])
-
     def _known_ids(self, call: LedgerCall, key: str, sent: Sequence[object]) -> list[str]:
         """The names of a thing of this key before the call: in results, or else by the person."""
         found = (value for each in self._calls[: call.place] for value in each.brought.get(key, ()))
         known = [value for value in found if isinstance(value, str)]
-        if known or _verb(call.name) in families().family["create"].tools:
+        if known or verb_of(call.name) in families().family["create"].tools:
             return known
         context = self._request.context
         strange = (each for each in sent if isinstance(each, str) and len(each) >= _SHORTEST_ID)
@@ -358,7 +453,7 @@ class TurnLedger:
         heard = f"{known}\n{self._request.context}"
         return bool(numbers) and not any(re.search(rf"(?<!\d){each}(?!\d)", heard) for each in numbers)
 
-    def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+    def _left_out(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[Disagreement]:
         """Yield a signal for a new state that was asked for and claimed by name, but that no call mentions."""
         entries = [entry for entry in entries if entry.claim.family == "update"]
         if not entries or not any(call.sent for call in self._changes):
@@ -378,17 +473,16 @@ class TurnLedger:
                 and not any(thing[:_STEM] in done for thing in things)
             ):
                 hit = entry.claim.hit
-                yield _signal(
-                    text,
+                yield Disagreement(
                     hit.start,
                     min(entry.end, hit.end + len(names[-1]) + 8),
                     WITHOUT_CALL,
                     f"no call has {names[-1]}; only {', '.join(dict.fromkeys(call.name for call in self._changes))} "
                     "changed something",
-                    weight=_WEIGHT_TRUE,
+                    _WEIGHT_TRUE,
                 )
 
-    def _failed(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+    def _failed(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[Disagreement]:
         """Yield a signal if everything is claimed, but a changing call failed and no later call did its work."""
         if not entries:
             return
@@ -408,11 +502,11 @@ class TurnLedger:
             if not (_names(words, call.nouns - done) or _is_of_kind(call, kinds)):
                 continue
             hit = entries[0].claim.hit
-            yield _signal(text, hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
+            yield Disagreement(hit.start, hit.end, AFTER_FAILURE, call.outcome.quoted())
 
-    def _not_there(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[FailureSignal]:
+    def _not_there(self, text: str, entries: Sequence[ClaimEntry]) -> Iterator[Disagreement]:
         """A read after the change does not find the thing, has the old value, or lacks everything that is claimed."""
-        hit = entries[0].claim.hit
+        at = entries[0].claim.hit.start, entries[0].claim.hit.end
         for change in self._changes:
             ends = _removes(change) or not _ENDS.isdisjoint(words_of_tool(change.name))
             for read in self._reads:
@@ -421,21 +515,19 @@ class TurnLedger:
                 if ends or read.outcome.failed:
                     alive = next((str(each) for key in _STATES for each in read.brought.get(key, ()) if ends), "")
                     if ends and alive.lower() in _ALIVE:
-                        yield _signal(
-                            text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {alive} afterwards"
-                        )
+                        yield Disagreement(*at, NOT_PERSISTED, f"{read.name} brought {alive} afterwards")
                     elif not ends and read.outcome.state is State.NOT_FOUND:
-                        yield _signal(text, hit.start, hit.end, NOT_PERSISTED, read.outcome.quoted())
+                        yield Disagreement(*at, NOT_PERSISTED, read.outcome.quoted())
                     continue
                 if any(later.place > read.place and _is_of(read, later) for later in self._changes):
                     continue
                 lost = self._lost(change, read)
                 if lost:
-                    yield _signal(text, hit.start, hit.end, NOT_PERSISTED, f"{read.name} brought {lost} afterwards")
+                    yield Disagreement(*at, NOT_PERSISTED, f"{read.name} brought {lost} afterwards")
         for entry in entries:
             gone = self._empty(text, entry)
             if gone:
-                yield _signal(text, entry.claim.hit.start, entry.claim.hit.end, NOT_PERSISTED, gone)
+                yield Disagreement(entry.claim.hit.start, entry.claim.hit.end, NOT_PERSISTED, gone)
 
     def _lost(self, change: LedgerCall, read: LedgerCall) -> str:
         """The member that was sent with a value and is read back empty, or as it was read before."""
@@ -472,7 +564,6 @@ class TurnLedger:
         return ""
 
 
-_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
 # Verbs after which a thing is no longer in a state of `_ALIVE`.
 _ENDS = frozenset({"complete", "close", "resolve", "finish", "disable", "deactivate", "archive"})
 _STATES = ("status", "state")
@@ -593,11 +684,11 @@ def _does_the_same(later: LedgerCall, failed: LedgerCall) -> bool:
         # What runs tests or a build changes nothing else.
         return not actions_of([later.outcome.call])[0].kinds
     known = families().family
-    if (_verb(later.name) in known[COMMIT].tools) != (_verb(failed.name) in known[COMMIT].tools):
+    if (verb_of(later.name) in known[COMMIT].tools) != (verb_of(failed.name) in known[COMMIT].tools):
         return False
     kinds = [
         {kind for kind, family in known.items() if word in family.tools}
-        for word in (_verb(later.name), _verb(failed.name))
+        for word in (verb_of(later.name), verb_of(failed.name))
     ]
     if kinds[0].isdisjoint(kinds[1]):
         return False
@@ -606,19 +697,14 @@ def _does_the_same(later: LedgerCall, failed: LedgerCall) -> bool:
     return not nouns[0] or not nouns[1] or not nouns[0].isdisjoint(nouns[1])
 
 
-def _verb(name: str) -> str:
-    words = words_of_tool(name)
-    return words[0] if words else ""
-
-
 def _names(words: str, nouns: Collection[str]) -> bool:
     return any(noun[:_STEM] in words for noun in nouns if len(noun) >= _STEM)
 
 
 def _is_of_kind(call: LedgerCall, kinds: set[str]) -> bool:
     """Whether claims of these families may be about a call, by its verb."""
-    known = families().family
-    return kind_of(call.name) in kinds or any(_verb(call.name) in known[kind].tools for kind in kinds if kind in known)
+    known, verb = families().family, verb_of(call.name)
+    return kind_of(call.name) in kinds or any(verb in known[kind].tools for kind in kinds if kind in known)
 
 
 def _is_of(read: LedgerCall, change: LedgerCall) -> bool:
@@ -653,16 +739,3 @@ def _member(arguments: object, key: str) -> object:
         return None
     value = arguments.get(key)
     return value if is_object(value) or is_array(value) else None
-
-
-def _signal(text: str, start: int, end: int, label: str, against: str, *, weight: float = _WEIGHT) -> FailureSignal:
-    return FailureSignal(
-        type=SignalType.HALLUCINATION_RISK,
-        evidence=text[start:end].strip(),
-        weight=weight,
-        position=start,
-        context=text[max(0, start - _AROUND) : end + _AROUND],
-        label=label,
-        source="calls",
-        against=against,
-    )

@@ -13,7 +13,8 @@
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache, partial, reduce
 from typing import TypeAlias
 
 import msgspec
@@ -119,10 +120,11 @@ def said(
     asks = any(mark in prose for mark in QUESTION_MARKS)
     verbs: _KnownVerbs = {}
     hits = known.scan(prose, _MOST_TRIED)
-    asks = asks or any(hit.id.startswith(ASKS) for hit in hits)
-    if asks and _asks_back(prose, known):
-        # An answer that asks back is not the end: it repeats the request as a plan.
-        request = NO_REQUEST
+    asking = any(hit.id.startswith(ASKS) for hit in hits)
+    asks = asks or asking
+
+    # An answer that asks back is not the end: it repeats the request as a plan.
+    is_plan = cache(partial(_asks_back, prose, known, asking)) if asks else _never
     for hit in hits:
         claim = known.claims.get(hit.id)
         if claim is None:
@@ -130,22 +132,29 @@ def said(
         elif claim.family not in moot and len(claims) < _MOST_CLAIMS and tried < _MOST_TRIED:
             tried += 1
             grammar = known.grammar[hit.id.partition(":")[0]]
-            reading = _ClaimReading(prose, hit, grammar, words, verbs, request=request)
+            reading = _ClaimReading(prose, hit, grammar, words, verbs, request=request, is_plan=is_plan)
             made = reading.made(claim, shows_files=_FENCE in text)
             if made is not None:
                 claims.append(made)
     return AnswerClaims(claims, admits, asks)
 
 
-def _asks_back(prose: str, known: ClaimPhrases) -> bool:
-    prose = prose.replace("\u2019", "'")
-    grammars = [grammar for grammar in known.grammar.values() if grammar.file.courtesies]
-    for grammar in grammars:
-        prose = grammar.courtesies.sub(" ", prose)
-    asking = (grammar.file.asks for grammar in known.grammar.values() if grammar.file.asks)
-    return any(mark in prose for mark in QUESTION_MARKS) or any(
-        re.search(each, prose, re.IGNORECASE) is not None for each in asking
-    )
+def _asks_back(prose: str, known: ClaimPhrases, asking: bool) -> bool:  # noqa: FBT001 - bound by `partial`
+    grammars = known.grammar.values()
+    # No pattern reaches over the end of a line.
+    for words in prose.replace("\u2019", "'").split("\n"):
+        if asking or any(mark in words for mark in QUESTION_MARKS):
+            courtesies = (grammar.courtesies for grammar in grammars if grammar.file.courtesies)
+            left = reduce(lambda text, pattern: pattern.sub(" ", text), courtesies, words)
+            if any(mark in left for mark in QUESTION_MARKS) or any(
+                grammar.asks.search(left) is not None for grammar in grammars if grammar.file.asks
+            ):
+                return True
+    return False
+
+
+def _never() -> bool:
+    return False
 
 
 def _with_names(text: str, prose: str, request: PersonRequest) -> str:
@@ -174,12 +183,14 @@ class _ClaimReading:
         verbs: _KnownVerbs,
         *,
         request: PersonRequest,
+        is_plan: Callable[[], bool],
     ) -> None:
         self._hit = hit
         self._grammar = grammar
         self._words = words
         self._verbs = verbs
         self._request = request
+        self._is_plan = is_plan
         # A text that an answer was asked for takes more than a line.
         self._is_brief = len(prose) <= _LONGEST_BRIEF and "\n" not in prose.strip()
         self._shows_files = False
@@ -198,12 +209,11 @@ class _ClaimReading:
             # Most hits of a frame have no verb that claims anything, and need no clause.
             if not verb:
                 return None
+        if claim.echo and not self._request.wants(family, self._grammar):
+            return None
         if clause.is_taken_back():
-            return (
-                self._echo(verb, family, claim)
-                if clause.is_hedged() and not clause.is_taken_back(hedged=True)
-                else None
-            )
+            is_claim = clause.is_hedged() and not clause.is_taken_back(hedged=True)
+            return self._echo(verb, family, claim) if is_claim else None
         rest = clause.rest()
         if claim.echo:
             return self._echo(verb, family, claim)
@@ -224,20 +234,24 @@ class _ClaimReading:
         if made is not None and not made.text_work:
             return self._of_request(made)
         # "I completed the checks you asked for": whatever it was, it may be in the answer.
-        echo = None if is_text and family == ANYTHING else self._echo(verb, family, claim)
-        return made if echo is None or (made is not None and not self._is_brief) else echo
+        if (made is not None and not self._is_brief) or (is_text and family == ANYTHING):
+            return made
+        return self._echo(verb, family, claim) or made
 
     def _of_request(self, made: MadeClaim) -> MadeClaim:
         clause = self._clause
-        asked = self._request.wants(made.family, self._grammar) and self._request.names(
-            f"{clause.before} {clause.matched} {clause.rest()}", self._grammar
+        request = self._request
+        asked = (
+            request.wants(made.family, self._grammar)
+            and request.names(f"{clause.before} {clause.matched} {clause.rest()}", self._grammar)
+            and not self._is_plan()
         )
         return msgspec.structs.replace(made, asked=True) if asked else made
 
     def _echo(self, verb: str, family: str, claim: Claim) -> MadeClaim | None:
         """Return a claim of something that the request asks for, in any form: "and the invite sent to Ann"."""
         clause, grammar, request = self._clause, self._grammar, self._request
-        if not request.wants(family, grammar):
+        if not request.wants(family, grammar) or self._is_plan():
             return None
         before, rest = grammar.hedges.sub("", clause.before), clause.rest()
         if rest[:1] in _QUOTE_ENDS or grammar.pending.search(before):

@@ -7,9 +7,9 @@ entry    claims `send`, with the address bob@corp.example
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +17,7 @@ from toolvet.core.json_value import is_array, is_object
 from toolvet.core.turn.ledger.claims import MadeClaim
 from toolvet.core.turn.ledger.dates import Date, dates_in, times_in
 from toolvet.core.turn.ledger.mentions import Kind, Mention, mentions_in
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, words_of_tool, written
+from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability, decoded, words_of_tool
 from toolvet.core.turn.ledger.phrases import ANYTHING
 
 _MOST_LEAVES = 2_000
@@ -63,17 +63,17 @@ class LedgerCall:
     @cached_property
     def brought(self) -> dict[str, list[object]]:
         """The values of its result by their keys."""
-        return _leaves([_decoded(text) for text in self.outcome.texts()])
+        return _leaves(self.outcome.payloads)
 
     @cached_property
     def sent_text(self) -> str:
         """Its arguments in lower case."""
-        return written(self.outcome.call.arguments)[:_MOST_TEXT].lower()
+        return self.outcome.sent
 
     @cached_property
     def brought_text(self) -> str:
         """Its result in lower case."""
-        return "\n".join(self.outcome.texts())[:_MOST_TEXT].lower()
+        return "\n".join(self.outcome.texts)[:_MOST_TEXT].lower()
 
     def of_kind(self, kind: Kind) -> set[str]:
         """The addresses or the paths that it was sent."""
@@ -116,8 +116,11 @@ _SENTENCE_END = re.compile(r"[.!?](?=[\"'\u201d\u2019)*_]{0,4}(?:\s|$))|[\n;ã€‚ï
 _LONGEST = 400
 
 
-def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind]) -> list[ClaimEntry]:
-    """Return the claims of an answer, each with its sentence and its mentions of these kinds."""
+_COMPARED = frozenset({Kind.EMAIL, Kind.PATH, Kind.DATE, Kind.TIME, Kind.NUMBER})
+
+
+def claim_entries(text: str, claims: Sequence[MadeClaim]) -> list[ClaimEntry]:
+    """Return the claims of an answer, each with its sentence and the values in it that calls are compared with."""
     found: list[ClaimEntry] = []
     known: dict[tuple[int, int], tuple[Mention, ...]] = {}
     for claim in claims:
@@ -130,19 +133,10 @@ def claim_entries(text: str, claims: Sequence[MadeClaim], kinds: Collection[Kind
             known[start, end] = tuple(
                 msgspec.structs.replace(each, start=each.start + start, end=each.end + start)
                 for each in mentions_in(text[start:end])
-                if each.kind in kinds
+                if each.kind in _COMPARED
             )
         found.append(ClaimEntry(claim, start, end, known[start, end]))
     return found
-
-
-def _decoded(text: str) -> object:
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        return cast("object", msgspec.json.decode(text))
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return None
 
 
 def _leaves(values: Sequence[object]) -> dict[str, list[object]]:
@@ -154,7 +148,7 @@ def _leaves(values: Sequence[object]) -> dict[str, list[object]]:
         left -= 1
         key, value, depth = pending.pop()
         if isinstance(value, str) and depth == 0:
-            value = _decoded(value) or value
+            value = decoded(value) or value
         if is_object(value) and value and depth < _DEEPEST:
             pending.extend((f"{name}".lower(), item, depth + 1) for name, item in value.items())
         elif is_array(value) and value and depth < _DEEPEST:

@@ -14,7 +14,7 @@ from toolvet.core.json_value import elements, is_array, is_object
 from toolvet.core.messages import Unknown, words_of_others
 from toolvet.core.turn.ledger.dates import Date, Span, dates_in, spans_in, times_in, zoned_neighbours
 from toolvet.core.turn.ledger.figures import Figures, Steps
-from toolvet.core.turn.ledger.outcome import CallOutcome, texts_in
+from toolvet.core.turn.ledger.outcome import CallOutcome, as_text, decoded
 from toolvet.core.turn.ledger.tokens import ascii_digits, numerals_in
 
 _MOST_LOOKS = 50
@@ -117,9 +117,9 @@ class Evidence:
                 found.append(())
                 continue
             response = outcome.response
-            texts = texts_in(response)
+            texts = [*outcome.texts]
             if is_object(response) and response.get("content") and response.get("structuredContent") is not None:
-                texts.append(_written(response["structuredContent"]))
+                texts.append(as_text(response["structuredContent"]))
             found.append(tuple(text for text in texts if text))
         return found
 
@@ -127,7 +127,7 @@ class Evidence:
     def _index(self) -> EvidenceIndex:
         return index_of(
             [
-                CallTexts(texts, outcome.call.arguments, _written(outcome.call.arguments))
+                CallTexts(texts, outcome.call.arguments, as_text(outcome.call.arguments))
                 for texts, outcome in zip(self._results, self.outcomes, strict=True)
             ],
             self._question,
@@ -246,17 +246,6 @@ def _start_of(block: object) -> str:
         return str(block)[:2_000]
     except Exception:  # noqa: BLE001 - it is too deep, or an object of a caller.
         return "blob"
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    try:
-        return msgspec.json.encode(value).decode("utf-8", "replace")
-    except Exception:  # noqa: BLE001 - cyclic, too deep, or no JSON at all.
-        return ""
 
 
 MOST_READ: Final = 8_000_000
@@ -380,15 +369,10 @@ class _EvidenceWalk:
         self._names: dict[str, dict[object, _MemberName]] = {}
 
     def text(self, text: str) -> None:
-        opening = text.lstrip()[:1]
-        if opening in ("{", "[") and opening:
-            try:
-                decoded = cast("object", msgspec.json.decode(text))
-            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-                pass
-            else:
-                self.value(decoded)
-                return
+        value = decoded(text)
+        if value is not None:
+            self.value(value)
+            return
         self.string(text, "", "")
 
     def value(self, value: object) -> None:

@@ -15,17 +15,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from toolvet.core.checks.answer import FailureSignal, PartialCall, SignalType
+from toolvet.core.checks.answer import FailureSignal, PartialCall
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import count, elements, is_array, is_object, members, number
 from toolvet.core.matching import Pattern, PatternSet
 from toolvet.core.matching.pattern import Phrase, PhraseFile
 from toolvet.core.matching.phrase_cache import kept_files
-from toolvet.core.turn.ledger.outcome import CallOutcome, CallStatus, written
+from toolvet.core.turn.ledger.outcome import CallOutcome, CallStatus, signal_of, written
 from toolvet.core.turn.ledger.phrases import ADMITS, phrases
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ ABSENT: Final = "absent"
 _WEIGHT: Final = 0.5
 _DEEPEST: Final = 5
 _MOST_VISITED: Final = 20_000
-_MOST_TEXT: Final = 4_000_000
 _LONGEST_WORDS: Final = 20_000
 _LONGEST_ANSWER: Final = 50_000
 _FEWEST: Final = 2
@@ -133,18 +132,7 @@ def overstated(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSignal
             part = parts[0] if hit.id.startswith(WHOLE) else _taken_for_total(found["n"], parts)
             against = "" if part is None else part.quoted()
         if against:
-            return [
-                FailureSignal(
-                    type=SignalType.HALLUCINATION_RISK,
-                    evidence=found[0],
-                    weight=_WEIGHT,
-                    position=found.start(),
-                    context=text[max(0, found.start() - 40) : found.end() + 40],
-                    label=PART_AS_WHOLE,
-                    source="calls",
-                    against=against,
-                )
-            ]
+            return [signal_of(text, found.span(), PART_AS_WHOLE, _WEIGHT, against)]
     return []
 
 
@@ -257,18 +245,12 @@ def _payload(outcome: CallOutcome) -> object:
     structured = members(outcome.response).get("structuredContent")
     if structured is not None:
         return structured
-    decoded: list[object] = []
-    for text in outcome.texts():
-        if len(text) <= _MOST_TEXT and text.lstrip()[:1] in ("{", "["):
-            try:
-                decoded.append(cast("object", msgspec.json.decode(text)))
-            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-                continue
-    return decoded[0] if len(decoded) == 1 else decoded
+    found = [each for each in outcome.payloads if each is not None]
+    return found[0] if len(found) == 1 else found
 
 
 def _said_in_words(outcome: CallOutcome, walk: "_PartWalk") -> str:
-    for text in outcome.texts()[:_FEWEST]:
+    for text in outcome.texts[:_FEWEST]:
         ends = (text[:_LONGEST_WORDS], text[-_LONGEST_WORDS:]) if len(text) > _LONGEST_WORDS else (text,)
         for pattern in _texts():
             found = next((found for end in ends if (found := pattern.search(end)) is not None), None)

@@ -24,6 +24,7 @@ from toolvet.core.turn.ledger.outcome import (
     CallStatus,
     names,
     says_what_it_does,
+    signal_of,
     words_of_tool,
     written,
 )
@@ -126,16 +127,14 @@ class FailedCalls:
         quoted = failed[-1].quoted()
         against = quoted if len(failed) == 1 else f"{len(failed)} calls failed ({names(failed)}), the last: {quoted}"
         return [
-            FailureSignal(
+            signal_of(
+                text,
+                (start, start + len(words)),
+                UNMENTIONED,
+                _WEIGHT_NOTHING_ELSE if nothing_else else _WEIGHT_BESIDE,
+                against,
                 # Resting on nothing, the answer is a tool's failure in disguise; beside other results it is a risk.
-                type=SignalType.TOOL_FAILURE if nothing_else else SignalType.HALLUCINATION_RISK,
-                evidence=words,
-                weight=_WEIGHT_NOTHING_ELSE if nothing_else else _WEIGHT_BESIDE,
-                position=start,
-                context=text[start : start + 160],
-                label=UNMENTIONED,
-                source="calls",
-                against=against,
+                kind=SignalType.TOOL_FAILURE if nothing_else else SignalType.HALLUCINATION_RISK,
             )
         ]
 
@@ -156,14 +155,14 @@ def _done_later(place: int, outcomes: Sequence[CallOutcome]) -> bool:
     """Whether a later call did it: its like, or one with the same arguments; for one that only reads, any."""
     failed = outcomes[place]
     kind = _kind(failed.call.name)
-    sent = written(failed.call.arguments)[:_LONGEST_EMPTY]
+    sent = failed.sent[:_LONGEST_EMPTY]
     # Bounded: of a thousand calls the next hundred are enough.
     for later in outcomes[place + 1 : place + 1 + _NEXT_CALLS]:
         if not later.failed and (
             later.call.name == failed.call.name
             or "reads" in kind
             or kind & _kind(later.call.name)
-            or (len(sent) > len('{"id":1}') and sent == written(later.call.arguments)[:_LONGEST_EMPTY])
+            or (len(sent) > len('{"id":1}') and sent == later.sent[:_LONGEST_EMPTY])
         ):
             return True
     return False
@@ -180,13 +179,13 @@ def _kind(name: str) -> frozenset[str]:
 def _is_empty(outcome: CallOutcome) -> bool:
     if outcome.ending is not CallStatus.DONE:
         return False
-    texts = outcome.texts()
+    texts = outcome.texts
     return not texts or (len(texts) == 1 and len(texts[0]) <= _LONGEST_EMPTY and _EMPTY.fullmatch(texts[0]) is not None)
 
 
 def _echoed(text: str, outcome: CallOutcome) -> bool:
     """Whether the answer uses words or figures of the error, other than those that the call itself sent."""
-    sent = written(outcome.call.arguments).lower()
+    sent = outcome.sent
     words = {word for each in _LONG_WORD.findall(outcome.words)[:_MOST_WORDS] if (word := each.lower()) not in sent}
     lower = text.lower()
     if _EXIT.search(lower) and _EXIT.search(
@@ -200,7 +199,6 @@ def _echoed(text: str, outcome: CallOutcome) -> bool:
 
 UNAVAILABLE = "unavailable"
 _WEIGHT = 0.7
-_AROUND = 40
 _MOST_LOOKED_AT = 100
 _REACH = 60
 _AFTER = 200
@@ -251,18 +249,9 @@ def tool_faults(text: str, outcomes: Sequence[CallOutcome]) -> list[FailureSigna
             name = next((name for name in failed if head in _heads(name) and others <= set(words_of_tool(name))), None)
             if name is not None:
                 start = begin + named[0].start()
-                return [
-                    FailureSignal(
-                        type=SignalType.TOOL_FAILURE,
-                        evidence=text[start : match.end()],
-                        weight=_WEIGHT,
-                        position=start,
-                        context=text[max(0, start - _AROUND) : match.end() + _AROUND],
-                        label=UNAVAILABLE,
-                        source="calls",
-                        against=failed[name].quoted(),
-                    )
-                ]
+                against = failed[name].quoted()
+                kind = SignalType.TOOL_FAILURE
+                return [signal_of(text, (start, match.end()), UNAVAILABLE, _WEIGHT, against, kind=kind)]
     return []
 
 

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache, cached_property, lru_cache
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
 from toolvet.core.causes import ErrorKind, State, cause_of
+from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.checks.result import ResultMetadata, as_mcp, check_result, failure_sentence
 from toolvet.core.discover.toml import read_toml
 from toolvet.core.json_value import elements, is_array, is_object, members
@@ -19,8 +20,12 @@ from toolvet.core.turn.ledger.phrases import ANYTHING, HANDOFF, families
 
 _LONGEST_QUOTE = 200
 _LONGEST_END = 60
+_AROUND = 40
 _MOST_SEARCHED = 20_000
+_MOST_TEXT = 200_000
 _LONGEST_NAME = 120
+_LONGEST_MARKED = 4_000
+_MARK = re.compile(r"[\w-]{3,40}")
 _NOTHING = {"content": [{"type": "text", "text": ""}]}
 # What hosts put before the name that the server gave: "mcp__github__create_issue", "functions.send", "drive-move_file".
 _SERVER = re.compile(r"^.{0,80}(?:__|[./:](?=\w))|^\w{1,80}-(?=[a-z]{2,20}_)")
@@ -42,7 +47,7 @@ class CallStatus(Enum):
     UNKNOWN = "unknown"
 
 
-class CallOutcome(msgspec.Struct, frozen=True):
+class CallOutcome(msgspec.Struct, frozen=True, dict=True):
     """A call and how it ended. `words` are those of its error, empty for a call that succeeded."""
 
     call: ToolCall
@@ -61,12 +66,17 @@ class CallOutcome(msgspec.Struct, frozen=True):
     response: object = None
     """The result as one of MCP, which is read once."""
 
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """The words of its name and of its arguments."""
+        return frozenset({*words_of(self.call.name), *_MARK.findall(self.sent[:_LONGEST_MARKED])})
+
     @property
     def went_on(self) -> bool:
         """Whether a program printed what it found and only ended with another code than 0: parts may have worked."""
         if not self.rejected:
             return False
-        said = "\n".join(self.texts())
+        said = "\n".join(self.texts)
         return (
             _EXIT_CODE.search(said[-_LONGEST_END:]) is not None and _ERROR_WORDS.search(said[:_MOST_SEARCHED]) is None
         )
@@ -76,9 +86,20 @@ class CallOutcome(msgspec.Struct, frozen=True):
         """Whether the result shows that the call failed."""
         return self.ending in (CallStatus.FAILED, CallStatus.SILENT)
 
-    def texts(self) -> list[str]:
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
         """The text blocks of its result, or else the result as text."""
-        return texts_in(self.response)
+        return tuple(texts_in(self.response))
+
+    @cached_property
+    def payloads(self) -> list[object]:
+        """The texts of its result as JSON; None for one that is not."""
+        return [decoded(text) for text in self.texts]
+
+    @cached_property
+    def sent(self) -> str:
+        """Its arguments as JSON in lower case."""
+        return written(self.call.arguments)[:_MOST_TEXT].lower()
 
     def quoted(self) -> str:
         """The call and its result, for a reader."""
@@ -162,6 +183,46 @@ def written(value: object) -> str:
         return msgspec.json.encode(value).decode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - cyclic, too deep, or no JSON at all: there is nothing to quote.
         return ""
+
+
+def decoded(text: str) -> object:
+    """An object or a list from its JSON; None for other texts."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return cast("object", msgspec.json.decode(text))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def as_text(value: object) -> str:
+    """A text as it is, any other value as JSON, and "" for None."""
+    return value if isinstance(value, str) else "" if value is None else written(value)
+
+
+def signal_of(
+    text: str,
+    span: tuple[int, int],
+    label: str,
+    weight: float,
+    against: str,
+    *,
+    kind: SignalType = SignalType.HALLUCINATION_RISK,
+    language: str | None = None,
+) -> FailureSignal:
+    """Return the signal that `text` disagrees with the calls or the request in a span, from its start to its end."""
+    start, end = span
+    return FailureSignal(
+        type=kind,
+        evidence=text[start:end].strip(),
+        weight=weight,
+        position=start,
+        context=text[max(0, start - _AROUND) : end + _AROUND],
+        label=label,
+        language=language,
+        source="calls",
+        against=against,
+    )
 
 
 class Ability(Enum):

@@ -136,56 +136,22 @@ class ClaimFile(PhraseFile[Claim], frozen=True, kw_only=True):
     """Words that blame the tool."""
 
 
-class _FilePattern:
-    """A field of a claims file as a regular expression, compiled when it is first asked for: few of them are."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, grammar: "ClaimGrammar", owner: type) -> re.Pattern[str]:
-        found = grammar.__dict__[self._name] = re.compile(getattr(grammar.file, self._name) or _NEVER, re.IGNORECASE)
-        return found
-
-
 class ClaimGrammar:
-    """The words around the frames of one language, searched in one clause at a time, if it contains a claim."""
+    """The words around the frames of one language, searched in one clause at a time, if it contains a claim.
 
-    unless = _FilePattern()
-    verbs = _FilePattern()
-    text_verbs = _FilePattern()
-    states = _FilePattern()
-    nominals = _FilePattern()
-    things = _FilePattern()
-    files = _FilePattern()
-    texts = _FilePattern()
-    subjects = _FilePattern()
-    no_subjects = _FilePattern()
-    closings = _FilePattern()
-    objects = _FilePattern()
-    noun_rests = _FilePattern()
-    openers = _FilePattern()
-    definite = _FilePattern()
-    no_nouns = _FilePattern()
-    rest_unless = _FilePattern()
-    cuts = _FilePattern()
-    emphatic = _FilePattern()
-    relatives = _FilePattern()
-    faults = _FilePattern()
-    fault_unless = _FilePattern()
-    fault_openers = _FilePattern()
-    coordinates = _FilePattern()
-    wishes = _FilePattern()
-    hedges = _FilePattern()
-    pending = _FilePattern()
-    pronouns = _FilePattern()
-    adjectival = _FilePattern()
-    needs = _FilePattern()
-    courtesies = _FilePattern()
+    Each pattern of its file is an attribute, compiled when it is first asked for: few of them are.
+    """
 
     def __init__(self, file: ClaimFile) -> None:
         self.file = file
         # Every word of a clause is asked for, again and again.
         self.is_cut = lru_cache(maxsize=2048)(self._is_cut)
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in ClaimFile.PATTERNS:
+            raise AttributeError(name)
+        found = self.__dict__[name] = re.compile(getattr(self.file, name) or _NEVER, re.IGNORECASE)
+        return found
 
     def _is_cut(self, word: str) -> bool:
         return self.cuts.fullmatch(word) is not None

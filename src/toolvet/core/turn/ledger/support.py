@@ -1,16 +1,14 @@
 """Whether the calls of a turn did what an answer claims."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.matching import Hit
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.ledger.claims import AnswerClaims, MadeClaim, ids_in
-from toolvet.core.turn.ledger.clause import LEADING
+from toolvet.core.turn.ledger.claims import MadeClaim, ids_in
 from toolvet.core.turn.ledger.outcome import (
     Ability,
     CallOutcome,
@@ -24,10 +22,6 @@ from toolvet.core.turn.ledger.outcome import (
 from toolvet.core.turn.ledger.phrases import ANYTHING, SEARCH, STATE, families, phrases
 from toolvet.core.turn.ledger.tokens import form_of, is_identifier
 
-AFTER_FAILURE = "claimed_success_after_failure"
-WITHOUT_CALL = "claimed_without_call"
-_AROUND = 40
-_MOST_SIGNALS = 8
 _WEIGHT_AFTER_FAILURE = 0.85
 _WEIGHT_WITHOUT_CALL = 0.7
 # The answer reports some failure, perhaps this one.
@@ -37,12 +31,11 @@ _WEIGHT_PASSIVE = 0.45
 _WEIGHT_OTHER = 0.4
 # A hint for a reader: a tool of another kind may have done it as well, or what was made is a text of the answer.
 _WEIGHT_HINT = 0.2
+_AROUND = 40
 _BEFORE = 80
 # What follows is not what was changed, but what it was changed to, like, or for.
 _ASIDE = re.compile(r"\b(?:to|from|as|with|like|of|for|on|in|match\w*)\b|[.!?\n]")
-_REST = re.compile(r"[^.,;:!?\n\u3002\uff01\uff1f\uff0c\u0964]{0,60}")
 _MOST_READ = 2_000_000
-_MARK = re.compile(r"[\w-]{3,40}")
 _STEM = 5
 _NO_HIT = Hit("", 0, 0)
 _SHORTEST_STEM = 3
@@ -62,10 +55,12 @@ _TESTS = frozenset({"test", "tests", "lint", "linter"})
 _PARTS = frozenset({"create", "update", "delete", "save"})
 
 
-class _ClaimVerdict(msgspec.Struct, frozen=True):
-    label: str
+class Unfounded(msgspec.Struct, frozen=True):
+    """What the calls say against a claim: one that `failed`, or that none did it."""
+
     weight: float
     against: str
+    failed: bool = False
     named: str = ""
     """The identifier of the thing that must be the claim's object or subject."""
 
@@ -76,52 +71,31 @@ class ClaimSupport:
     def __init__(self, outcomes: Sequence[CallOutcome]) -> None:
         self._outcomes = outcomes
         self._read: list[str] | None = None
-        self._known_marks: dict[int, frozenset[str]] = {}
 
-    def unfounded(self, text: str, found: AnswerClaims, *, admits: bool) -> list[FailureSignal]:
-        """The claims of `text` that no call supports; `admits` is whether the answer reports a failure."""
-        signals: list[FailureSignal] = []
-        seen: set[tuple[str, str]] = set()
-        judged: dict[MadeClaim, _ClaimVerdict | None] = {}
-        for claim in found.claims:
+    def unfounded(
+        self, text: str, claims: Sequence[MadeClaim], *, admits: bool
+    ) -> Iterator[tuple[MadeClaim, Unfounded]]:
+        """Yield the claims of `text` that no call supports; `admits` is whether the answer reports a failure."""
+        seen: set[tuple[bool, str]] = set()
+        judged: dict[MadeClaim, Unfounded | None] = {}
+        for claim in claims:
             alike = msgspec.structs.replace(claim, hit=_NO_HIT)
             if alike not in judged:
                 judged[alike] = self._against(claim, admits=admits)
-            verdict = judged[alike]
-            if verdict is None or (verdict.label, claim.family) in seen:
+            found = judged[alike]
+            if found is None or (found.failed, claim.family) in seen:
                 continue
-            if verdict.named and not _is_object(text, claim.hit, verdict.named):
-                continue
-            seen.add((verdict.label, claim.family))
-            hit = claim.hit
-            evidence = text[hit.start : hit.end]
-            rest = None if evidence[-1:] in ".,!:" else _REST.match(text, hit.end)
-            end = hit.end if rest is None else rest.end()
-            start = hit.start + len(evidence) - len(evidence.lstrip(LEADING))
-            signals.append(
-                FailureSignal(
-                    type=SignalType.HALLUCINATION_RISK,
-                    evidence=text[start:end].rstrip(),
-                    weight=verdict.weight,
-                    position=start,
-                    context=text[max(0, start - _AROUND) : end + _AROUND],
-                    label=verdict.label,
-                    language=hit.id.partition(":")[0],
-                    source="calls",
-                    against=verdict.against,
-                )
-            )
-            if len(signals) >= _MOST_SIGNALS:
-                break
-        return signals
+            if not found.named or _is_object(text, claim.hit, found.named):
+                seen.add((found.failed, claim.family))
+                yield claim, found
 
-    def _against(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
+    def _against(self, claim: MadeClaim, *, admits: bool) -> Unfounded | None:
         outcomes = self._outcomes
         if claim.family == STATE:
             return self._against_state(claim, admits=admits)
         if not outcomes:
             weight = _WEIGHT_PASSIVE if claim.passive else _WEIGHT_WITHOUT_CALL
-            return None if claim.text_work else _ClaimVerdict(WITHOUT_CALL, weight, "no tool was called")
+            return None if claim.text_work else Unfounded(weight, "no tool was called")
         if claim.family == SEARCH:
             return None
         abilities: list[tuple[CallOutcome, Ability]] = []
@@ -143,7 +117,7 @@ class ClaimSupport:
             if apart is None:
                 return None
             did, named = apart
-            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_OTHER, f"{did}, and no call with {named}", named)
+            return Unfounded(_WEIGHT_OTHER, f"{did}, and no call with {named}", named=named)
         failed = meant[-1] if meant else None
         if failed is None and all(outcome.failed for outcome in outcomes):
             failed = outcomes[-1]
@@ -152,12 +126,12 @@ class ClaimSupport:
         if failed is not None:
             if (admits and claim.text_work) or (failed.went_on and claim.family in _PARTS):
                 return None
-            return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted())
+            return Unfounded(_WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, failed.quoted(), failed=True)
         if claim.text_work:
             # What speaks against work that may have been done to a text of the answer: all the calls only read.
             if not claim.emphatic or any(can is not Ability.READS for _, can in abilities):
                 return None
-            return _ClaimVerdict(WITHOUT_CALL, _WEIGHT_HINT, f"only {names(self._outcomes)} was called")
+            return Unfounded(_WEIGHT_HINT, f"only {names(self._outcomes)} was called")
         other = any(each is Ability.OTHER and not outcome.failed for outcome, each in abilities)
         if other and self._is_reported(claim, None):
             return None
@@ -170,12 +144,12 @@ class ClaimSupport:
                 or not families().family[claim.family].aside.isdisjoint(claim.things)
                 else _WEIGHT_OTHER
             )
-        return _ClaimVerdict(WITHOUT_CALL, weight, f"only {names(outcomes)} was called")
+        return Unfounded(weight, f"only {names(outcomes)} was called")
 
     def _other_thing(self, claim: MadeClaim, did: Sequence[CallOutcome]) -> tuple[str, str] | None:
         """The call with another identifier of the form of the claimed one ("order W1 is cancelled"), and that one."""
         named = [each for each in claim.ids if is_identifier(each)]
-        marks = frozenset(mark for outcome in did for mark in self._marks(outcome))
+        marks = frozenset(mark for outcome in did for mark in outcome.marks)
         forms = [form for each in named if (form := form_of(each)) is not None]
         alike = sorted(mark for mark in marks for form in forms if form.fullmatch(mark))
         if not alike or any(each in text for each in named for text in (*marks, *map(_brought, did))):
@@ -184,18 +158,18 @@ class ClaimSupport:
             return None
         return f"{did[-1].call.name} was called with {alike[0]}", named[0]
 
-    def _against_state(self, claim: MadeClaim, *, admits: bool) -> _ClaimVerdict | None:
+    def _against_state(self, claim: MadeClaim, *, admits: bool) -> Unfounded | None:
         """The calls that named it failed, and no other result has it; an error that repeats it does not count."""
-        asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(self._marks(outcome))]
+        asked = [outcome for outcome in self._outcomes if not claim.ids.isdisjoint(outcome.marks)]
         if not asked or not all(outcome.failed for outcome in asked):
             return None
         if any(each in text for each in claim.ids for text in self._texts()):
             return None
-        return _ClaimVerdict(AFTER_FAILURE, _WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted())
+        return Unfounded(_WEIGHT_ADMITTED if admits else _WEIGHT_AFTER_FAILURE, asked[-1].quoted(), failed=True)
 
     def _meant(self, able: Sequence[CallOutcome], claim: MadeClaim) -> Sequence[CallOutcome]:
         """Those that name its identifier or thing; a later call of another thing may have done the same."""
-        marks = [self._marks(outcome) for outcome in able]
+        marks = [outcome.marks for outcome in able]
         own = [place for place, mark in enumerate(marks) if not claim.ids.isdisjoint(mark)]
         if any(not able[place].failed for place in own):
             return able
@@ -237,19 +211,13 @@ class ClaimSupport:
         about = named or [text for text in texts if not claim.things or any(thing in text for thing in claim.things)]
         return any(alike.search(text) for text in about)
 
-    def _marks(self, outcome: CallOutcome) -> frozenset[str]:
-        marks = self._known_marks.get(id(outcome))
-        if marks is None:
-            marks = self._known_marks[id(outcome)] = _marks(outcome)
-        return marks
-
     def _texts(self) -> list[str]:
         if self._read is None:
             left = _MOST_READ
             self._read = []
             for outcome in self._outcomes:
                 if not outcome.failed and left > 0:
-                    text = "\n".join(outcome.texts())[:left].lower()
+                    text = "\n".join(outcome.texts)[:left].lower()
                     left -= len(text)
                     self._read.append(text)
         return self._read
@@ -316,9 +284,4 @@ def _is_object(text: str, hit: Hit, named: str) -> bool:
 
 
 def _brought(outcome: CallOutcome) -> str:
-    return "\n".join(outcome.texts())[:_MOST_READ].lower()
-
-
-def _marks(outcome: CallOutcome) -> frozenset[str]:
-    sent = written(outcome.call.arguments)[:4_000].lower()
-    return frozenset({*words_of(outcome.call.name), *_MARK.findall(sent)})
+    return "\n".join(outcome.texts)[:_MOST_READ].lower()

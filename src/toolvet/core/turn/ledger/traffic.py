@@ -10,11 +10,10 @@ A code block only shows something, and JSON that the person asked to see is the 
 import re
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
-from toolvet.core.checks.answer import FailureSignal, SignalType
+from toolvet.core.checks.answer import FailureSignal
 from toolvet.core.json_value import is_object
-from toolvet.core.turn.ledger.outcome import CallOutcome, names
+from toolvet.core.turn.ledger.outcome import CallOutcome, decoded, names, signal_of
+from toolvet.core.turn.ledger.request import PersonRequest
 from toolvet.core.turn.ledger.tokens import without_code
 
 INVENTED = "invented_tool_traffic"
@@ -35,34 +34,32 @@ _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_
 _WANTS_JSON = re.compile(r"json|schema|function call|tool call|payload|format", re.IGNORECASE)
 
 
-def invented_traffic(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
+def invented_traffic(text: str, request: PersonRequest, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
     """Yield at most one signal: the answer contains a call as text, or a result that no call of the turn returned."""
-    opening = text.lstrip()[:1]
-    if opening == "{" and _is_call(text) and _WANTS_JSON.search(question) is None:
-        yield _signal(text, 0, min(len(text), 120), "it is a call written as text: no tool ran it")
+    as_text = "it is a call written as text: no tool ran it"
+    if text.lstrip()[:1] == "{" and _is_call(text) and _WANTS_JSON.search(request.text) is None:
+        yield signal_of(text, (0, min(len(text), 120)), INVENTED, _WEIGHT, as_text)
         return
     if "<" not in text and ":" not in text and "[" not in text:
         return
     prose = without_code(text)
-    tag = _TAGS.search(prose)
-    if tag is not None and _WANTS_JSON.search(question) is None:
-        yield _signal(text, tag.start(), min(len(text), tag.end() + 80), "it is a call written as text: no tool ran it")
+    tag = _TAGS.search(prose) if "<" in prose or "[" in prose else None
+    if tag is not None and _WANTS_JSON.search(request.text) is None:
+        yield signal_of(text, (tag.start(), min(len(text), tag.end() + 80)), INVENTED, _WEIGHT, as_text)
         return
     for found in _RESULT.finditer(prose):
         words = _letters(found["what"][:80])
-        if not any(words in _letters("\n".join(outcome.texts())[:_MOST_TEXT]) for outcome in outcomes):
+        if not any(words in _letters("\n".join(outcome.texts)[:_MOST_TEXT]) for outcome in outcomes):
             where = f"not in the results of {names(outcomes)}" if outcomes else "no tool was called"
-            yield _signal(text, found.start(), min(found.end(), found.start() + 120), where)
+            span = found.start(), min(found.end(), found.start() + 120)
+            yield signal_of(text, span, INVENTED, _WEIGHT, where)
             return
 
 
 def _is_call(text: str) -> bool:
     if len(text) > _LONGEST_CALL:
         return False
-    try:
-        value: object = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return False
+    value = decoded(text)
     if not is_object(value):
         return False
     named = any(isinstance(value.get(key), str) for key in _NAMES)
@@ -71,16 +68,3 @@ def _is_call(text: str) -> bool:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
-
-
-def _signal(text: str, start: int, end: int, against: str) -> FailureSignal:
-    return FailureSignal(
-        type=SignalType.HALLUCINATION_RISK,
-        evidence=text[start:end].strip(),
-        weight=_WEIGHT,
-        position=start,
-        context=text[start : start + 160],
-        label=INVENTED,
-        source="calls",
-        against=against,
-    )

@@ -13,16 +13,13 @@ from functools import cache, cached_property
 from typing import Final, Literal
 
 import msgspec
-from msgspec import structs
 
-from toolvet.core.checks.answer import FailureSignal, SignalType
 from toolvet.core.checks.result import exit_code_in
 from toolvet.core.discover import read_toml
 from toolvet.core.json_value import is_array, members
 from toolvet.core.messages import ToolCall
 from toolvet.core.schema.naming import words_of
-from toolvet.core.turn.ledger.outcome import Ability, CallOutcome, ability
-from toolvet.core.turn.ledger.support import AFTER_FAILURE, WITHOUT_CALL
+from toolvet.core.turn.ledger.outcome import Ability, ability, decoded
 
 
 class WorkTools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -296,9 +293,8 @@ def _ended(kinds: Sequence[WorkKind], call: ToolCall, output: str, *, piped: boo
 def _command(call: ToolCall) -> str:
     given = call.arguments
     if isinstance(given, str):
-        try:
-            given = msgspec.json.decode(given)
-        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        given = decoded(given)
+        if given is None:
             return f"{call.arguments}"
     arguments = members(given)
     for key in _COMMAND_KEYS:
@@ -338,13 +334,56 @@ def claims_in(text: str) -> list[tuple[str, str]]:
     """Return the kind and the sentence of each claim that a run went well."""
     table = work_table()
     found: list[tuple[str, str]] = []
-    for sentence in sentences_of(own_words(text)):
+    for sentence in sentences_of(own_words(text)) if _is_about_work(text) else ():
+        if not _is_about_work(sentence):
+            continue
         # A path is not evidence about tests.
         bare = _CODE.sub(lambda match: f"`{_PATHS.sub('', match[1]).strip() or 'x'}`", sentence)
         kinds = [claim.kind for claim in table.claims if finds(claim.patterns, bare)]
         if kinds and not is_guarded(bare):
             found.extend((kind, sentence) for kind in kinds)
     return found
+
+
+# One of these is in whatever the patterns of a claim find.
+_SURE: Final = (
+    "pytest",
+    "mypy",
+    "pyright",
+    "flake8",
+    "lint",
+    "clippy",
+    "rubocop",
+    "jest",
+    "vitest",
+    "compil",
+    "typescr",
+    "prueba",
+    "тест",
+    "测试",
+    "テスト",
+    "테스트",
+    "الاختبارات",
+    "टेस्ट",
+    "परीक्षण",
+    "เทสต์",
+    "การทดสอบ",
+)
+# "Latest" and a domain that ends in ".test" are about nothing. The word is first, so that it is found in little time.
+_PERHAPS: Final = {
+    word: re.compile(rf"{word}(?<![a-z.@]{word}){ending}\b")
+    for word, ending in (
+        ("test", "(?:e?s|y|ler)?"), ("spec", "s?"), ("suite", "s?"), ("build", "s?"), ("tsc", ""), ("ruff", ""),
+        ("type", "(?:[ -]?check.{0,3}| errors)"),
+    )
+}  # fmt: skip
+
+
+def _is_about_work(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _SURE) or any(
+        word in lower and pattern.search(lower) is not None for word, pattern in _PERHAPS.items()
+    )
 
 
 def sentences_of(text: str) -> list[str]:
@@ -434,71 +473,6 @@ def _is_of_source(run: AgentAction, edits: Sequence[int], actions: Sequence[Agen
         and _TESTS.search(named) is None
         and any(actions[at].path.replace("\\", "/").rpartition("/")[2].lower() == named for at in edits)
     )
-
-
-def work_signals(text: str, question: str, outcomes: Sequence[CallOutcome]) -> Iterator[FailureSignal]:
-    """Yield a signal for each run that `text` claims and the calls of its turn do not bear out."""
-    lower = text.lower()
-    if not any(word in lower for word in _WORDS) or _ABOUT_WORK.search(lower) is None:
-        return
-    said = own_words(text[-_MOST_ANSWER:])
-    if not claims_in(said):
-        return
-    # The result decides how a call ended, not only the caller.
-    actions = actions_of(
-        structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call for each in outcomes
-    )
-    seen: set[str] = set()
-    for run in unproven_runs(said, question, actions):
-        if run.why in seen:
-            continue
-        seen.add(run.why)
-        at = max(0, text.find(run.said))
-        yield FailureSignal(
-            type=SignalType.HALLUCINATION_RISK,
-            evidence=run.said,
-            weight=_WEIGHTS[run.why],
-            position=at,
-            context=text[at : at + 160],
-            label=AFTER_FAILURE if run.why == "failed" else WITHOUT_CALL,
-            source="calls",
-            against=run.against,
-        )
-
-
-_WEIGHTS: Final = {"failed": 0.7, "not_run": 0.45}
-_MOST_ANSWER: Final = 40_000
-# One of these is in whatever the pattern finds, and is looked for in a fifth of the time.
-_WORDS: Final = (
-    "test",
-    "spec",
-    "suite",
-    "build",
-    "compil",
-    "lint",
-    "type",
-    "mypy",
-    "pyright",
-    "tsc",
-    "ruff",
-    "flake8",
-    "clippy",
-    "prueba",
-    "тест",
-    "测试",
-    "テスト",
-    "테스트",
-    "الاختبارات",
-    "टेस्ट",
-    "परीक्षण",
-    "เทสต์",
-    "การทดสอบ",
-)
-# A domain that ends in ".test" is about nothing.
-_ABOUT_WORK: Final = re.compile(
-    r"(?<![.@])\b(?:(?:tests?|testes|testy|testler|pruebas|specs?|suite|builds?|compil\w+|lint\w*|mypy|pyright|tsc|ruff|eslint|flake8|clippy|pylint)\b"
-    r"|type[ -]?check|type errors)|тест(?:ы|ов)|测试|テスト|테스트|الاختبارات|टेस्ट|परीक्षण|เทสต์|การทดสอบ"
-)
 
 
 def is_last_word(actions: Sequence[AgentAction], at: int) -> bool:
