@@ -82,7 +82,7 @@ def _out_of_call(ready: Schema, value: object) -> object:
     if is_object(value):
         return value if declared.keys() >= value.keys() else _arguments_in(declared, value, 0) or value
     entries = [members(each) for each in elements(value)]
-    pairs = {str(each["name"]): each["value"] for each in entries if each.keys() == {"name", "value"}}
+    pairs = {str(each["name"]): each["value"] for each in entries if set(each) == {"name", "value"}}
     if pairs and len(pairs) == len(entries) and declared.keys() >= pairs.keys():
         return pairs
     required = names(members(ready.document).get("required")) or tuple(declared)
