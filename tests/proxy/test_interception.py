@@ -24,15 +24,6 @@ def odd(mode: str, **more: object) -> dict[str, object]:
     return {"command": [sys.executable, str(HERE / "odd_interceptor.py"), mode], **more}
 
 
-class SkippingClient(Client):
-    """Skips the empty lines that the proxy in front of a URL makes of events without a message."""
-
-    def read(self) -> Any:
-        while not (line := self.stdout.readline()).strip():
-            assert line
-        return json.loads(line)
-
-
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """The proxy with these interceptors in front of the books; the client has read the tool list."""
@@ -45,7 +36,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         settings = tmp_path / "toolvet.toml"
         settings.write_text("\n".join(lines))
         flags = ("--settings", str(settings), "--store", str(tmp_path / "record.jsonl"))
-        clients.append(SkippingClient(*TOOLVET, "proxy", *flags, "--", *words))
+        clients.append(Client(*TOOLVET, "proxy", *flags, "--", *words))
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         clients[-1].ask("initialize", -1, **hello)
         clients[-1].ask("tools/list", 0)

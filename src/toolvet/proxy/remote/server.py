@@ -357,7 +357,8 @@ class RemoteServer:
         events = framer.feed(chunk)
         if framer.pending_bytes > self._limit:
             raise self._too_long()
-        return events
+        # One without data only names the place to resume from.
+        return [event for event in events if event.data.strip()]
 
     def _too_long(self) -> "_RefusedError":
         words = f"a message of it is longer than the limit of {self._limit} bytes (max_message_bytes)"
