@@ -35,7 +35,6 @@ from toolvet.core.turn.ledger.failures import UNMENTIONED as UNMENTIONED
 from toolvet.core.turn.ledger.outcome import as_text as as_text
 from toolvet.core.turn.ledger.work import (
     AgentAction as AgentAction,
-    UnprovenRun as UnprovenRun,
     actions_of as actions_of,
     claims_in as claims_in,
     compiled as compiled,
@@ -46,7 +45,6 @@ from toolvet.core.turn.ledger.work import (
     reports as reports,
     segments_of as segments_of,
     sentences_of as sentences_of,
-    unproven_runs as unproven_runs,
     work_table as work_table,
 )
 from toolvet.core.turn.stream import (
