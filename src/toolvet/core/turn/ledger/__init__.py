@@ -39,7 +39,7 @@ from toolvet.core.turn.ledger.claims import said
 from toolvet.core.turn.ledger.evidence import Evidence
 from toolvet.core.turn.ledger.extent import cut_calls, overstated
 from toolvet.core.turn.ledger.failures import FailedCalls, reports_failure, tool_faults
-from toolvet.core.turn.ledger.outcome import TurnVocabulary, outcome_of
+from toolvet.core.turn.ledger.outcome import CallOutcome, TurnVocabulary, outcome_of
 from toolvet.core.turn.ledger.request import PersonRequest
 from toolvet.core.turn.ledger.support import moot_families
 from toolvet.core.turn.ledger.traffic import invented_traffic
@@ -93,8 +93,10 @@ class TurnWitness:
     ) -> None:
         self.given = calls
         own = read_calls(calls)
-        known = {} if earlier is None else earlier.judged
-        self.judged = {id(call): known.get(id(call)) or outcome_of(call) for call in (*earlier_calls(question), *own)}
+        known: dict[int, CallOutcome] = {} if earlier is None else earlier.judged
+        self.judged: dict[int, CallOutcome] = {
+            id(call): known.get(id(call)) or outcome_of(call) for call in (*earlier_calls(question), *own)
+        }
         """The outcomes by the identities of their calls, which they keep."""
         self._outcomes = [self.judged[id(call)] for call in own]
         # Results of earlier turns support what this one says; their failures do not count against it.

@@ -107,7 +107,7 @@ class TurnLedger:
 
     @cached_property
     def actions(self) -> list[AgentAction]:
-        """What the calls did to code. The result decides how one ended, not only the caller."""
+        """The action of each call, as work on code. Its result decides how it ended, not only the caller."""
         return actions_of(
             structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call
             for each in self._outcomes

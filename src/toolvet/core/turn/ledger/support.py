@@ -42,7 +42,7 @@ _PARTS = frozenset({"create", "update", "delete", "save"})
 
 
 class Unfounded(msgspec.Struct, frozen=True):
-    """What the calls say against a claim: one that `failed`, or that none did it."""
+    """The evidence of the calls against a claim: the one for it `failed`, or no call did it."""
 
     weight: float
     against: str
