@@ -144,7 +144,7 @@ class TurnLedger:
                 for each in rule:
                     first.setdefault(each.label, each)
                 found += (each for each in first.values() if each.label not in known)
-                known = set()
+                known.clear()
         return [
             signal_of(text, (each.start, each.end), each.label, each.weight, each.against, language=each.language)
             for each in found
