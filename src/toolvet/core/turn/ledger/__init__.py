@@ -93,7 +93,7 @@ class TurnWitness:
     ) -> None:
         self.given = calls
         own = read_calls(calls)
-        known = {} if earlier is None else earlier.judged
+        known: dict[int, CallOutcome] = {} if earlier is None else earlier.judged
         self.judged: dict[int, CallOutcome] = {
             id(call): known.get(id(call)) or outcome_of(call) for call in (*earlier_calls(question), *own)
         }

@@ -110,7 +110,7 @@ class TurnLedger:
 
     @cached_property
     def actions(self) -> list[AgentAction]:
-        """The actions of the calls on code. The result decides how one ended, not only the caller."""
+        """The action of each call, as work on code. Its result decides how it ended, not only the caller."""
         return actions_of(
             structs.replace(each.call, failed=True) if each.failed and not each.went_on else each.call
             for each in self._outcomes
@@ -147,7 +147,7 @@ class TurnLedger:
                 for each in rule:
                     first.setdefault(each.label, each)
                 found += (each for each in first.values() if each.label not in known)
-                known = set[str]()
+                known.clear()
         return [
             signal_of(text, (each.start, each.end), each.label, each.weight, each.against, language=each.language)
             for each in found

@@ -56,7 +56,7 @@ _PARTS = frozenset({"create", "update", "delete", "save"})
 
 
 class Unfounded(msgspec.Struct, frozen=True):
-    """The evidence of the calls against a claim: one of them `failed`, or none did it."""
+    """The evidence of the calls against a claim: the one for it `failed`, or no call did it."""
 
     weight: float
     against: str

@@ -374,7 +374,7 @@ _PERHAPS: Final = {
     word: re.compile(rf"{word}(?<![a-z.@]{word}){ending}\b")
     for word, ending in (
         ("test", "(?:e?s|y|ler)?"), ("spec", "s?"), ("suite", "s?"), ("build", "s?"), ("tsc", ""), ("ruff", ""),
-        ("type", "(?:[ -]?check.{0,3}| errors)"),
+        ("type", "(?:[ -]?check.{0,3}| errors)"), ("passed", r"(?<=\d\spassed)"),
     )
 }  # fmt: skip
 
