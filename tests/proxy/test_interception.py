@@ -2,11 +2,13 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +214,36 @@ def test_calls_that_were_sent_before_the_end_are_answered() -> None:
     )
     found = subprocess.run([*command, "--", *BOOKS], input=given, stdout=subprocess.PIPE, check=True)
     assert [json.loads(line)["id"] for line in found.stdout.splitlines()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("kind", ["pipes", "url"])
+@pytest.mark.parametrize("mode", ["slow", "slow-result"])
+def test_a_signal_does_not_wait_for_an_interceptor(start: Start, mode: str, kind: str, *, ends: bool) -> None:
+    """Its timeout is longer than the test may take. What it has not decided is refused."""
+    with ExitStack() as until_the_end:
+        words = BOOKS
+        if kind == "url":
+            words = (until_the_end.enter_context(listening("proxy", "--listen", "127.0.0.1:0", "--", *BOOKS))[0],)
+        client = start(odd(mode, timeout=600), words=words)
+        client.send("tools/call", 1, name="get_book", arguments={"id": 1})
+        if ends:
+            client.stdin.close()
+        client.process.send_signal(signal.SIGTERM)
+        answers = [json.loads(line) for line in client.stdout.read().splitlines()]
+        assert any(each["id"] == 1 and "unavailable" in json.dumps(each) for each in answers), answers
+        assert client.process.wait() in (0, 143)
+
+
+def test_a_signal_does_not_wait_for_an_interceptor_server_that_hangs_when_it_is_started_again(
+    start: Start, tmp_path: Path
+) -> None:
+    command = [*odd("hangs-later")["command"], str(tmp_path / "died")]  # type: ignore[misc]
+    client = start({"command": command, "timeout": 600})
+    assert "failed: " in text(book(client, id=7))
+    client.send("tools/call", 2, name="get_book", arguments={"id": 1})
+    client.process.send_signal(signal.SIGTERM)
+    client.process.wait()
 
 
 @pytest.mark.parametrize("fail_open", ["true", "false"])

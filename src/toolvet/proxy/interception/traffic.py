@@ -159,7 +159,7 @@ class LineGate:
         self._interception = interception
         self._decide = decide
         self._wake = wake
-        self._lines: deque[bytes | Future[Intercepted]] = deque()
+        self._lines: deque[tuple[bytes, Future[Intercepted] | None]] = deque()
 
     def __bool__(self) -> bool:
         """Whether lines wait."""
@@ -169,20 +169,25 @@ class LineGate:
         """Take lines."""
         for line in lines:
             deciding = self._decide(line)
-            if deciding is None:
-                self._lines.append(line)
-            else:
-                future = self._interception.submit(deciding)
-                self._lines.append(future)
+            future = None if deciding is None else self._interception.submit(deciding)
+            self._lines.append((line, future))
+            if future is not None:
                 future.add_done_callback(lambda _: self._wake())
 
-    def ready(self, *, wait: bool = False) -> list[Intercepted]:
-        """Return what can go on now; with `wait`, all lines, as soon as they are decided."""
+    def ready(self, *, cut: str | None = None) -> list[Intercepted]:
+        """Return what can go on now. With `cut` nothing waits any more: what is not decided is blocked, and this says why."""
         found: list[Intercepted] = []
         while self._lines:
-            first = self._lines[0]
-            if isinstance(first, Future) and not (wait or first.done()):
+            line, future = self._lines[0]
+            if future is None:
+                found.append(Intercepted(line))
+            elif future.done():
+                found.append(future.result())
+            elif cut is not None:
+                future.cancel()
+                messages = split_batch(line) if line.lstrip().startswith(b"[") else [line]
+                found.append(Intercepted(None, tuple((each, cut) for each in messages if cut)))
+            else:
                 break
             self._lines.popleft()
-            found.append(first.result() if isinstance(first, Future) else Intercepted(first))
         return found
