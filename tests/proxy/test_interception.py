@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -153,6 +152,15 @@ def test_a_result_is_changed_or_blocked_before_the_client_sees_it(start: Start, 
         "The result was blocked: the interceptor 'block-result' says: without a reason"
     )
     assert record(client, tmp_path)[-1]["reason"] == answer["error"]["message"]
+
+
+def test_the_results_of_two_open_calls_with_the_same_id_are_both_intercepted(start: Start) -> None:
+    client = start(odd("to-other-result"))
+    call = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_book", "arguments": {"id": 7}}}
+    )
+    client.write(f"{call}\n{call}\n".encode())
+    assert [text(client.read()) for _ in range(2)] == ["other", "other"]
 
 
 def test_other_requests_are_intercepted_and_blocked_with_a_protocol_error(start: Start) -> None:

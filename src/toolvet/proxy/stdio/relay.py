@@ -170,7 +170,7 @@ class Relay:
             self._do_server_steps(steps)
 
     def intercepted(self, *, cut: str | None = None) -> None:
-        """Go on with the lines that interceptors decided on. `cut` refuses the requests that wait, and drops results."""
+        """Go on with the lines that interceptors decided on. `cut` refuses requests that wait, and drops results."""
         for each in () if self._client_gate is None else self._client_gate.ready(cut=cut):
             self._note(list(each.notes))
             for data, why in each.blocked:
