@@ -208,6 +208,16 @@ def test_a_call_that_cannot_be_read_does_not_get_around_the_interceptors(start: 
         assert "error" in answer or answer["result"]["isError"], answer
 
 
+@pytest.mark.parametrize("uri", [r'"\ud800"', "NaN", '"a\tb"', "1e999"])
+def test_a_request_that_cannot_be_read_does_not_get_around_the_interceptors(start: Start, uri: str) -> None:
+    client = start(odd("block"))
+    request = f'{{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{{"uri":{uri}}}}}'
+    client.write(request.encode() + b"\n")
+    answer = client.read()
+    assert answer["id"] == 1
+    assert "cannot be read" in answer["error"]["message"]
+
+
 def test_calls_that_were_sent_before_the_end_are_answered() -> None:
     requests = [
         {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": "get_book", "arguments": {"id": id_}}}

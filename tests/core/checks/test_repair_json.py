@@ -24,6 +24,20 @@ SCHEMA: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "query=a&query=b",
+        "--query --limit 5",
+        "--query tea --limit",
+        "<query>a <b>x</b></query>",
+    ],
+)
+def test_a_text_with_a_name_twice_or_without_its_value_has_no_certain_value(text: str) -> None:
+    found = repair_json(text, SCHEMA)
+    assert (found.ok, found.value) == (False, None)
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ('{"query": "tea"}', {"query": "tea"}),
