@@ -123,8 +123,8 @@ def test_an_answer_with_two_signals_of_the_same_words_says_them_once() -> None:
 
 def test_members_that_a_client_sets_to_null_are_not_set() -> None:
     server = OwnInterceptors(Policies(), [BOOK]).server()
-    unset = dict.fromkeys(("config", "context", "timeoutMs"))
-    assert "result" in asked(server, "arguments", {"name": "get_book", "arguments": {"id": 7}}, **unset)
+    unset: dict[str, Any] = dict.fromkeys(("config", "context", "timeoutMs"))
+    assert "result" in asked(server, "arguments", {"name": "get_book", "arguments": {"id": 7}}, "tools/call", **unset)
 
 
 @pytest.mark.parametrize("value", [r'"\ud800"', "NaN", "[" * 5000 + "]" * 5000])

@@ -240,7 +240,7 @@ def test_calls_that_were_sent_before_the_end_are_answered() -> None:
 def test_a_signal_does_not_wait_for_an_interceptor(start: Start, mode: str, kind: str, *, ends: bool) -> None:
     """Its timeout is longer than the test may take. What it has not decided is refused."""
     with ExitStack() as until_the_end:
-        words = BOOKS
+        words: tuple[str, ...] = BOOKS
         if kind == "url":
             words = (until_the_end.enter_context(listening("proxy", "--listen", "127.0.0.1:0", "--", *BOOKS))[0],)
         client = start(odd(mode, timeout=600), words=words)

@@ -23,6 +23,11 @@ SCHEMA: dict[str, Any] = {
 }
 
 
+def test_a_whole_number_of_any_size_stays_exact() -> None:
+    for text in ('{"id": 99999999999999999999999}', "{id: 99999999999999999999999}"):
+        assert repair_json(text, {"properties": {"id": {"type": "integer"}}}).value == {"id": 99999999999999999999999}
+
+
 @pytest.mark.parametrize(
     "text",
     [

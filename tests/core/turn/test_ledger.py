@@ -521,6 +521,7 @@ def test_an_amount_that_was_asked_for_may_change_one_that_was_read() -> None:
         ("I booked three six-packs of seats.", "Book 3 six-packs of seats.", {"quantity": 18}, None),
         ("I booked a table for your two friends.", "Book for me and my two friends.", {"party_size": 3}, None),
         ("I booked two seats instead of three.", "Book three seats.", {"quantity": 2}, None),
+        ("I booked one seat fewer.", "Cancel one of my three seats.", {"quantity": 2}, None),
     ],
 )
 def test_a_count_may_be_one_of_several_that_were_sent_as_one(

@@ -325,6 +325,7 @@ class CountWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     people: frozenset[str]
     groups: frozenset[str]
     selves: frozenset[str]
+    wholes: frozenset[str]
     keys: frozenset[str]
     money: frozenset[str]
     naming: frozenset[str]
@@ -377,6 +378,9 @@ def _counts_in(text: str) -> Iterator[CountMention]:
         is_label = before is not None and (
             before[1].lower() in months() or before[1].lower() in surroundings().label.words
         )
+        # The whole that a part is taken of: "one of my three shirts".
+        beside = _WORD.findall(text, max(0, match.start() - 20), match.start())[-2:]
+        is_label = is_label or not tables.wholes.isdisjoint(word.lower() for word in beside)
         if value and nouns and not is_label:
             yield CountMention(match.start(), end, value, nouns, not tables.groups.isdisjoint(words))
 
