@@ -238,7 +238,7 @@ def test_calls_that_were_sent_before_the_end_are_answered() -> None:
 @pytest.mark.parametrize("kind", ["pipes", "url"])
 @pytest.mark.parametrize("mode", ["slow", "slow-result"])
 def test_a_signal_does_not_wait_for_an_interceptor(start: Start, mode: str, kind: str, *, ends: bool) -> None:
-    """Its timeout is longer than the test may take. What it has not decided is refused."""
+    """Its timeout is longer than the test may take. Messages without a decision are refused."""
     with ExitStack() as until_the_end:
         words: tuple[str, ...] = BOOKS
         if kind == "url":

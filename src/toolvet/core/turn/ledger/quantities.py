@@ -386,7 +386,7 @@ def _counts_in(text: str) -> Iterator[CountMention]:
 
 
 def _together(count: CountMention, every: Sequence[CountMention], text: str) -> set[int]:
-    """What a count makes with those beside it, and with the one who speaks: "two adults and three kids"."""
+    """The sums of a count with those beside it and with the one who speaks: "two adults and three kids"."""
     place = every.index(count)
     before, after = every[max(0, place - 2) : place], every[place + 1 : place + 3]
     sums = {
